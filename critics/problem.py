@@ -1,0 +1,159 @@
+"""Problems and attempts: what a critic is given, and how both are read from JSON lines.
+
+A `Problem` is what a data set asks; an `Attempt` is one answer to it in one format. Unknown keys of an
+attempt are everything else that its trace carries, and are none of a critic's business.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+FORMATS = (
+    "cot",
+    "guided",
+    "asp",
+    "logic-program",
+    "rules",
+    "csp",
+    "fol",
+    "z3-python",
+    "equivalence",
+)
+TRUTH_VALUES = ("true", "false", "unknown")
+
+
+class RecordError(ValueError):
+    """A record lacks a key or has a value of the wrong shape; the message names the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Formal:
+    """A reference formalisation: axioms as the context states them, and the question as a literal."""
+
+    axioms: tuple[str, ...]
+    goal: str
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {"axioms": list(self.axioms), "goal": self.goal}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One question over one context (design, Files on disk)."""
+
+    id: str
+    dataset: str
+    context: str
+    question: str
+    options: tuple[str, ...] | None = None
+    answer: str | None = None
+    """An option's letter where there are options, else true, false or unknown; None if not known."""
+    formal: Formal | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form, keys in the order of the design."""
+        return {
+            "id": self.id,
+            "dataset": self.dataset,
+            "context": self.context,
+            "question": self.question,
+            "options": None if self.options is None else list(self.options),
+            "answer": self.answer,
+            "formal": None if self.formal is None else self.formal.record(),
+            "meta": dict(self.meta),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What one policy wrote about one problem, in one format."""
+
+    id: str
+    problem: Problem
+    format: str
+    completion: str
+
+
+def read_problem(record: object) -> Problem:
+    """Build a `Problem` from its JSON form; raises `RecordError` naming the key."""
+    data = _mapping(record, "problem")
+    options = data.get("options")
+    answer = _optional_text(data, "answer", "problem")
+    if options is not None:
+        options = _text_list(options, "problem.options")
+        letters = [chr(ord("A") + i) for i in range(len(options))]
+        if answer is not None and answer not in letters:
+            raise RecordError(f"problem.answer: {answer!r} is not one of the option letters {letters}")
+    elif answer is not None and answer not in TRUTH_VALUES:
+        raise RecordError(f"problem.answer: {answer!r} is not one of {list(TRUTH_VALUES)}")
+    return Problem(
+        id=_text(data, "id", "problem"),
+        dataset=_text(data, "dataset", "problem"),
+        context=_text(data, "context", "problem"),
+        question=_text(data, "question", "problem"),
+        options=options,
+        answer=answer,
+        formal=read_formal(data.get("formal")),
+        meta=dict(_mapping(data.get("meta") or {}, "problem.meta")),
+    )
+
+
+def read_formal(record: object) -> Formal | None:
+    """Build a `Formal` from its JSON form; None stays None."""
+    if record is None:
+        return None
+    data = _mapping(record, "problem.formal")
+    return Formal(_text_list(data.get("axioms"), "problem.formal.axioms"), _text(data, "goal", "problem.formal"))
+
+
+def read_attempt(record: object) -> Attempt:
+    """Build an `Attempt` from an attempt or a trace; a dialog's completion is its last assistant turn."""
+    data = _mapping(record, "attempt")
+    problem = read_problem(data.get("problem"))
+    format_ = _text(data, "format", "attempt")
+    if format_ not in FORMATS:
+        raise RecordError(f"format: {format_!r} is not one of {list(FORMATS)}")
+    return Attempt(_text(data, "id", "attempt"), problem, format_, _completion(data))
+
+
+def _completion(data: Mapping[str, Any]) -> str:
+    if "completion" in data:
+        return _text(data, "completion", "attempt")
+    messages = data.get("messages")
+    if not isinstance(messages, list):
+        raise RecordError("attempt: neither 'completion' (text) nor 'messages' (list) is there")
+    turns = [m for m in messages if isinstance(m, dict) and m.get("role") == "assistant"]
+    if not turns:
+        raise RecordError("attempt.messages: there is no message whose role is 'assistant'")
+    return _text(turns[-1], "content", "attempt.messages[-1]")
+
+
+def _mapping(value: object, name: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise RecordError(f"{name}: an object is needed, not {_shown(value)}")
+    return value
+
+
+def _text(data: Mapping[str, Any], key: str, owner: str) -> str:
+    value = data.get(key)
+    if not isinstance(value, str):
+        problem = "is missing" if key not in data else f"must be text, not {_shown(value)}"
+        raise RecordError(f"{owner}.{key} {problem}")
+    return value
+
+
+def _optional_text(data: Mapping[str, Any], key: str, owner: str) -> str | None:
+    return None if data.get(key) is None else _text(data, key, owner)
+
+
+def _text_list(value: object, name: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise RecordError(f"{name}: a list of texts is needed, not {_shown(value)}")
+    return tuple(value)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
