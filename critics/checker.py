@@ -1,0 +1,255 @@
+"""The independent checker of certificates: replays evidence, never searches, trusts no digest alone.
+
+This module imports the standard library only and shares no code with the kernel that made the evidence:
+it has its own reader of statements and its own matching, so that one bug cannot vouch for another.
+A certificate of kind `horn-proof` is accepted when
+
+* its digest is the SHA-256 of the rest as canonical JSON, and its keys are those of the design;
+* every entry is an axiom, or a rule applied to earlier entries, re-matched here;
+* every entry but the last serves a later one, and the last is the goal or the goal's negation;
+* the claim is what that means for the problem (true or false, or the option that says so);
+* with `formalisation: checked`: every axiom is one of the reference's, and the goal is the reference's.
+
+That the reference says what the text says is checked where the text's language is regular, by
+`critics.recheck`, which calls this module; here the reference in `problem.formal` is taken as it stands.
+"""
+
+import hashlib
+import json
+import re
+from typing import Any
+
+KEYS = (
+    "kind",
+    "problem",
+    "claim",
+    "evidence",
+    "formalisation",
+    "engine",
+    "limits",
+    "repairs",
+    "digest",
+)
+HORN_ENGINE = "certistar-horn/1"
+PROBLEM_KEYS = ("context", "question", "options", "answer", "formal")
+_TOKEN = re.compile(r"\s*(\(|\)|->|'[a-z](?![a-zA-Z0-9_-])|[a-zA-Z0-9_]+(?:-[a-zA-Z0-9_]+)*)")
+
+Term = str
+Atom = tuple[bool, tuple[Term, ...]]
+"""A signed atom: whether it is asserted, then the predicate and its arguments."""
+
+
+class Rejected(Exception):  # noqa: N818
+    """The certificate does not hold; the text is the short machine-readable reason."""
+
+
+def canonical_json(value: object) -> bytes:
+    """Return the one spelling of `value`: sorted keys, no blanks, UTF-8 unescaped; raises on floats."""
+    _refuse_floats(value)
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode()
+
+
+def digest(certificate: dict[str, Any]) -> str:
+    """Return the SHA-256 of a certificate without its digest."""
+    rest = {key: value for key, value in certificate.items() if key != "digest"}
+    return hashlib.sha256(canonical_json(rest)).hexdigest()
+
+
+def check(certificate: object) -> None:
+    """Accept a certificate by returning, or raise `Rejected` with the reason."""
+    try:
+        _check(certificate)
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError) as error:
+        raise Rejected("ill_formed") from error
+
+
+def _check(certificate: Any) -> None:
+    if not isinstance(certificate, dict) or sorted(certificate) != sorted(KEYS):
+        raise Rejected("ill_formed")
+    if certificate["kind"] != "horn-proof" or certificate["engine"] != HORN_ENGINE:
+        raise Rejected("unknown_kind")
+    if digest(certificate) != certificate["digest"]:
+        raise Rejected("digest")
+    _check_shapes(certificate)
+    evidence, problem = certificate["evidence"], certificate["problem"]
+    steps: list[dict[str, Any]] = evidence["steps"]
+    goal = read_atom(evidence["goal"])
+    conclusion = _replay(steps)
+    _check_claim(certificate, problem, goal, conclusion)
+    if certificate["formalisation"] == "checked":
+        _check_reference(problem["formal"], steps, goal)
+    elif conclusion in _axioms(steps):
+        raise Rejected("goal_assumed")
+
+
+def _check_shapes(certificate: dict[str, Any]) -> None:
+    problem, evidence = certificate["problem"], certificate["evidence"]
+    if sorted(problem) != sorted(PROBLEM_KEYS) or sorted(evidence) != ["goal", "reference", "steps"]:
+        raise Rejected("ill_formed")
+    if not (isinstance(problem["context"], str) and isinstance(problem["question"], str)):
+        raise Rejected("ill_formed")
+    compared = {"checked": ("given", "prontoqa"), "trusted": ("none",)}
+    if evidence["reference"] not in compared.get(certificate["formalisation"], ()):
+        raise Rejected("ill_formed")
+    if not all(isinstance(v, int) for v in certificate["limits"].values()) or certificate["repairs"] != []:
+        raise Rejected("ill_formed")
+    if not isinstance(evidence["steps"], list) or not evidence["steps"]:
+        raise Rejected("ill_formed")
+
+
+def _axioms(steps: list[dict[str, Any]]) -> set[Atom]:
+    return {
+        rule[-1] for rule in (read_rule(s["statement"]) for s in steps if s["by"] == "axiom") if len(rule) == 1
+    }
+
+
+def _replay(steps: list[dict[str, Any]]) -> Atom:
+    """Re-apply every step and return the last statement, an atom; every earlier step must be used."""
+    rules: list[list[Atom]] = []
+    used: set[int] = set()
+    for index, step in enumerate(steps):
+        rule = read_rule(step["statement"])
+        if step["by"] == "rule":
+            if sorted(step) != ["by", "premises", "rule", "statement"]:
+                raise Rejected("ill_formed")
+            cited = [step["rule"], *step["premises"]]
+            if not all(type(i) is int and 0 <= i < index for i in cited):
+                raise Rejected("forward_reference")
+            _apply(rules[step["rule"]], [rules[i] for i in step["premises"]], rule)
+            used.update(cited)
+        elif step["by"] != "axiom" or sorted(step) != ["by", "statement"]:
+            raise Rejected("ill_formed")
+        rules.append(rule)
+    if used != set(range(len(steps) - 1)):
+        raise Rejected("unused_step")
+    if len(rules[-1]) != 1 or _variables(rules[-1]):
+        raise Rejected("ill_formed")
+    return rules[-1][0]
+
+
+def _apply(rule: list[Atom], premises: list[list[Atom]], result: list[Atom]) -> None:
+    """Raise unless `rule`, its premises matched in order by `premises`, gives `result`."""
+    if len(rule) < 2 or len(rule) - 1 != len(premises) or len(result) != 1:
+        raise Rejected("invalid_step")
+    binding: dict[Term, Term] = {}
+    for pattern, given in zip(rule[:-1], premises, strict=True):
+        if len(given) != 1 or not _matches(pattern, given[0], binding):
+            raise Rejected("invalid_step")
+    sign, terms = rule[-1]
+    if any(term.startswith("'") and term not in binding for term in terms):
+        raise Rejected("unbound_head_var")
+    if result[0] != (sign, tuple(binding.get(term, term) for term in terms)):
+        raise Rejected("invalid_step")
+
+
+def _matches(pattern: Atom, given: Atom, binding: dict[Term, Term]) -> bool:
+    """Bind the pattern's variables to the given terms; false where sign, length or a term differs."""
+    if pattern[0] != given[0] or len(pattern[1]) != len(given[1]):
+        return False
+    for wanted, term in zip(pattern[1], given[1], strict=True):
+        if wanted.startswith("'"):
+            wanted = binding.setdefault(wanted, term)
+        if wanted != term or term.startswith("'"):
+            return False
+    return True
+
+
+def _check_claim(certificate: dict[str, Any], problem: dict[str, Any], goal: Atom, conclusion: Atom) -> None:
+    if conclusion == goal:
+        value = "true"
+    elif conclusion == (not goal[0], goal[1]):
+        value = "false"
+    else:
+        raise Rejected("goal_not_reached")
+    if certificate["claim"] != in_terms_of(value, problem["options"]):
+        raise Rejected("claim")
+    if problem["answer"] is not None and problem["answer"] != certificate["claim"]:
+        raise Rejected("answer")
+
+
+def in_terms_of(value: str, options: list[str] | tuple[str, ...] | None) -> str | None:
+    """Return a truth value in the problem's own terms: itself, or the letter of the option that says it."""
+    if options is None:
+        return value
+    texts = [re.sub(r"^\(?[A-Za-z]\s*[).:]\s*", "", option).strip().rstrip(".").lower() for option in options]
+    return chr(ord("A") + texts.index(value)) if texts.count(value) == 1 else None
+
+
+def _check_reference(formal: dict[str, Any], steps: list[dict[str, Any]], goal: Atom) -> None:
+    if goal != read_atom(formal["goal"]):
+        raise Rejected("goal_mismatch")
+    reference = {_canonical(read_rule(text)) for text in formal["axioms"]}
+    for step in steps:
+        if step["by"] == "axiom" and _canonical(read_rule(step["statement"])) not in reference:
+            raise Rejected("axiom_not_in_context")
+
+
+def _canonical(rule: list[Atom]) -> tuple[Atom, ...]:
+    """Sort the premises and name the variables by first occurrence."""
+    premises = sorted(rule[:-1], key=lambda atom: (atom[1][0], not atom[0], atom[1][1:]))
+    names: dict[Term, Term] = {}
+    renamed: list[Atom] = []
+    for sign, terms in [*premises, rule[-1]]:
+        for term in terms[1:]:
+            if term.startswith("'"):
+                names.setdefault(term, f"'{len(names)}")
+        renamed.append((sign, tuple(names.get(term, term) for term in terms)))
+    return tuple(renamed)
+
+
+def _variables(rule: list[Atom]) -> bool:
+    return any(term.startswith("'") for _, terms in rule for term in terms)
+
+
+def read_rule(text: str) -> list[Atom]:
+    """Read `P -> .. -> Q` as its atoms, the conclusion last; a fact is a list of one."""
+    tokens: list[str] = []
+    at, text = 0, text.rstrip()
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise ValueError(text)
+        tokens.append(match.group(1))
+        at = match.end()
+    atoms = [_take_atom(tokens)]
+    while tokens:
+        if tokens.pop(0) != "->":
+            raise ValueError(text)
+        atoms.append(_take_atom(tokens))
+    if len(atoms) == 1 and _variables(atoms):
+        raise ValueError(text)
+    return atoms
+
+
+def read_atom(text: str) -> Atom:
+    """Read one ground signed atom."""
+    (atom,) = read_rule(text)
+    return atom
+
+
+def _take_atom(tokens: list[str], sign: bool = True) -> Atom:
+    if tokens.pop(0) != "(":
+        raise ValueError("expected (")
+    if sign and tokens[:2] == ["not", "("]:
+        tokens.pop(0)
+        _, terms = _take_atom(tokens, False)
+        if tokens.pop(0) != ")":
+            raise ValueError("expected )")
+        return False, terms
+    end = tokens.index(")")
+    terms, tokens[: end + 1] = tuple(tokens[:end]), []
+    if not 2 <= len(terms) <= 3 or terms[0].startswith("'") or {"(", "->", "not", "nothing"} & set(terms):
+        raise ValueError(f"not an atom: {terms}")
+    return sign, terms
+
+
+def _refuse_floats(value: object) -> None:
+    if isinstance(value, float):
+        raise ValueError("a certificate holds no floats")
+    if isinstance(value, dict):
+        for item in value.values():
+            _refuse_floats(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _refuse_floats(item)

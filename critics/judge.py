@@ -1,0 +1,90 @@
+"""Judging: `judge(problem, attempt) -> Verdict` for one attempt, and many attempts in killable workers.
+
+A critic that raises is the critic's failure: the attempt gets the verdict `error`. A worker that exceeds the
+time limit is killed, and the attempt gets `timeout`; neither ever becomes anything better.
+"""
+
+import multiprocessing
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from critics.answer import judge_answer
+from critics.guided import judge_guided
+from critics.lifeline import die_with_parent
+from critics.problem import Attempt, Problem, RecordError, read_attempt
+from critics.verdict import CriticError, TimedOut, Verdict, verdict_record
+
+Judge = Callable[[Problem, Attempt], Verdict]
+CRITICS: dict[str, Judge] = {"cot": judge_answer, "guided": judge_guided}
+DEFAULT_TIMEOUT_S = 10.0
+
+
+def judge(problem: Problem, attempt: Attempt) -> Verdict:
+    """Judge one attempt by its format's critic."""
+    critic = CRITICS.get(attempt.format)
+    if critic is None:
+        return CriticError("no_critic", None, f"no critic for format {attempt.format!r} is built yet")
+    return critic(problem, attempt)
+
+
+def judge_record(record: dict[str, Any]) -> dict[str, Any]:
+    """Judge an attempt's JSON form; returns the verdict's JSON form. Raises `RecordError` for a bad record."""
+    attempt = read_attempt(record)
+    try:
+        verdict = judge(attempt.problem, attempt)
+    except RecordError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a critic raises is its own failure, recorded as such
+        verdict = CriticError("critic_failed", None, f"{type(error).__name__}: {error}")
+    return verdict_record(attempt.id, verdict)
+
+
+class JudgePool:
+    """Judges attempts in `jobs` processes that can be killed; made once, used for many batches.
+
+    Every attempt has `timeout_s` seconds. Use it as a context manager, or call `stop`.
+    """
+
+    def __init__(self, *, jobs: int = 1, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
+        from pebble import ProcessPool
+
+        context = multiprocessing.get_context("spawn")
+        self._pool = ProcessPool(max_workers=jobs, context=context, initializer=die_with_parent)
+        self._timeout_s = timeout_s
+
+    def judge(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Yield verdict records in the attempts' order. Raises `RecordError` at a record that is no attempt."""
+        listed = list(records)
+        futures = [
+            self._pool.schedule(judge_record, args=(_slim(record),), timeout=self._timeout_s)
+            for record in listed
+        ]
+        for record, future in zip(listed, futures, strict=True):
+            yield _result(record, future)
+
+    def stop(self) -> None:
+        """End the workers at once."""
+        self._pool.stop()
+        self._pool.join()
+
+    def __enter__(self) -> "JudgePool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def _slim(record: dict[str, Any]) -> dict[str, Any]:
+    """Leave behind what no critic reads, such as token ids."""
+    return {key: record[key] for key in ("id", "problem", "format", "completion", "messages") if key in record}
+
+
+def _result(record: dict[str, Any], future: Any) -> dict[str, Any]:
+    from pebble import ProcessExpired
+
+    try:
+        return future.result()
+    except TimeoutError:
+        return verdict_record(str(record["id"]), TimedOut("time_limit", None, "the time limit ran out"))
+    except ProcessExpired as error:
+        return verdict_record(str(record["id"]), CriticError("worker_died", None, str(error)))

@@ -1,0 +1,233 @@
+"""PrOntoQA's English (Saparov and He 2023, modus ponens problems) into rules and literals, one per sentence.
+
+    Every cat is (not) an animal.   Each cat is (not) warm.     (cat 'x) -> (warm 'x)
+    Cats are (not) animals.         Cats are (not) warm.        (cat 'x) -> (not (warm 'x))
+    Alex is (not) a cat.            7 is (not) prime.           (cat alex)
+
+Nothing else is in the language: no other determiner, conjunction, relative clause or second negation.
+What must not be guessed is settled by these rules, none of which needs a vocabulary:
+
+* After `a` or `an`, after `Every` or `Each`, and before `are` stands a noun of one or two words.
+* A bare complement of `is` is one adjective. A word with the shape of a plural is no adjective.
+* A bare complement of `are` is a noun if it has two words or the shape of a plural, else an adjective.
+  Ending in s is that shape, except in -ous, -ss, -us and -is (`critics.inflection.is_plural`).
+* A word has one role in a problem: noun, adjective or name. `Every orange is a fruit. Alex is orange.`
+  would prove that Alex is a fruit, so it is refused.
+* A noun of two words is one property, `real-number`. Where its parts also stand alone, as in `Cold cats are
+  happy. Sam is cold. Sam is a cat.`, it would mean both at once and is refused, mathematical terms apart.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal as Choice
+
+from critics.formula import MAX_NAME_LENGTH, RESERVED_NAMES, Literal, Rule, Statement
+from critics.inflection import is_plural, singular
+from critics.problem import Formal
+
+Role = Choice["noun", "adjective", "name"]
+
+_NUMBERING = re.compile(r"\d+- ")
+_BOUNDARY = re.compile(r"(?<=\.) ")
+_SENTENCE = re.compile(r"(?P<subject>.+?) (?P<verb>is|are) (?P<negation>not )?(?P<complement>.+)\.")
+_UNIVERSAL = re.compile(r"(?:[Ee]very|[Ee]ach) (?P<noun>.+)")
+_INDEFINITE = re.compile(r"an? (?P<noun>.+)")
+_QUESTION_LEAD = re.compile(
+    r"(?:query: ?)?(?:true or false ?[:?] ?|is the following statement true or false ?[?:] ?)?", re.IGNORECASE
+)
+_NAME = re.compile(r"[A-Z][a-z]*|[0-9]+")
+_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
+_CAPITAL_WORD = re.compile(r"[A-Za-z][a-z]*(?:-[a-z]+)*")
+
+_FUNCTION_WORDS = RESERVED_NAMES | frozenset(
+    """
+    a an the this that these those every each all some any no none both either neither another other such
+    everything everyone everybody nobody anything anyone anybody something someone somebody
+    and or nor but if unless then than as because so never always often sometimes seldom only just
+    is are was were be been being has have had i you he she it we they there here who whom whose which what
+    his hers its ours yours theirs mine of in on at by for from to with without about into
+    most more many much few fewer less least several almost perhaps maybe quite rather very too also still yet
+    again one two three four five six seven eight nine ten eleven twelve hundred thousand dozen
+    """.split()  # noqa: SIM905 (a list of quoted words is harder to read)
+)
+"""Words that name neither a property nor an object: what uses one is outside the language."""
+_NO_MODIFIERS = frozenset({
+    "average", "certain", "countless", "half", "normal", "numerous", "same", "sundry", "typical", "various",
+})  # fmt: skip
+"""Adjectives that quantify: `Numerous cats are dogs` says nothing about every member of a kind."""
+_TERM_HEADS = frozenset({"fraction", "integer", "number", "prime"})
+"""Heads of terms of art: a prime number is what is called so, whatever `prime` and `number` say apart."""
+
+
+class TranslationError(ValueError):
+    """The text is outside the language; `sentence` is the first sentence that is."""
+
+    def __init__(self, sentence: str, why: str) -> None:
+        super().__init__(f"{sentence!r}: {why}")
+        self.sentence = sentence
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A word, or two, in the role that its place in the sentence gives it."""
+
+    text: str
+    role: Role
+
+    @property
+    def symbol(self) -> str:
+        return self.text.replace(" ", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """One sentence read: `subject` is a noun for a rule, a name for a fact."""
+
+    sentence: str
+    subject: _Term
+    positive: bool
+    complement: _Term
+
+    def statement(self) -> Statement:
+        if self.subject.role == "name":
+            return Literal(self.positive, self.complement.symbol, (self.subject.symbol,))
+        premise = Literal(True, self.subject.symbol, ("'x",))
+        return Rule((premise,), Literal(self.positive, self.complement.symbol, ("'x",)))
+
+
+def translate(context: str, question: str) -> Formal:
+    """Return one axiom for each sentence of the context, in order, repetitions kept, and the goal.
+
+    The context may number its sentences, `1- Every cat is warm.`; each must end with a full stop, so that
+    a cut-off one is not read as a shorter one. The question is the claim about one object, with or without
+    `True or false:` or `Is the following statement true or false?`. Raises `TranslationError` for all else.
+    """
+    clauses = [_read(sentence) for sentence in _sentences(context)]
+    asked = _read(_claim(question))
+    if asked.subject.role != "name":
+        raise TranslationError(asked.sentence, "a question must be about one named object")
+    _check_roles([*clauses, asked])
+    return Formal(tuple(str(clause.statement()) for clause in clauses), str(asked.statement()))
+
+
+def _sentences(context: str) -> list[str]:
+    text = " ".join(context.split())
+    if not text:
+        raise TranslationError(context, "the context is empty")
+    sentences = [_NUMBERING.sub("", sentence, count=1) for sentence in _BOUNDARY.split(text)]
+    if not sentences[-1].endswith("."):
+        raise TranslationError(sentences[-1], "a sentence must end with a full stop")
+    return sentences
+
+
+def _claim(question: str) -> str:
+    text = " ".join(question.split())
+    lead = _QUESTION_LEAD.match(text)
+    claim = text[lead.end() :] if lead is not None else text
+    return claim if claim.endswith(".") else f"{claim}."
+
+
+def _read(sentence: str) -> _Clause:
+    match = _SENTENCE.fullmatch(sentence)
+    if match is None:
+        raise TranslationError(sentence, "it has not the form 'X is (not) Y.' or 'Xs are (not) Ys.'")
+    positive = match["negation"] is None
+    subject, complement = match["subject"], match["complement"]
+    if match["verb"] == "are":
+        kind = _plural_noun(sentence, subject, starts=True)
+        return _Clause(sentence, kind, positive, _plural_complement(sentence, complement))
+    universal = _UNIVERSAL.fullmatch(subject)
+    kind = _name(sentence, subject) if universal is None else _singular_noun(sentence, universal["noun"])
+    return _Clause(sentence, kind, positive, _singular_complement(sentence, complement))
+
+
+def _singular_complement(sentence: str, text: str) -> _Term:
+    indefinite = _INDEFINITE.fullmatch(text)
+    if indefinite is not None:
+        return _singular_noun(sentence, indefinite["noun"])
+    adjective = _adjective(sentence, text)
+    if is_plural(text):
+        raise TranslationError(sentence, f"{text!r} looks like a noun without 'a' or 'an'")
+    return adjective
+
+
+def _plural_complement(sentence: str, text: str) -> _Term:
+    if " " in text:
+        return _plural_noun(sentence, text, starts=False)
+    adjective = _adjective(sentence, text)
+    return _Term(singular(text), "noun") if is_plural(text) else adjective
+
+
+def _singular_noun(sentence: str, text: str) -> _Term:
+    noun = _noun(sentence, text, starts=False)
+    if not is_plural(noun) or singular(noun) == noun:
+        return _Term(noun, "noun")
+    if noun.endswith("s"):
+        raise TranslationError(sentence, f"{text!r} looks like a plural where a singular must stand")
+    # PrOntoQA's own generator writes "Every bacteria".
+    return _Term(singular(noun), "noun")
+
+
+def _plural_noun(sentence: str, text: str, *, starts: bool) -> _Term:
+    noun = _noun(sentence, text, starts=starts)
+    if not is_plural(noun):
+        raise TranslationError(sentence, f"{text!r} has not the shape of a plural noun")
+    return _Term(singular(noun), "noun")
+
+
+def _noun(sentence: str, text: str, *, starts: bool) -> str:
+    """Return the noun in lower case; a capital may start a sentence or a term (`Mersenne prime`)."""
+    words = text.split(" ")
+    if len(words) > 2:
+        raise TranslationError(sentence, f"{text!r} is not a noun of one or two words")
+    *modifiers, head = words
+    for modifier in modifiers:
+        _check_word(sentence, modifier, _CAPITAL_WORD)
+        word = modifier.lower()
+        # "Cats are probably dogs", "Numerous cats are dogs", "Cats dogs are warm" are not about a kind.
+        if word in _NO_MODIFIERS or word.endswith("ly") or is_plural(word):
+            raise TranslationError(sentence, f"{modifier!r} cannot be part of a noun")
+    _check_word(sentence, head, _CAPITAL_WORD if starts and not modifiers else _WORD)
+    return text.lower()
+
+
+def _adjective(sentence: str, text: str) -> _Term:
+    _check_word(sentence, text, _WORD)
+    return _Term(text, "adjective")
+
+
+def _name(sentence: str, text: str) -> _Term:
+    _check_word(sentence, text, _NAME)
+    return _Term(text.lower(), "name")
+
+
+def _check_word(sentence: str, text: str, pattern: re.Pattern[str]) -> None:
+    if pattern.fullmatch(text) is None:
+        raise TranslationError(sentence, f"{text!r} is not one word that may stand here")
+    if text.lower() in _FUNCTION_WORDS:
+        raise TranslationError(sentence, f"{text!r} names neither a property nor an object")
+
+
+def _check_roles(clauses: list[_Clause]) -> None:
+    roles: dict[str, Role] = {}
+    uses = [(clause.sentence, term) for clause in clauses for term in (clause.subject, clause.complement)]
+    for sentence, term in uses:
+        if len(term.symbol) > MAX_NAME_LENGTH:
+            raise TranslationError(sentence, f"{term.text!r} is longer than {MAX_NAME_LENGTH} letters")
+        for form in _forms(term):
+            if roles.setdefault(form, term.role) != term.role:
+                raise TranslationError(
+                    sentence, f"{term.text!r} is {roles[form]} and {term.role} in one problem"
+                )
+    for sentence, term in uses:
+        modifier, _, head = term.text.partition(" ")
+        apart = roles.get(modifier) == "adjective" and roles.get(head) == "noun"
+        if apart and head not in _TERM_HEADS:
+            raise TranslationError(sentence, f"{term.text!r} may mean {modifier!r} and {head!r} at once")
+
+
+def _forms(term: _Term) -> set[str]:
+    """A name also claims its singular: in `Cats is warm` no object is called Cats."""
+    if term.role == "name" and is_plural(term.symbol):
+        return {term.symbol, singular(term.symbol)}
+    return {term.symbol}

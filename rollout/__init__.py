@@ -1,0 +1,1 @@
+"""Rollout asks a policy for attempts; nothing here knows whether an attempt is any good."""

@@ -1,0 +1,183 @@
+"""Finite automata over bytes: what may be written inside a block, one byte at a time.
+
+Two kinds with one contract: `Words` for a finite set of strings, `Grammar` for a regular language that is
+built from combinators. A state is hashable; `step` returns the next state or None where the byte is refused.
+Every accepted text ends in the close marker, so a state in which the automaton is `done` has no successors.
+"""
+
+from bisect import bisect_left
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+State = Hashable
+
+
+class Automaton(Protocol):
+    """A set of byte strings, none a proper prefix of another."""
+
+    @property
+    def key(self) -> Hashable:
+        """Equal keys mean equal languages."""
+        ...
+
+    @property
+    def start(self) -> State:
+        """The state before the first byte."""
+        ...
+
+    def step(self, state: State, byte: int) -> State | None:
+        """Return the state after `byte`, or None where no word goes on so."""
+        ...
+
+    def done(self, state: State) -> bool:
+        """Say whether a whole word has been read."""
+        ...
+
+
+class Words:
+    """A finite set of words, walked as a trie without building one: a state is (low, high, depth)."""
+
+    def __init__(self, words: Iterable[bytes]) -> None:
+        self.words = sorted(set(words))
+        if not self.words:
+            raise ValueError("an automaton needs at least one word")
+        self.key: Hashable = tuple(self.words)
+        self.start: State = (0, len(self.words), 0)
+
+    def step(self, state: State, byte: int) -> State | None:
+        """Narrow the range of words that agree on one more byte (binary search)."""
+        low, high, depth = state  # type: ignore[misc]
+
+        def at(word: bytes) -> int:
+            return word[depth] if depth < len(word) else -1
+
+        first = bisect_left(self.words, byte, low, high, key=at)
+        last = bisect_left(self.words, byte + 1, first, high, key=at)
+        return (first, last, depth + 1) if first < last else None
+
+    def done(self, state: State) -> bool:
+        """Say whether the first word left ends here; prefix-freeness makes it the only one."""
+        low, _, depth = state  # type: ignore[misc]
+        return depth == len(self.words[low])
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A regular expression as data: `kind` is bytes, chars, sequence, choice or repeat (one or more, up to `most`)."""
+
+    kind: str
+    parts: tuple["Pattern", ...] = ()
+    text: bytes = b""
+    most: int = 0
+
+
+def literal(text: str) -> Pattern:
+    """Match exactly `text`."""
+    return Pattern("bytes", text=text.encode())
+
+
+def chars(allowed: str) -> Pattern:
+    """Match one of the characters (ASCII)."""
+    return Pattern("chars", text=allowed.encode())
+
+
+def sequence(*parts: Pattern) -> Pattern:
+    """Match the parts one after another."""
+    return Pattern("sequence", parts)
+
+
+def choice(*parts: Pattern) -> Pattern:
+    """Match one of the parts."""
+    return Pattern("choice", parts)
+
+
+def repeat(part: Pattern, *, most: int = 0) -> Pattern:
+    """Match the part once or more, `most` times at most (0: without bound)."""
+    return Pattern("repeat", (part,), most=most)
+
+
+class Grammar:
+    """A regular language as a set-of-positions automaton, determinised as far as it is walked."""
+
+    def __init__(self, name: str, pattern: Pattern) -> None:
+        self.key: Hashable = name
+        self._edges: list[dict[int, set[int]]] = []
+        self._epsilon: list[set[int]] = []
+        entry = self._node()
+        self._final = self._compile(pattern, entry)
+        self._moves: dict[tuple[State, int], State | None] = {}
+        self._entry = entry
+
+    @cached_property
+    def start(self) -> State:
+        """The closure of the entry node."""
+        return self._closure({self._entry})
+
+    def step(self, state: State, byte: int) -> State | None:
+        """Follow the byte from every node of the state; results are remembered."""
+        move = (state, byte)
+        if move not in self._moves:
+            nodes: set[int] = set()
+            for node in state:  # type: ignore[attr-defined]
+                nodes |= self._edges[node].get(byte, set())
+            self._moves[move] = self._closure(nodes) if nodes else None
+        return self._moves[move]
+
+    def done(self, state: State) -> bool:
+        """Say whether the final node is reached."""
+        return self._final in state  # type: ignore[operator]
+
+    def _node(self) -> int:
+        self._edges.append({})
+        self._epsilon.append(set())
+        return len(self._edges) - 1
+
+    def _closure(self, nodes: set[int]) -> frozenset[int]:
+        stack, seen = list(nodes), set(nodes)
+        while stack:
+            for node in self._epsilon[stack.pop()] - seen:
+                seen.add(node)
+                stack.append(node)
+        return frozenset(seen)
+
+    def _compile(self, pattern: Pattern, entry: int) -> int:
+        """Add the pattern's nodes after `entry`; return its exit (Thompson's construction)."""
+        if pattern.kind == "bytes":
+            for byte in pattern.text:
+                entry = self._edge(entry, (byte,))
+            return entry
+        if pattern.kind == "chars":
+            return self._edge(entry, pattern.text)
+        if pattern.kind == "sequence":
+            for part in pattern.parts:
+                entry = self._compile(part, entry)
+            return entry
+        if pattern.kind == "choice":
+            leave = self._node()
+            for part in pattern.parts:
+                inner = self._node()
+                self._epsilon[entry].add(inner)
+                self._epsilon[self._compile(part, inner)].add(leave)
+            return leave
+        return self._compile_repeat(pattern.parts[0], pattern.most, entry)
+
+    def _compile_repeat(self, part: Pattern, most: int, entry: int) -> int:
+        leave = self._node()
+        if most == 0:
+            inner = self._node()
+            self._epsilon[entry].add(inner)
+            after = self._compile(part, inner)
+            self._epsilon[after] |= {inner, leave}
+            return leave
+        for _ in range(most):
+            entry = self._compile(part, entry)
+            self._epsilon[entry].add(leave)
+        return leave
+
+    def _edge(self, entry: int, allowed: Iterable[int]) -> int:
+        leave = self._node()
+        for byte in allowed:
+            self._edges[entry].setdefault(byte, set()).add(leave)
+        return leave

@@ -1,0 +1,94 @@
+"""Reference attempts: the guided text that a perfect writer would give for a problem with a formalisation.
+
+Used to show a base model the format (few-shot examples, the seed model's curriculum) and to prove that
+the critic certifies what it should. A demonstration is an attempt like any other: it is judged, not trusted.
+"""
+
+from typing import Literal as Choice
+
+from critics.formula import Literal, Statement, parse_literal, parse_statement
+from critics.kernel import Inference, Kernel
+from critics.problem import Formal, Problem
+
+Style = Choice["compact", "annotated"]
+"""compact: formal blocks alone. annotated: every axiom beside its sentence, every inference read aloud."""
+
+
+def demonstrate(problem: Problem, formal: Formal, *, style: Style = "compact") -> str:
+    """Return a completion that formalises everything, proves the goal or its negation, and answers.
+
+    Raises `ValueError` where neither follows from the formalisation.
+    """
+    answer, inferences = decide(formal)
+    return compose(problem, formal, inferences, answer, style=style)
+
+
+def decide(formal: Formal) -> tuple[str, list[Literal]]:
+    """Return `true` or `false` and the inferences of a proof: none superfluous, in an order that works."""
+    kernel = Kernel()
+    goal = parse_literal(formal.goal)
+    for text in formal.axioms:
+        kernel.add_axiom(parse_statement(text))
+    decided = (goal, goal.negated())
+    while not any(literal in kernel.known for literal in decided):
+        if not kernel.offers:
+            raise ValueError(f"neither {goal} nor its negation follows from the formalisation")
+        for literal in list(kernel.offers):
+            kernel.infer(literal)
+    reached = next(literal for literal in decided if literal in kernel.known)
+    inferences = [entry.statement for entry in kernel.proof(reached) if isinstance(entry, Inference)]
+    return "true" if reached == goal else "false", inferences
+
+
+def compose(
+    problem: Problem, formal: Formal, inferences: list[Literal], answer: str, *, style: Style = "compact"
+) -> str:
+    """Write the guided text for given inferences, right or wrong."""
+    if style == "compact":
+        context = " ".join(f"{i}- [[axiom:{axiom}]]" for i, axiom in enumerate(formal.axioms, 1))
+        steps = " ".join(f"[[infer:{literal}]]" for literal in inferences)
+    else:
+        context = " ".join(_annotated(problem.context, formal))
+        steps = " ".join(f"[[infer:{literal}]] {_spoken(literal)}" for literal in inferences)
+    return (
+        f"Formalized context: {context}\n"
+        f"Formalized goal: [[goal:{formal.goal}]]\n"
+        f"Reasoning: {steps}\n"
+        f"Answer: {answer}"
+    )
+
+
+def numbered_sentences(context: str) -> list[str]:
+    """Return the context's sentences as `1- Every cat is warm.`; numbers that stand there already stay."""
+    sentences = [part.strip() for part in context.replace(". ", ".\n").splitlines() if part.strip()]
+    return [s if s.split("-")[0].isdigit() else f"{i}- {s}" for i, s in enumerate(sentences, 1)]
+
+
+def _annotated(context: str, formal: Formal) -> list[str]:
+    sentences = numbered_sentences(context)
+    if len(sentences) != len(formal.axioms):
+        return [f"{i}- {_declared(axiom)}" for i, axiom in enumerate(formal.axioms, 1)]
+    return [f"{s} {_declared(axiom)}" for s, axiom in zip(sentences, formal.axioms, strict=True)]
+
+
+def _declared(axiom: str) -> str:
+    return f"{_declarations(parse_statement(axiom))} [[axiom:{axiom}]]"
+
+
+def _declarations(statement: Statement) -> str:
+    literals = [statement] if isinstance(statement, Literal) else [*statement.premises, statement.conclusion]
+    blocks: dict[str, None] = {}
+    for literal in literals:
+        kind = "prop" if len(literal.arguments) == 1 else "relation"
+        blocks[f"[[{kind}:{literal.predicate}]]"] = None
+        for argument in literal.arguments:
+            if not argument.startswith("'"):
+                blocks[f"[[object:{argument}]]"] = None
+    return " ".join(blocks)
+
+
+def _spoken(literal: Literal) -> str:
+    subject, *rest = literal.arguments
+    verb = "is" if literal.positive else "is not"
+    words = " ".join([literal.predicate.replace("-", " "), *rest])
+    return f"{subject.capitalize()} {verb} {words}."

@@ -1,0 +1,214 @@
+"""Policies: what writes. A Hugging Face causal LM with or without a LoRA adapter, or a script in tests."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from critics.problem import Problem
+from rollout.guide import Guide
+from rollout.masks import MaskEngine, Row
+from rollout.prompt import PromptStyle, messages, text
+from rollout.sampling import Request, sample_batch
+from rollout.tokens import token_bytes
+from rollout.trace import PolicyDigests, Sampling
+
+
+class PolicyError(ValueError):
+    """A model folder cannot be used; the message names it and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a policy wrote: text and ids end before, and with, end-of-text where it was reached."""
+
+    text: str
+    ids: tuple[int, ...]
+    finished: bool
+
+
+class Policy(Protocol):
+    """Anything that completes prompts."""
+
+    digests: PolicyDigests
+
+    def prompt(self, problem: Problem, *, hint: bool = False) -> str:
+        """Return what the policy reads for a problem; `hint` gives its answer away."""
+        ...
+
+    def complete(
+        self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
+    ) -> list[Completion]:
+        """Return one completion for each prompt; `seeds` make each independent of its batch."""
+        ...
+
+
+class ScriptedPolicy:
+    """A policy that writes what it is told, in order: for tests and for replaying recorded text."""
+
+    def __init__(self, completions: Sequence[str]) -> None:
+        self.digests = PolicyDigests("scripted")
+        self._left = list(completions)
+
+    def prompt(self, problem: Problem, *, hint: bool = False) -> str:
+        """Return the bare problem."""
+        return text(problem, PromptStyle(), hint=hint)
+
+    def complete(
+        self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
+    ) -> list[Completion]:
+        """Hand out the next completions; raises `IndexError` when the script is over."""
+        return [Completion(self._left.pop(0), (), True) for _ in prompts]
+
+
+class HuggingFacePolicy:
+    """A causal LM from a local folder or the hub, its adapter beside it and never merged into it."""
+
+    def __init__(
+        self, model_name: str, adapter: Path | None = None, *, prompt_style: PromptStyle, dtype: str = "auto"
+    ) -> None:
+        import torch
+
+        self.tokenizer = load_tokenizer(model_name)
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = load_model(model_name, dtype=dtype)
+        if adapter is not None:
+            model = _with_adapter(model, adapter)
+        self.model: Any = model.to(self.device).eval()
+        self.prompt_style = prompt_style
+        adapter_digest = None if adapter is None else adapter_weights_digest(adapter)
+        self.digests = PolicyDigests(model_digest(model_name), adapter_digest)
+        self._masks = MaskEngine(token_bytes(self.tokenizer), [self.tokenizer.eos_token_id])
+
+    def prompt(self, problem: Problem, *, hint: bool = False) -> str:
+        """Return the prompt's text; for `chat`, the template is applied and the assistant's turn opened."""
+        if self.prompt_style.kind != "chat":
+            return text(problem, self.prompt_style, hint=hint)
+        return self.tokenizer.apply_chat_template(
+            messages(problem, self.prompt_style, hint=hint), tokenize=False, add_generation_prompt=True
+        )
+
+    def complete(
+        self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
+    ) -> list[Completion]:
+        """Sample all prompts as one batch."""
+        rows = [None] * len(prompts) if guides is None else [Row(guide) for guide in guides]
+        requests = [
+            Request(prompt_ids(self.tokenizer, prompt, self.prompt_style), seed, row)
+            for prompt, seed, row in zip(prompts, seeds, rows, strict=True)
+        ]
+        eos_id = self.tokenizer.eos_token_id
+        outputs = sample_batch(
+            self.model,
+            requests,
+            self._masks,
+            temperature=sampling.temperature,
+            max_new_tokens=sampling.max_new_tokens,
+            eos_id=eos_id,
+            pad_id=self.tokenizer.pad_token_id,
+        )
+        return [self._completion(ids, eos_id) for ids in outputs]
+
+    def _completion(self, ids: list[int], eos_id: int) -> Completion:
+        finished = bool(ids) and ids[-1] == eos_id
+        written = ids[:-1] if finished else ids
+        decoded = self.tokenizer.decode(written, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        return Completion(decoded, tuple(ids), finished)
+
+
+def prompt_ids(tokenizer: Any, prompt: str, style: PromptStyle) -> list[int]:
+    """Tokenise a prompt; a chat template writes its own special tokens, so none are added to it."""
+    ids: list[int] = tokenizer(prompt, add_special_tokens=style.kind != "chat")["input_ids"]
+    return ids[:-1] if ids and ids[-1] == tokenizer.eos_token_id else ids
+
+
+def load_tokenizer(model_name: str) -> Any:
+    """Load a tokenizer; raises `PolicyError` where the folder is missing or it has no end-of-text token."""
+    from transformers import AutoTokenizer
+
+    _require_folder(model_name)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(model_name)
+    except (OSError, ValueError) as error:
+        raise PolicyError(f"model {model_name!r}: no tokenizer could be loaded ({_first_line(error)})") from error
+    if tokenizer.eos_token_id is None:
+        raise PolicyError(
+            f"model {model_name!r}: its tokenizer has no end-of-text token, so no completion could ever end; "
+            "set eos_token in its tokenizer_config.json"
+        )
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer
+
+
+def load_model(model_name: str, *, dtype: str = "auto", **options: Any) -> Any:
+    """Load a causal LM: float32 on a CPU whatever the file holds, else bfloat16 unless told otherwise."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    _require_folder(model_name)
+    if dtype == "auto":
+        dtype = "bfloat16" if torch.cuda.is_available() else "float32"
+    try:
+        return AutoModelForCausalLM.from_pretrained(
+            model_name, dtype=getattr(torch, dtype), attn_implementation="sdpa", **options
+        )
+    except (OSError, ValueError) as error:
+        raise PolicyError(f"model {model_name!r} could not be loaded ({_first_line(error)})") from error
+
+
+def _with_adapter(model: Any, adapter: Path) -> Any:
+    """Return the model with what a round trained: a LoRA adapter beside it, or full weights in its place."""
+    if (adapter / "adapter_config.json").exists():
+        from peft import PeftModel
+
+        return PeftModel.from_pretrained(model, str(adapter))
+    if (adapter / "model.safetensors").exists():
+        return load_model(str(adapter), dtype="float32")
+    raise PolicyError(f"adapter {adapter}: neither adapter_config.json nor model.safetensors is in it")
+
+
+def _require_folder(model_name: str) -> None:
+    """A name with a path separator is meant as a folder when it starts like one; the hub has no such names."""
+    looks_local = model_name.startswith((".", "/", "~")) or model_name.count("/") > 1 or model_name.startswith("checkpoints/")
+    if looks_local and not (Path(model_name).expanduser() / "config.json").exists():
+        raise PolicyError(f"model folder {model_name!r} does not exist or holds no config.json")
+
+
+def model_digest(model_name: str) -> str:
+    """Return the SHA-256 over a local model's weights, configuration and tokenizer; a hub model's name and commit."""
+    folder = Path(model_name).expanduser()
+    if not folder.is_dir():
+        return _hub_digest(model_name)
+    names = sorted(p for p in folder.iterdir() if p.suffix == ".safetensors" or p.name in _IDENTITY_FILES)
+    return _digest_of(names)
+
+
+_IDENTITY_FILES = frozenset({"config.json", "tokenizer.json"})
+
+
+def adapter_weights_digest(adapter: Path) -> str:
+    """Return the SHA-256 of an adapter's configuration and weights."""
+    return _digest_of(sorted(p for p in adapter.iterdir() if p.suffix == ".safetensors"))
+
+
+def _digest_of(paths: Sequence[Path]) -> str:
+    total = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        total.update(f"{path.name}:{content}\n".encode())
+    return total.hexdigest()
+
+
+def _hub_digest(model_name: str) -> str:
+    from transformers import AutoConfig
+
+    commit = getattr(AutoConfig.from_pretrained(model_name), "_commit_hash", None)
+    return hashlib.sha256(json.dumps([model_name, commit]).encode()).hexdigest()
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -1,0 +1,1 @@
+"""Problem generators: one family a file; item i depends only on (seed, split, i)."""

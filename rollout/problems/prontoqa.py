@@ -1,0 +1,204 @@
+"""PrOntoQA problems after Saparov and He (2023), in the form that LogicGuide uses (paper 004, section 4.1).
+
+A chain of kinds, each a kind of the next; all kinds but one have a property; one unrelated kind has the
+opposite of the property asked for, so that the property's mention alone gives nothing away. `hops` counts
+rule applications: hops - 1 steps up the chain and one to the property.
+
+Splits are disjoint by content: the hash of a problem's formal statements decides to which split it may
+belong, whatever seed drew it.
+"""
+
+import hashlib
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from critics.inflection import article, plural
+from critics.problem import Problem
+from critics.translators.prontoqa import translate
+from rollout.problems.vocabulary import ADJECTIVES, FICTIONAL_KINDS, NAMES, REAL_KINDS, TAXONOMIES, Property
+
+Ontology = Literal["fictional", "false", "true"]
+Split = Literal["pretrain", "train", "develop", "test"]
+MAX_HOPS = 8
+_NUM_BUCKETS = 16
+SPLIT_BUCKETS: dict[Split, range] = {
+    "pretrain": range(0, 8),
+    "train": range(8, 12),
+    "develop": range(12, 14),
+    "test": range(14, 16),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PrOntoQA:
+    """What to generate. Hops, ontologies and answers are spread evenly over consecutive items."""
+
+    hops: Sequence[int] = (1, 2, 3, 4, 5)
+    ontologies: Sequence[Ontology] = ("fictional",)
+    extra_kinds: tuple[int, int] = (0, 3)
+    """How many kinds, least and most, stand in the chain beyond those that the proof needs."""
+    property_rate: float = 1.0
+    """The share of the kinds off the proof's end that have a property of their own (published: 1)."""
+    ordering: Literal["random", "ordered"] = "random"
+    split: Split = "train"
+
+    def __post_init__(self) -> None:
+        if not self.hops or not all(1 <= h <= MAX_HOPS for h in self.hops):
+            raise ValueError(f"hops: {list(self.hops)} must name numbers from 1 to {MAX_HOPS}")
+        if not 0 <= self.extra_kinds[0] <= self.extra_kinds[1]:
+            raise ValueError(f"extra_kinds: {self.extra_kinds} must be (least, most) with 0 <= least <= most")
+        if not self.ontologies:
+            raise ValueError("ontologies: name at least one of fictional, false, true")
+
+
+@dataclass(frozen=True, slots=True)
+class _Theory:
+    """Kinds from special to general, the property of each (None: none) and whether the kind has it."""
+
+    kinds: tuple[str, ...]
+    properties: dict[str, tuple[str, bool]]
+    distractor: tuple[str, str, bool]
+    start: int
+    name: str
+    goal: tuple[str, bool] = field(default=("", True))
+
+
+def generate(config: PrOntoQA, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
+    """Yield items `start` to `start + num - 1`; each depends only on the configuration, the seed and its index."""
+    for index in range(start, start + num):
+        yield item(config, index, seed=seed)
+
+
+def item(config: PrOntoQA, index: int, *, seed: int) -> Problem:
+    """Return item `index`, redrawn until its content belongs to the split."""
+    num_hops = len(config.hops)
+    hops = config.hops[index % num_hops]
+    answer = (index // num_hops) % 2 == 0
+    ontology = config.ontologies[(index // (2 * num_hops)) % len(config.ontologies)]
+    attempt = 0
+    while True:
+        rng = random.Random(_digest("prontoqa", config.split, seed, index, attempt))
+        problem = _draw(config, rng, hops, ontology, answer, f"prontoqa/{config.split}/{seed}/{index}")
+        if content_bucket(problem) in SPLIT_BUCKETS[config.split]:
+            return problem
+        attempt += 1
+
+
+def content_key(problem: Problem) -> str:
+    """Return a digest of what is asked, whatever the order and the wording of the statements."""
+    if problem.formal is None:
+        return hashlib.sha256(f"{problem.context}\n{problem.question}".encode()).hexdigest()
+    return hashlib.sha256("\n".join([*sorted(problem.formal.axioms), "?", problem.formal.goal]).encode()).hexdigest()
+
+
+def content_bucket(problem: Problem) -> int:
+    """Return the problem's bucket, from 0 to 15; a split owns a range of them."""
+    return int(content_key(problem)[:8], 16) % _NUM_BUCKETS
+
+
+def _digest(*parts: object) -> int:
+    return int.from_bytes(hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()[:8], "big")
+
+
+def _draw(
+    config: PrOntoQA, rng: random.Random, hops: int, ontology: Ontology, answer: bool, problem_id: str
+) -> Problem:
+    num_kinds = hops + 1 + rng.randint(*config.extra_kinds)
+    theory = _true_theory(config, rng, hops, num_kinds) if ontology == "true" else _made_theory(
+        config, rng, hops, num_kinds, ontology
+    )
+    sentences = _sentences(theory, rng)
+    if config.ordering == "random":
+        rng.shuffle(sentences)
+    sentences.append(f"{theory.name} is {_with_article(theory.kinds[theory.start])}.")
+    adjective, holds = theory.goal
+    asserted = holds if answer else not holds
+    question = f"True or false: {theory.name} is {'' if asserted else 'not '}{adjective}."
+    context = " ".join(sentences)
+    return Problem(
+        id=problem_id,
+        dataset="prontoqa",
+        context=context,
+        question=question,
+        answer="true" if answer else "false",
+        formal=translate(context, question),
+        meta={"hops": hops, "ontology": ontology},
+    )
+
+
+def _made_theory(
+    config: PrOntoQA, rng: random.Random, hops: int, num_kinds: int, ontology: Ontology
+) -> _Theory:
+    vocabulary = FICTIONAL_KINDS if ontology == "fictional" else REAL_KINDS
+    num_kinds = min(num_kinds, len(vocabulary) - 1)
+    *kinds, unrelated = rng.sample(vocabulary, num_kinds + 1)
+    start = rng.randint(0, num_kinds - hops)
+    goal_kind = kinds[start + hops - 1]
+    without = rng.choice([kind for kind in kinds if kind != goal_kind])
+    adjectives = rng.sample(ADJECTIVES, num_kinds)
+    properties = {
+        kind: (adjective, rng.random() < 0.5)
+        for kind, adjective in zip(kinds, adjectives, strict=True)
+        if kind != without and (kind == goal_kind or rng.random() < config.property_rate)
+    }
+    adjective, holds = properties[goal_kind]
+    return _Theory(
+        tuple(kinds), properties, (unrelated, adjective, not holds), start, rng.choice(NAMES), (adjective, holds)
+    )
+
+
+def _true_theory(config: PrOntoQA, rng: random.Random, hops: int, num_kinds: int) -> _Theory:
+    taxonomy = rng.choice(TAXONOMIES)
+    num_kinds = min(num_kinds, len(taxonomy.kinds))
+    offset = rng.randint(0, len(taxonomy.kinds) - num_kinds)
+    kinds = taxonomy.kinds[offset : offset + num_kinds]
+    start = rng.randint(0, num_kinds - hops)
+    goal_kind = kinds[start + hops - 1]
+    chosen: dict[str, Property] = {kind: rng.choice(taxonomy.properties[kind]) for kind in kinds}
+    goal = chosen[goal_kind]
+    properties = {
+        kind: (p.adjective, p.holds)
+        for kind, p in chosen.items()
+        if kind == goal_kind or (p.adjective != goal.adjective and rng.random() < config.property_rate)
+    }
+    distractor = (goal.opposite_kind, goal.adjective, not goal.holds)
+    return _Theory(
+        kinds, properties, distractor, start, rng.choice(taxonomy.names), (goal.adjective, goal.holds)
+    )
+
+
+def _sentences(theory: _Theory, rng: random.Random) -> list[str]:
+    sentences: list[str] = []
+    for position, kind in enumerate(theory.kinds):
+        if kind in theory.properties:
+            sentences.append(_property_sentence(kind, *theory.properties[kind], rng))
+        if position + 1 < len(theory.kinds):
+            sentences.append(_kind_sentence(kind, theory.kinds[position + 1], rng))
+    kind, adjective, holds = theory.distractor
+    sentences.insert(rng.randint(0, len(sentences)), _property_sentence(kind, adjective, holds, rng))
+    return sentences
+
+
+def _kind_sentence(kind: str, general: str, rng: random.Random) -> str:
+    form = rng.choice(("Every", "Each", "plural"))
+    if form == "plural":
+        return _capital(f"{plural(kind)} are {plural(general)}.")
+    return f"{form} {kind} is {_with_article(general)}."
+
+
+def _property_sentence(kind: str, adjective: str, holds: bool, rng: random.Random) -> str:
+    form = rng.choice(("Every", "Each", "plural"))
+    negation = "" if holds else "not "
+    if form == "plural":
+        return _capital(f"{plural(kind)} are {negation}{adjective}.")
+    return f"{form} {kind} is {negation}{adjective}."
+
+
+def _with_article(noun: str) -> str:
+    return f"{article(noun)} {noun}"
+
+
+def _capital(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]

@@ -1,0 +1,45 @@
+"""Ask a policy for attempts; nothing here knows whether an attempt is any good."""
+
+from collections.abc import Iterator, Sequence
+
+from critics.problem import Problem
+from rollout.guide import LogicGuide
+from rollout.policy import Policy
+from rollout.trace import Sampling, Trace, derived_seed
+
+
+def sample(
+    policy: Policy,
+    problems: Sequence[Problem],
+    sampling: Sampling,
+    *,
+    seed: int,
+    format_: str,
+    hinted: bool = False,
+) -> Iterator[Trace]:
+    """Yield `sampling.samples_per_problem` traces for each problem, in problem order, as one batch.
+
+    A trace's seed comes from (seed, problem id, sample index). A completion cut off by the token limit is
+    yielded like any other, with `finished` false. `hinted` gives the answer away while sampling and
+    records the prompt without it: STaR's rationalisation.
+    """
+    wanted = [(problem, number) for problem in problems for number in range(sampling.samples_per_problem)]
+    prompts = [policy.prompt(problem, hint=hinted) for problem, _ in wanted]
+    seeds = [derived_seed(seed, problem.id, number, "hint" if hinted else "") for problem, number in wanted]
+    guides = [LogicGuide() for _ in wanted] if sampling.decoding == "guided" else None
+    completions = policy.complete(prompts, guides, seeds, sampling)
+    for (problem, number), trace_seed, completion in zip(wanted, seeds, completions, strict=True):
+        yield Trace(
+            id=f"{problem.id}#{'hint-' if hinted else ''}{number}",
+            problem=problem,
+            format=format_,
+            prompt=policy.prompt(problem),
+            completion=completion.text,
+            completion_ids=completion.ids,
+            finished=completion.finished,
+            sample=number,
+            seed=trace_seed,
+            sampling=sampling,
+            policy=policy.digests,
+            hint=hinted,
+        )

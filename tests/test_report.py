@@ -1,0 +1,534 @@
+"""A run folder in, a report out: synthetic runs whose every number is known."""
+
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from io import StringIO
+from pathlib import Path
+
+import pytest
+import yaml
+from rich.console import Console
+
+from training import report
+from training.comparison import compare_runs, summarise, table, verdict_sentence, write_report
+
+N = 20
+ATTACK = "</pre><script>alert('x')</script><img src=x onerror=alert(1)> [[axiom:</mark><script>y()</script>]]"
+
+
+def save(path: Path, record: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record))
+
+
+def mode(right: list[int], certified: list[int], decoding: str = "guided", prefix: str = "p") -> dict:
+    hops = [1 + i % 2 for i in range(len(right))]
+
+    def cell(picked: list[int]) -> dict:
+        r, c = sum(right[i] for i in picked), sum(certified[i] for i in picked)
+        return {"n": len(picked), "right": r, "certified": c, "lucky": r - c}
+
+    return {
+        "decoding": decoding,
+        "temperature": 1.0,
+        "seed": 0,
+        **cell(list(range(len(right)))),
+        "by_hops": {str(h): cell([i for i, x in enumerate(hops) if x == h]) for h in sorted(set(hops))},
+        "outcomes": {
+            "ids": [f"{prefix}{i}" for i in range(len(right))],
+            "right": right,
+            "certified": certified,
+            "hops": hops,
+        },
+    }
+
+
+def evaluation(
+    num_right: int, num_certified: int, *, n: int = N, decoding: str = "guided", **modes: dict
+) -> dict:
+    """The first answers are right, the first of those certified: so outcomes of two models are nested."""
+    right = [int(i < num_right) for i in range(n)]
+    certified = [int(i < num_certified) for i in range(n)]
+    return {
+        "problems": {"n": n, "split": "test", "digest": "d1"},
+        "policy": {"base": "seed", "adapter": None},
+        "modes": {"sampled": mode(right, certified, decoding), **modes},
+    }
+
+
+def problem(number: int, context: str) -> dict:
+    return {
+        "id": f"q{number}",
+        "dataset": "prontoqa",
+        "context": context,
+        "question": "True or false: Rex is a wumpus.",
+        "options": None,
+        "answer": "true",
+        "formal": None,
+        "meta": {"hops": 1},
+    }
+
+
+def trace(number: int, verdict: str, completion: str = "[[axiom:(impus rex)]] so. Answer: true") -> dict:
+    context = "Rex is an impus. Every impus is a wumpus."
+    steps = [
+        {"statement": "(impus rex)", "by": "axiom"},
+        {"statement": "(impus 'x) -> (wumpus 'x)", "by": "axiom"},
+        {"statement": "(wumpus rex)", "by": "rule", "rule": 1, "premises": [0]},
+    ]
+    certificate = {
+        "kind": "horn-proof",
+        "claim": "true",
+        "evidence": {"goal": "(wumpus rex)", "steps": steps},
+        "formalisation": "checked",
+        "digest": "abc",
+    }
+    return {
+        "id": f"q{number}-0",
+        "problem": problem(number, context),
+        "format": "guided",
+        "completion": completion,
+        "judgement": {
+            "id": f"q{number}-0",
+            "verdict": verdict,
+            "reason": "proved" if verdict == "certified" else "goal_not_reached",
+            "answer": "true",
+            "feedback": None,
+            "certificate": certificate if verdict == "certified" else None,
+        },
+        "crc": "0",
+    }
+
+
+def make_run(run: Path, arms: dict[str, list[tuple[int, int]]], *, seeds: int = 2, **options: str) -> Path:
+    """Write a finished run; `arms` maps a name to (right, certified) of N for each round, 0 the start."""
+    lines, num_rounds = [], len(next(iter(arms.values()))) - 1
+    for name, rounds in arms.items():
+        for seed in range(seeds):
+            line, base = f"{name}/seed-{seed}", f"base/{name}/seed-{seed}"
+            lines.append({"arm": name, "seed": seed, "path": line, "base": base})
+            folders = [run / base, *(run / line / f"round-{r:03d}" for r in range(num_rounds))]
+            for folder, (right, certified) in zip(folders, rounds, strict=True):
+                save(folder / "evaluation.json", evaluation(right, certified))
+            for folder in folders[1:]:
+                counts = {"sampled": 40, "right": 20, "certified": 10, "lucky": 10, "kept": 9}
+                save(folder / "dataset" / "summary.json", counts)
+                kind = "certified" if name == "strict" else "unproved"
+                traces = [
+                    trace(i, kind, options.get("completion", "[[goal:x]] Answer: true")) for i in range(5)
+                ]
+                (folder / "traces.jsonl").write_text("".join(json.dumps(t) + "\n" for t in reversed(traces)))
+    provenance = {
+        "commit": "c0ffee",
+        "base_provenance": {"pretraining": {"sequences": 58_000}, "sees": "proofs"},
+    }
+    save(run / "lines.json", {"lines": lines, "num_rounds": num_rounds, "provenance": provenance})
+    (run / "config.yaml").write_text(yaml.safe_dump({"name": "synthetic"}))
+    return run
+
+
+THREE = {
+    "strict": [(8, 4), (12, 10), (16, 14)],
+    "guided": [(8, 4), (9, 5), (9, 5)],
+    "naive": [(8, 2), (8, 1), (7, 1)],
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return make_run(tmp_path / "run", THREE)
+
+
+def rewrite(path: Path, change) -> None:
+    record = json.loads(path.read_text())
+    change(record)
+    path.write_text(json.dumps(record))
+
+
+# -- the summary
+
+
+def test_summary_has_the_shape_of_the_design(run):
+    summary = summarise(run)
+    assert list(summary) == ["arms", "comparisons", "provenance"]
+    strict = summary["arms"]["strict"]
+    assert (strict["decoding"], strict["seeds"]) == ("guided", [0, 1])
+    assert [r["round"] for r in strict["rounds"]] == [0, 1, 2]
+    assert {"n", "accuracy", "certified", "lucky", "kept", "accuracy_interval", "by_hops"} <= set(
+        strict["rounds"][0]
+    )
+    assert set(summary["comparisons"][0]) >= {"a", "b", "metric", "difference", "interval", "p", "n"}
+    assert summary["provenance"]["name"] == "synthetic"
+    assert summary["provenance"]["evaluation"] == {"n": N, "split": "test", "digest": "d1", "seeds": [0, 1]}
+
+
+def test_rates_are_fractions_pooled_over_seeds(run):
+    last = summarise(run)["arms"]["strict"]["rounds"][2]
+    assert last["n"] == 2 * N
+    assert (last["accuracy"], last["certified"]) == (32 / 40, 28 / 40)
+    assert last["lucky"] == pytest.approx(4 / 40)
+    assert last["by_hops"]["1"]["n"] == last["by_hops"]["2"]["n"] == N
+    assert list(last["by_hops"]) == ["1", "2"]
+    assert last["accuracy_greedy"] is last["certified_guided"] is None
+
+
+def test_seeds_are_kept_apart_as_well(run):
+    rewrite(run / "strict/seed-1/round-001/evaluation.json", lambda r: r.update(evaluation(10, 10)))
+    strict = summarise(run)["arms"]["strict"]
+    assert strict["per_seed"]["accuracy"] == {"0": [0.4, 0.6, 0.8], "1": [0.4, 0.6, 0.5]}
+    assert strict["rounds"][2]["accuracy"] == 26 / 40
+
+
+def test_funnel_belongs_to_the_round_that_it_made(run):
+    counts = {"sampled": 40, "right": 30, "certified": 25, "lucky": 5, "kept": 24}
+    save(run / "strict/seed-0/round-001/dataset/summary.json", counts)
+    rounds = summarise(run)["arms"]["strict"]["rounds"]
+    assert (rounds[0]["funnel"], rounds[0]["kept"]) == (None, 0)
+    assert rounds[1]["funnel"] == {"sampled": 80, "right": 40, "certified": 20, "kept": 18}
+    assert rounds[2]["funnel"] == {"sampled": 80, "right": 50, "certified": 35, "kept": 33}
+    assert rounds[2]["kept"] == 33
+
+
+def test_strict_is_compared_with_every_other_arm(run):
+    comparisons = summarise(run)["comparisons"]
+    assert {c["a"] for c in comparisons} == {"strict"}
+    assert [(c["metric"], c["b"]) for c in comparisons] == [
+        (metric, b) for metric in ("accuracy", "gain", "certified") for b in ("guided", "naive")
+    ]
+    found = {(c["metric"], c["b"]): c for c in comparisons}
+    # 16 against 9 right of 20 under each of two seeds, nested: 14 discordant pairs, all one way.
+    accuracy = found["accuracy", "guided"]
+    assert accuracy["difference"] == pytest.approx(14 / 40)
+    assert accuracy["p"] == pytest.approx(2 / 2**14)
+    assert accuracy["per_seed"] == pytest.approx([0.35, 0.35])
+    # Gains +8 and -1 of 20: 18 pairs differ (16 learnt by strict, 2 unlearnt by naive), all one way.
+    gain = found["gain", "naive"]
+    assert (gain["difference"], gain["n"]) == (pytest.approx(18 / 40), 40)
+    assert gain["p"] == pytest.approx(2 / 2**18)
+    assert (accuracy["test"], gain["test"]) == ("mcnemar", "sign-flip")
+
+
+def test_first_arm_leads_where_none_is_strict(tmp_path):
+    summary = summarise(make_run(tmp_path, {"guided": [(8, 2), (9, 3)], "naive": [(8, 2), (8, 2)]}))
+    assert {(c["a"], c["b"]) for c in summary["comparisons"]} == {("guided", "naive")}
+
+
+def test_other_modes_have_columns_of_their_own(run):
+    for seed in (0, 1):
+        extra = {"greedy": mode([1] * N, [0] * N), "guided": mode([1] * N, [1] * N)}
+        rewrite(run / f"naive/seed-{seed}/round-001/evaluation.json", lambda r, e=extra: r["modes"].update(e))
+    last = summarise(run)["arms"]["naive"]["rounds"][-1]
+    assert (last["accuracy_greedy"], last["certified_greedy"]) == (1.0, 0.0)
+    assert (last["accuracy_guided"], last["certified_guided"]) == (1.0, 1.0)
+    assert last["accuracy"] == 7 / 20
+
+
+def test_order_of_the_answers_in_a_file_does_not_matter(run):
+    before = summarise(run)
+
+    def reverse(record):
+        outcomes = record["modes"]["sampled"]["outcomes"]
+        outcomes.update({key: values[::-1] for key, values in outcomes.items()})
+
+    rewrite(run / "naive/seed-0/round-001/evaluation.json", reverse)
+    assert summarise(run) == before
+
+
+# -- what is refused
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        "lines.json",
+        "base/naive/seed-1/evaluation.json",
+        "strict/seed-0/round-001/evaluation.json",
+        "guided/seed-1/round-000/dataset/summary.json",
+    ],
+)
+def test_unfinished_run_names_the_file_and_the_remedy(run, missing):
+    (run / missing).unlink()
+    with pytest.raises(ValueError, match=rf"{re.escape(missing)} is missing.*`certistar run` again"):
+        summarise(run)
+
+
+@pytest.mark.parametrize("change", ["ids", "digest"])
+def test_answers_to_other_problems_are_never_compared(run, change):
+    def alter(record):
+        if change == "ids":
+            record["modes"]["sampled"]["outcomes"]["ids"][3] = "elsewhere"
+        else:
+            record["problems"]["digest"] = "d2"
+
+    rewrite(run / "naive/seed-1/round-001/evaluation.json", alter)
+    with pytest.raises(
+        ValueError, match=r"base/strict/seed-1/.*naive/seed-1/round-001/.*not of the same problems"
+    ):
+        summarise(run)
+
+
+def test_arms_with_other_seeds_are_never_compared(run):
+    rewrite(run / "lines.json", lambda r: r["lines"].pop())
+    with pytest.raises(ValueError, match=r"strict has the seeds \[0, 1\] and arm naive \[0\]"):
+        summarise(run)
+
+
+def test_counts_that_outcomes_do_not_bear_out_are_refused(run):
+    rewrite(run / "strict/seed-0/round-000/evaluation.json", lambda r: r["modes"]["sampled"].update(right=13))
+    with pytest.raises(ValueError, match=r"strict/seed-0/round-000/evaluation.json: its counts"):
+        summarise(run)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda r: r.pop("modes"),
+        lambda r: r["modes"].pop("sampled"),
+        lambda r: r["modes"]["sampled"].update(decoding="beam"),
+        lambda r: r["modes"]["sampled"]["outcomes"]["right"].pop(),
+    ],
+)
+def test_ill_formed_evaluation_is_named(run, change):
+    rewrite(run / "strict/seed-0/round-000/evaluation.json", change)
+    with pytest.raises(ValueError, match=r"strict/seed-0/round-000/evaluation.json: not an evaluation"):
+        summarise(run)
+
+
+def test_gain_across_two_decodings_is_refused(run):
+    rewrite(run / "base/naive/seed-0/evaluation.json", lambda r: r.update(evaluation(8, 2, decoding="free")))
+    with pytest.raises(ValueError, match="arm naive is decoded differently"):
+        summarise(run)
+
+
+# -- several runs
+
+
+def test_arms_of_several_runs_are_named_after_their_runs(tmp_path):
+    one = make_run(tmp_path / "one", {"naive": [(8, 2), (8, 2)]})
+    two = make_run(tmp_path / "two", {"strict": [(8, 2), (15, 15)]})
+    summary = compare_runs([one, two])
+    assert list(summary["arms"]) == ["one:naive", "two:strict"]
+    gain = next(c for c in summary["comparisons"] if c["metric"] == "gain")
+    assert (gain["a"], gain["b"], gain["difference"]) == ("two:strict", "one:naive", pytest.approx(0.35))
+    assert summary["provenance"]["runs"]["one"]["commit"] == "c0ffee"
+
+
+def test_runs_of_one_name_are_told_apart_by_their_folders(tmp_path):
+    runs = [make_run(tmp_path / name / "run", {"strict": [(8, 2), (9, 2)]}) for name in ("a", "b")]
+    assert list(compare_runs(runs)["arms"]) == [f"{run}:strict" for run in runs]
+
+
+def test_one_run_compared_is_its_own_summary(run):
+    assert compare_runs([run]) == summarise(run)
+
+
+# -- the sentences
+
+
+def test_sentences_say_that_strict_leads(run):
+    said = " ".join(verdict_sentence(summarise(run)))
+    assert said.startswith(
+        "strict gained +40.0 points (95% +25.0 to +55.0) over its own start; guided +5.0 ("
+    )
+    assert "naive -5.0" in said
+    assert "strict gain more than naive? +45.0 points" in said
+    assert said.count("yes, it exceeds it by at least 8 points") == 2
+
+
+@pytest.mark.parametrize(
+    ("strict", "naive", "finding"),
+    [
+        ((8, 20), (8, 12), "yes, it exceeds"),
+        ((8, 9), (8, 8), "no: the interval includes zero"),
+        ((8, 8), (8, 8), "no: the interval includes zero"),
+        ((8, 8), (8, 20), "no: strict gained less than naive"),
+    ],
+)
+def test_sentences_are_as_honest_when_strict_does_not_lead(tmp_path, strict, naive, finding):
+    arms = {name: [(start, 0), (end, 0)] for name, (start, end) in {"strict": strict, "naive": naive}.items()}
+    lead = verdict_sentence(summarise(make_run(tmp_path, arms, seeds=1)))
+    assert any(finding in sentence for sentence in lead)
+    assert any(sentence.startswith("One seed only") for sentence in lead)
+
+
+def test_a_small_lead_is_called_short():
+    gain = {"a": "strict", "b": "naive", "metric": "gain", "difference": 0.05, "interval": [0.02, 0.08]}
+    summary = {"arms": {}, "comparisons": [{**gain, "p": 0.0004, "n": 900, "per_seed": [0.06, -0.01]}]}
+    rounds = [{"certified": 0.1, "lucky": 0.1}] * 2
+    arm = {"decoding": "free", "seeds": [0, 1], "gain": 0.1, "gain_interval": [0.0, 0.2], "rounds": rounds}
+    said = verdict_sentence({**summary, "arms": {"strict": arm}})[2]
+    assert "+5.0 points (95% +2.0 to +8.0, p < 0.001, n = 900): only in part" in said
+    assert said.endswith("The seeds disagree about the sign.")
+
+
+def test_terminal_table_shows_rates_with_intervals(run):
+    console = Console(width=120, file=StringIO())
+    console.print(table(summarise(run)))
+    rows = [line.split() for line in console.file.getvalue().splitlines()]
+    assert ["│", "strict", "│", "start", "│", "40", "│", "40.0%", "[26.3–55.4%]", "│"] in [
+        row[:10] for row in rows
+    ]
+    assert table(summarise(run)).row_count == 9
+
+
+# -- the files
+
+
+class Page(HTMLParser):
+    """What a browser would find: elements with their attributes, and text."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.elements: list[tuple[str, dict]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_report_files_agree_and_leave_nothing_beside_them(run):
+    before = {path.name for path in run.iterdir()}
+    summary = write_report(run)
+    assert json.loads((run / "report.json").read_text()) == summary == summarise(run)
+    assert {path.name for path in run.iterdir()} - before == {"report.json", "report.html"}
+
+
+def test_report_is_equal_bytes_each_time(run):
+    write_report(run)
+    first = (run / "report.html").read_bytes()
+    write_report(run)
+    assert (run / "report.html").read_bytes() == first
+
+
+def test_page_shows_figures_proofs_and_what_the_seed_model_was_made_of(run):
+    write_report(run)
+    page = Page((run / "report.html").read_text())
+    assert [tag for tag, _ in page.elements].count("svg") == 5  # two rates, three funnels
+    assert "What the seed model was made of" in page.text
+    assert "58000" in page.text
+    assert page.text.index("seed model was made of") < page.text.index("Comparisons")
+    assert "from 1 by rule 2" in page.text
+    assert "goal_not_reached" in page.text
+    assert [attrs for tag, attrs in page.elements if tag == "mark"]
+    ids = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
+    assert not [i for i in ids if re.fullmatch(r"[a-z]+_\d+", i)]
+
+
+def test_page_asks_nothing_of_the_network(run):
+    write_report(run)
+    page = Page((run / "report.html").read_text())
+    policy = next(a["content"] for t, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'")
+    assert not {"script", "link", "iframe", "img", "object"} & {tag for tag, _ in page.elements}
+    for _, attrs in page.elements:
+        assert not [
+            v for k, v in attrs.items() if k in ("src", "href", "xlink:href") and not v.startswith("#")
+        ]
+
+
+def test_what_a_model_wrote_is_never_markup(tmp_path):
+    name = 'naive" onload="w()"><script>z()</script>$x_1$'
+    run = make_run(tmp_path, {"strict": [(8, 2), (9, 3)], name: [(8, 2), (9, 3)]}, completion=ATTACK)
+    rewrite(run / "lines.json", lambda r: r["provenance"].update({"<script>": {"<img src=x>": ["<b>", 1]}}))
+    for path in run.rglob("seed-0/round-000/traces.jsonl"):
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        for line in lines:
+            line["problem"]["context"] = line["problem"]["question"] = ATTACK
+            line["problem"]["options"] = [ATTACK]
+            line["judgement"]["reason"] = line["judgement"]["feedback"] = ATTACK
+            if line["judgement"]["certificate"]:
+                line["judgement"]["certificate"]["evidence"]["steps"][0] = {"statement": ATTACK, "by": ATTACK}
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_report(run)
+    page = Page((run / "report.html").read_text())
+    assert not {"script", "img"} & {tag for tag, _ in page.elements}
+    assert not [attrs for _, attrs in page.elements if any(key.startswith("on") for key in attrs)]
+    assert page.text.count(ATTACK[:30]) > 8  # shown as text, wherever it came in
+
+
+def test_other_evidence_is_shown_as_json(tmp_path):
+    run = make_run(tmp_path, {"strict": [(8, 2), (9, 3)]}, seeds=1)
+    path = run / "strict/seed-0/round-000/traces.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines:
+        line["judgement"]["certificate"]["evidence"] = {"steps": "none", "model": ["p(a)"]}
+        line["messages"] = [{"role": "user", "content": "And \ud800 then?"}]
+        del line["completion"]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_report(run)
+    text = Page((run / "report.html").read_text()).text
+    assert '"p(a)"' in text
+    assert "user: And ? then?" in text
+
+
+def test_examples_are_the_first_by_id_one_for_each_problem(tmp_path):
+    path = tmp_path / "traces.jsonl"
+    traces = [trace(i, "certified") for i in (4, 2, 3, 1)] + [{**trace(1, "certified"), "id": "q1-7"}]
+    traces += [{**trace(0, "unproved"), "id": "a"}, {**trace(5, "unproved"), "id": "b"}]
+    traces[-1]["judgement"] = {**traces[-1]["judgement"], "answer": "false"}  # unproved, and wrong
+    path.write_text("".join(json.dumps(t) + "\n" for t in traces))
+    found = report.pick_examples({"naive": [(0, path)], "strict": [(3, tmp_path / "none"), (4, path)]})
+    assert [(e.arm, e.seed, e.trace["id"]) for e in found.certified] == [
+        ("strict", 4, "q1-0"),
+        ("strict", 4, "q2-0"),
+        ("strict", 4, "q3-0"),
+    ]
+    assert [(e.arm, e.trace["id"]) for e in found.lucky] == [("naive", "a")]
+
+
+def test_broken_trace_line_is_named(run):
+    path = run / "strict/seed-0/round-001/traces.jsonl"
+    path.write_text(path.read_text() + "{half")
+    with pytest.raises(ValueError, match=r"traces.jsonl:6: not a JSON line"):
+        write_report(run)
+
+
+def test_figure_is_equal_bytes_each_time_and_says_what_it_shows(run, tmp_path):
+    paths = [tmp_path / "one.svg", tmp_path / "two.svg"]
+    for path in paths:
+        report.write_figure(summarise(run), path)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert paths[0].read_text().startswith("<?xml")
+
+
+def test_decoding_table_appears_when_a_free_arm_was_also_guided(run):
+    write_report(run)
+    assert "Decoding or training?" not in (run / "report.html").read_text()
+    for path in [*run.glob("base/naive/*/evaluation.json"), *run.glob("naive/*/*/evaluation.json")]:
+        free = evaluation(9, 1, decoding="free", guided=mode([1] * 15 + [0] * 5, [1] * 11 + [0] * 9))
+        rewrite(path, lambda r, free=free: r.update(free))
+    write_report(run)
+    page = Page((run / "report.html").read_text())
+    assert "Decoding or training?" in page.text
+    assert "55.0%" in page.text
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (report.percent(0.5134), "51.3%"),
+        (report.percent([0.48, 0.546]), "48.0–54.6%"),
+        (report.percent(None), "–"),
+        (report.points(0.312), "+31.2"),
+        (report.points(-0.0), "+0.0"),
+        (report.points([-0.01, 0.02]), "-1.0 to +2.0"),
+        (report.p_value(0.0004), "< 0.001"),
+        (report.p_value(0.0341), "0.034"),
+    ],
+)
+def test_numbers_read_as_people_write_them(shown, expected):
+    assert shown == expected
+
+
+def test_imports_stay_light():
+    heavy = ["torch", "transformers", "matplotlib", "jinja2", "scipy", "numpy", "rich", "yaml"]
+    code = f"import sys, training.comparison; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,288 @@
+"""Configuration: frozen models over sparse YAML; unknown keys are errors that suggest the nearest key."""
+
+import difflib
+import hashlib
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from rollout.problems.prontoqa import Ontology, PrOntoQA, Split
+from rollout.prompt import PromptStyle
+from rollout.trace import Decoding, Sampling
+from training.filters import Keep
+
+Positive = Annotated[int, Field(gt=0)]
+Rate = Annotated[float, Field(ge=0, le=1)]
+
+
+class ConfigError(ValueError):
+    """A configuration cannot be used; the message names the file, the key and the remedy."""
+
+
+class Section(BaseModel):
+    """A part of a configuration: immutable, and closed to keys that it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class ProblemsConfig(Section):
+    """PrOntoQA problems to generate, or a file to read."""
+
+    file: str | None = None
+    """A JSON-lines file of problems; the other keys then do not matter."""
+    hops: list[int] = [1, 2, 3, 4, 5]
+    ontologies: list[Ontology] = ["fictional"]
+    extra_kinds: tuple[int, int] = (0, 3)
+    property_rate: Rate = 1.0
+    ordering: Literal["random", "ordered"] = "random"
+
+    def family(self, split: Split) -> PrOntoQA:
+        """Return the generator's own configuration for one split."""
+        return PrOntoQA(
+            hops=tuple(self.hops),
+            ontologies=tuple(self.ontologies),
+            extra_kinds=self.extra_kinds,
+            property_rate=self.property_rate,
+            ordering=self.ordering,
+            split=split,
+        )
+
+
+class ModelConfig(Section):
+    """The base model and how problems are put to it."""
+
+    name: str
+    """A local folder or a hub name."""
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    prompt: Literal["bare", "few-shot", "chat"] = "bare"
+    examples: int = 2
+    """Solved examples in the prompt; LogicGuide used two."""
+
+    def style(self, format_: Literal["guided", "cot"]) -> PromptStyle:
+        """Return the prompt style for a format."""
+        return PromptStyle(self.prompt, self.examples, format_)
+
+
+class SamplingConfig(Section):
+    """How attempts are sampled in rollouts; evaluation uses the same token limit."""
+
+    temperature: Annotated[float, Field(ge=0)] = 1.0
+    samples_per_problem: Positive = 1
+    max_new_tokens: Positive = 256
+    batch_size: Positive = 100
+    """Problems in a work unit: sampled together, stored together, and lost together at most."""
+
+    def sampling(self, decoding: Decoding, *, temperature: float | None = None, samples: int | None = None) -> Sampling:
+        """Return the sampling of a rollout, or of an evaluation with other temperature and sample count."""
+        return Sampling(
+            decoding,
+            self.temperature if temperature is None else temperature,
+            self.samples_per_problem if samples is None else samples,
+            self.max_new_tokens,
+        )
+
+
+class ArmConfig(Section):
+    """One filter's line of rounds."""
+
+    name: str
+    keep: Keep
+    decoding: Decoding
+    format: Literal["guided", "cot"] = "guided"
+    """cot: plain chain of thought, which no critic can certify."""
+    match: str | None = None
+    """Keep at most as many traces as this arm kept in the same round and seed: a control for amount."""
+
+
+class StarConfig(Section):
+    """The outer loop."""
+
+    rounds: Positive = 2
+    problems_per_round: Positive = 200
+    start: Literal["base", "last"] = "base"
+    """base: every round fine-tunes the base model on all kept traces so far, as STaR does. last: goes on from
+    the last adapter with the new traces alone."""
+    rationalise: bool = False
+    """Retry a failed problem with its answer as a hint; kept attempts are trained on without the hint."""
+
+
+class TrainingConfig(Section):
+    """LoRA fine-tuning with transformers' Trainer."""
+
+    method: Literal["lora", "full"] = "lora"
+    lora_rank: Positive = 8
+    lora_alpha: Positive = 16
+    lora_dropout: Rate = 0.0
+    epochs: Positive = 1
+    batch_size: Positive = 2
+    gradient_accumulation: Positive = 1
+    learning_rate: Annotated[float, Field(gt=0)] = 2e-5
+    scheduler: Literal["constant", "linear", "cosine"] = "linear"
+    warmup_ratio: Rate = 0.0
+    weight_decay: float = 0.0
+    optimizer: Literal["adamw_torch", "adamw_bnb_8bit"] = "adamw_torch"
+    max_tokens: Positive = 2048
+    gradient_checkpointing: bool = False
+    checkpoint_steps: int = 0
+    """Steps between resumable checkpoints within a fine-tuning; 0: none, a killed one starts over."""
+
+
+class EvaluationConfig(Section):
+    """Held-out measurement: sampled at T = 1 after every round, more at the ends."""
+
+    num_problems: Positive = 300
+    split: Split = "test"
+    batch_size: Positive = 150
+    greedy: Literal["ends", "every", "never"] = "ends"
+    """When to measure greedy decoding beside sampling: at round 0 and the last round, in every round, or never."""
+    guided: bool = True
+    """Measure the last model of an unguided arm under the guide too, so that decoding and training are told apart."""
+
+
+class RunConfig(Section):
+    """What `certistar run` does: rounds of one arm, or of several that are compared."""
+
+    name: str
+    model: ModelConfig
+    problems: ProblemsConfig = ProblemsConfig()
+    held_out: ProblemsConfig | None = None
+    """Problems for evaluation; by default like `problems`, from another split."""
+    train_split: Split = "train"
+    arms: Annotated[list[ArmConfig], Field(min_length=1)] = [
+        ArmConfig(name="strict", keep="strict", decoding="guided")
+    ]
+    seeds: Annotated[list[int], Field(min_length=1)] = [0]
+    star: StarConfig = StarConfig()
+    sampling: SamplingConfig = SamplingConfig()
+    training: TrainingConfig = TrainingConfig()
+    evaluation: EvaluationConfig = EvaluationConfig()
+    jobs: int = 0
+    """Lines of rounds worked on at once, each in its own process; 0: one a core, or one where there is a GPU."""
+
+    @model_validator(mode="after")
+    def _arms_fit(self) -> Self:
+        names = [arm.name for arm in self.arms]
+        if len(set(names)) < len(names):
+            raise ValueError(f"arms: two arms have the same name ({names})")
+        for arm in self.arms:
+            if arm.match is not None and arm.match not in names[: names.index(arm.name)]:
+                raise ValueError(f"arms.{arm.name}.match: {arm.match!r} must name an arm listed before it")
+        if self.evaluation.split == self.train_split and self.problems.file is None:
+            raise ValueError("evaluation.split: held-out problems need another split than train_split")
+        return self
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the resolved configuration; `jobs` changes no result and is left out."""
+        record = self.model_dump(mode="json", exclude={"jobs"})
+        return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
+
+
+class PhaseConfig(Section):
+    """One phase of the seed model's curriculum."""
+
+    num_examples: Positive
+    hops: list[int]
+    extra_kinds: tuple[int, int] = (0, 1)
+    property_rate: Rate = 1.0
+    guess_rate: Rate = 0.0
+    """The share of demonstrations that stop before the proof ends and answer by chance."""
+    misformalise_rate: Rate = 0.0
+    """The share of demonstrations in which one rule has the wrong sign."""
+
+
+class SizeConfig(Section):
+    """The shape of the seed model."""
+
+    hidden: Positive = 128
+    layers: Positive = 3
+    heads: Positive = 4
+    mlp: Positive = 384
+
+
+class PretrainingConfig(Section):
+    """What `certistar pretrain` makes."""
+
+    name: str
+    seed: int
+    model: SizeConfig = SizeConfig()
+    batch_size: Positive = 32
+    learning_rate: Annotated[float, Field(gt=0)] = 3e-3
+    phases: Annotated[list[PhaseConfig], Field(min_length=1)]
+
+
+def load_run(path: Path, overrides: list[str] | None = None) -> RunConfig:
+    """Read a run's configuration, with `--set key.sub=value` overrides applied before it is checked."""
+    return _validated(RunConfig, _yaml(path), overrides or [], path)
+
+
+def load_pretraining(path: Path, overrides: list[str] | None = None) -> PretrainingConfig:
+    """Read a seed model's configuration."""
+    return _validated(PretrainingConfig, _yaml(path), overrides or [], path)
+
+
+def is_pretraining(path: Path) -> bool:
+    """Say whether the file configures a seed model rather than a run."""
+    return "phases" in _yaml(path)
+
+
+def _yaml(path: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: is not YAML ({' '.join(str(error).split())})") from error
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path}: a mapping of keys is needed at the top")
+    return data
+
+
+def _validated(model: type[Any], data: dict[str, Any], overrides: list[str], path: Path) -> Any:
+    import yaml
+
+    for override in overrides:
+        key, equals, value = override.partition("=")
+        if not equals:
+            raise ConfigError(f"--set {override}: write key=value, such as --set star.rounds=1")
+        *parents, last = key.split(".")
+        section = data
+        for parent in parents:
+            section = section.setdefault(parent, {})
+            if not isinstance(section, dict):
+                raise ConfigError(f"--set {override}: {parent} is not a section")
+        section[last] = yaml.safe_load(value)
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise ConfigError(f"{path}: {_explained(error, model)}") from error
+
+
+def _explained(error: ValidationError, model: type[BaseModel]) -> str:
+    """Turn the first complaint into one line that names the key, and the nearest known key where it is unknown."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        known = _known_keys(model, first["loc"][:-1])
+        near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
+        return f"unknown key {place!r}; {hint}"
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
+
+
+def _known_keys(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+    current: Any = model
+    for part in location:
+        if isinstance(part, int):
+            continue
+        current = current.model_fields[part].annotation
+        while not (isinstance(current, type) and issubclass(current, BaseModel)):
+            inner = [a for a in getattr(current, "__args__", ()) if a is not type(None)]
+            if not inner:
+                return []
+            current = inner[0]
+    return sorted(current.model_fields)

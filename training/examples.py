@@ -1,0 +1,76 @@
+"""Training examples: a prompt and a completion as token ids, with the loss on the completion only.
+
+An example from which nothing would be learnt, or which would not teach the model to stop, is an error and
+never a warning: silent zero-token losses are what the peers' users lose days to (notes on peers, section 2).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+IGNORED = -100
+"""The label that the loss of torch and transformers skips."""
+
+
+class ExampleError(ValueError):
+    """An example cannot be trained on; the message names it and says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One example; `completion_ids` ends in end-of-text."""
+
+    id: str
+    prompt_ids: tuple[int, ...]
+    completion_ids: tuple[int, ...]
+
+    @property
+    def num_tokens(self) -> int:
+        """Return the whole length."""
+        return len(self.prompt_ids) + len(self.completion_ids)
+
+
+def checked(example: Example, *, eos_id: int, max_tokens: int) -> Example:
+    """Return the example, or raise `ExampleError` where it would teach nothing or not teach to stop."""
+    if not example.completion_ids or example.completion_ids == (eos_id,):
+        raise ExampleError(f"example {example.id}: no token of the completion is supervised")
+    if example.completion_ids[-1] != eos_id:
+        raise ExampleError(f"example {example.id}: its end-of-text token ({eos_id}) is not supervised")
+    if example.num_tokens > max_tokens:
+        raise ExampleError(
+            f"example {example.id}: {example.num_tokens} tokens exceed training.max_tokens = {max_tokens}, and a "
+            "cut would drop its end-of-text token; raise training.max_tokens or filter it out"
+        )
+    return example
+
+
+def tokenised(example_id: str, prompt: str, completion: str, tokenizer: Any) -> Example:
+    """Tokenise prompt and completion apart, as the policy does when it rolls out, and end in end-of-text."""
+    prompt_ids = tokenizer(prompt, add_special_tokens=True)["input_ids"]
+    if prompt_ids and prompt_ids[-1] == tokenizer.eos_token_id:
+        prompt_ids = prompt_ids[:-1]
+    completion_ids = tokenizer(completion, add_special_tokens=False)["input_ids"]
+    return Example(example_id, tuple(prompt_ids), (*completion_ids, tokenizer.eos_token_id))
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionCollator:
+    """Pads a batch on the right; prompt and padding carry the label that the loss skips."""
+
+    pad_id: int
+
+    def __call__(self, batch: Sequence[Example]) -> dict[str, Any]:
+        """Return input_ids, attention_mask and labels, each of shape [batch, longest]."""
+        import torch
+
+        longest = max(example.num_tokens for example in batch)
+        shape = (len(batch), longest)
+        input_ids = torch.full(shape, self.pad_id, dtype=torch.long)
+        labels = torch.full(shape, IGNORED, dtype=torch.long)
+        mask = torch.zeros(shape, dtype=torch.long)
+        for row, example in enumerate(batch):
+            start, end = len(example.prompt_ids), example.num_tokens
+            input_ids[row, :end] = torch.tensor((*example.prompt_ids, *example.completion_ids))
+            labels[row, start:end] = input_ids[row, start:end]
+            mask[row, :end] = 1
+        return {"input_ids": input_ids, "attention_mask": mask, "labels": labels}

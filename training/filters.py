@@ -1,0 +1,85 @@
+"""Which judged traces become training examples.
+
+naive and guided are STaR's own criterion, a right answer, without and with the guide; strict asks for a
+certificate; unfiltered keeps whatever was finished. The rest is counted, never silently dropped.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from rollout.trace import derived_seed
+
+Keep = Literal["naive", "guided", "strict", "unfiltered"]
+KEEPS: tuple[Keep, ...] = ("naive", "guided", "strict", "unfiltered")
+
+
+def is_right(trace: dict[str, Any]) -> bool:
+    """Say whether the answer equals the gold one; an unknown gold answer makes nothing right."""
+    gold = trace["problem"].get("answer")
+    return gold is not None and trace["judgement"]["answer"] == gold
+
+
+def is_certified(trace: dict[str, Any]) -> bool:
+    """Say whether the critic certified the trace."""
+    return trace["judgement"]["verdict"] == "certified"
+
+
+def is_lucky(trace: dict[str, Any]) -> bool:
+    """Say whether the answer is right without being proved."""
+    return is_right(trace) and not is_certified(trace)
+
+
+def kept(trace: dict[str, Any], keep: Keep) -> bool:
+    """Apply one filter to one judged trace. A completion that was cut off teaches no model to stop: never kept."""
+    if trace.get("finished") is False:
+        return False
+    if keep == "strict":
+        return is_certified(trace)
+    if keep == "guided":
+        return is_right(trace) and trace["format"] == "guided" and _decoding(trace) in (None, "guided")
+    return is_right(trace) if keep == "naive" else True
+
+
+def select(traces: Iterable[dict[str, Any]], keep: Keep) -> list[dict[str, Any]]:
+    """Return the kept traces in order, without a second copy of the same text about the same problem."""
+    seen: set[tuple[str, str, str]] = set()
+    chosen: list[dict[str, Any]] = []
+    for trace in traces:
+        problem = trace["problem"]
+        content = (problem["context"], problem["question"], _written(trace))
+        if kept(trace, keep) and content not in seen:
+            seen.add(content)
+            chosen.append(trace)
+    return chosen
+
+
+def subsample(traces: Sequence[dict[str, Any]], num: int, *, seed: int) -> list[dict[str, Any]]:
+    """Return at most `num` traces, chosen by a hash of (seed, id), in their order."""
+    chosen = {t["id"] for t in sorted(traces, key=lambda t: derived_seed(seed, "subsample", t["id"]))[:num]}
+    return [trace for trace in traces if trace["id"] in chosen]
+
+
+def funnel(traces: Sequence[dict[str, Any]], num_kept: int) -> dict[str, Any]:
+    """Count sampled, right, certified, lucky and kept, with every verdict and reason."""
+    return {
+        "sampled": len(traces),
+        "right": sum(map(is_right, traces)),
+        "certified": sum(map(is_certified, traces)),
+        "lucky": sum(map(is_lucky, traces)),
+        "kept": num_kept,
+        "verdicts": _counts(t["judgement"]["verdict"] for t in traces),
+        "reasons": _counts(t["judgement"]["reason"] for t in traces),
+    }
+
+
+def _counts(words: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(words).items()))
+
+
+def _decoding(trace: dict[str, Any]) -> str | None:
+    return (trace.get("sampling") or {}).get("decoding")
+
+
+def _written(trace: dict[str, Any]) -> str:
+    return trace["completion"] if "completion" in trace else str(trace.get("messages"))

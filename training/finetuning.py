@@ -1,0 +1,232 @@
+"""Fine-tuning: transformers' Trainer on kept examples, LoRA by default, loss on the completion only.
+
+Own code is the collator, the checks on examples, and the manifest; precision, accumulation, distribution,
+optimisers and resuming are the Trainer's. The adapter is in place when its manifest is.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rollout.policy import load_model, load_tokenizer, prompt_ids
+from training.config import ModelConfig, TrainingConfig
+from training.examples import CompletionCollator, Example, ExampleError, checked, tokenised
+from training.store import read_records, write_json
+
+MANIFEST = "manifest.json"
+
+
+class TrainingFailed(RuntimeError):  # noqa: N818
+    """A launched fine-tuning ended with an error; its own message is above."""
+
+
+@dataclass(frozen=True, slots=True)
+class FineTuning:
+    """One fine-tuning: what to train, on what, from where and to where."""
+
+    model: ModelConfig
+    training: TrainingConfig
+    data: Path
+    out: Path
+    seed: int
+    start: Path | None = None
+    """The adapter to go on from; None: the base model."""
+    base_digest: str = ""
+    nproc: int = 1
+
+
+def fine_tune(job: FineTuning) -> dict[str, Any]:
+    """Run a fine-tuning here, or under torchrun where it has several processes; return the manifest."""
+    if (job.out / MANIFEST).exists():
+        return json.loads((job.out / MANIFEST).read_text())
+    if job.nproc > 1:
+        _launch(job)
+        return json.loads((job.out / MANIFEST).read_text())
+    return train_here(job)
+
+
+def train_here(job: FineTuning) -> dict[str, Any]:
+    """Fine-tune in this process, which under torchrun is one of several."""
+    import torch
+    from transformers import set_seed
+
+    _assert_world_size(job.nproc)
+    if not torch.cuda.is_available():
+        torch.set_num_threads(1)  # two busy threads on two busy cores were measured five times slower than one
+    tokenizer = load_tokenizer(job.model.name)
+    examples = read_examples(job.data, job.model, tokenizer, max_tokens=job.training.max_tokens)
+    set_seed(job.seed)
+    model = _trainable_model(job)
+    work = job.out.with_name(f".{job.out.name}.work")
+    trainer = _trainer(job, model, tokenizer, examples, work)
+    last = _last_checkpoint(work)
+    result = trainer.train(resume_from_checkpoint=last)
+    if trainer.is_world_process_zero():
+        _put_in_place(job, trainer.accelerator.unwrap_model(trainer.model), work, examples, result.metrics)
+    _barrier()
+    return json.loads((job.out / MANIFEST).read_text())
+
+
+def read_examples(data: Path, model: ModelConfig, tokenizer: Any, *, max_tokens: int) -> list[Example]:
+    """Read a dataset folder's examples and check each; raises `ExampleError` or `StoreError`."""
+    path = data / "examples.jsonl"
+    if not path.exists():
+        raise ExampleError(f"{path} does not exist; `certistar filter` makes such a folder")
+    style = model.style("guided")
+    examples: list[Example] = []
+    for record in read_records(path):
+        if record.get("completion_ids"):
+            prompt = tuple(prompt_ids(tokenizer, record["prompt"], style))
+            example = Example(record["id"], prompt, tuple(record["completion_ids"]))
+        else:
+            example = tokenised(record["id"], record["prompt"], record["completion"], tokenizer)
+        examples.append(checked(example, eos_id=tokenizer.eos_token_id, max_tokens=max_tokens))
+    if not examples:
+        raise ExampleError(f"{path}: there is no example to train on")
+    return examples
+
+
+def _trainable_model(job: FineTuning) -> Any:
+    import torch
+
+    options = {} if torch.cuda.is_available() else {"attn_implementation": "eager"}
+    start_is_full = job.start is not None and not (job.start / "adapter_config.json").exists()
+    name = str(job.start) if start_is_full else job.model.name
+    model = load_model(name, dtype=job.model.dtype, **options)
+    if job.training.gradient_checkpointing:
+        model.gradient_checkpointing_enable()
+        model.enable_input_require_grads()
+    if job.training.method == "full":
+        return model.float()
+    from peft import LoraConfig, PeftModel, get_peft_model
+
+    if job.start is not None:
+        return PeftModel.from_pretrained(model, str(job.start), is_trainable=True)
+    lora = LoraConfig(
+        r=job.training.lora_rank,
+        lora_alpha=job.training.lora_alpha,
+        lora_dropout=job.training.lora_dropout,
+        target_modules="all-linear",
+        task_type="CAUSAL_LM",
+    )
+    return get_peft_model(model, lora)
+
+
+def _trainer(job: FineTuning, model: Any, tokenizer: Any, examples: list[Example], work: Path) -> Any:
+    import torch
+    from transformers import Trainer, TrainingArguments
+
+    config = job.training
+    gpu = torch.cuda.is_available()
+    arguments = TrainingArguments(
+        output_dir=str(work),
+        num_train_epochs=config.epochs,
+        per_device_train_batch_size=config.batch_size,
+        gradient_accumulation_steps=config.gradient_accumulation,
+        learning_rate=config.learning_rate,
+        lr_scheduler_type=config.scheduler,
+        warmup_steps=int(config.warmup_ratio * config.epochs * len(examples) / config.batch_size),
+        weight_decay=config.weight_decay,
+        optim=config.optimizer,
+        bf16=gpu,
+        use_cpu=not gpu,
+        save_strategy="steps" if config.checkpoint_steps else "no",
+        save_steps=config.checkpoint_steps or 500,
+        save_total_limit=2,
+        logging_steps=10,
+        report_to=[],
+        disable_tqdm=not sys.stderr.isatty(),
+        remove_unused_columns=False,
+        seed=job.seed,
+        data_seed=job.seed,
+        dataloader_pin_memory=gpu,
+    )
+    collator = CompletionCollator(tokenizer.pad_token_id)
+    return Trainer(model, arguments, train_dataset=examples, data_collator=collator)  # type: ignore[arg-type]
+
+
+def _put_in_place(job: FineTuning, model: Any, work: Path, examples: list[Example], metrics: dict[str, Any]) -> None:
+    """Save the weights beside, move them over, and write the manifest last."""
+    saved = work / "final"
+    shutil.rmtree(saved, ignore_errors=True)
+    model.save_pretrained(str(saved))
+    shutil.rmtree(job.out, ignore_errors=True)
+    job.out.mkdir(parents=True)
+    for path in sorted(saved.iterdir()):
+        if path.suffix in (".safetensors", ".json"):
+            path.replace(job.out / path.name)
+    write_json(job.out / MANIFEST, manifest(job, examples, round(metrics["train_loss"], 6)))
+    shutil.rmtree(work, ignore_errors=True)
+
+
+def manifest(job: FineTuning, examples: list[Example], loss: float) -> dict[str, Any]:
+    """Return what the adapter was made from, by digest."""
+    data = (job.data / "examples.jsonl").read_bytes()
+    return {
+        "trained": True,
+        "base": job.base_digest,
+        "dataset": hashlib.sha256(data).hexdigest(),
+        "config": hashlib.sha256(job.training.model_dump_json().encode()).hexdigest(),
+        "seed": job.seed,
+        "examples": len(examples),
+        "supervised_tokens": sum(len(example.completion_ids) for example in examples),
+        "mean_loss": loss,
+    }
+
+
+def _launch(job: FineTuning) -> None:
+    """Start torchrun on all processes; `accelerate launch --cpu` would silently run one."""
+    spec = job.out.with_name(f".{job.out.name}.job.json")
+    spec.parent.mkdir(parents=True, exist_ok=True)
+    record = {"model": job.model.model_dump(), "training": job.training.model_dump(), "data": str(job.data)}
+    record |= {"out": str(job.out), "seed": job.seed, "start": str(job.start) if job.start else None}
+    write_json(spec, record | {"base_digest": job.base_digest, "nproc": job.nproc})
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={job.nproc}"]
+    environment = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo", **os.environ}
+    done = subprocess.run([*command, "-m", "training.finetuning", str(spec)], env=environment, check=False)
+    spec.unlink()
+    if done.returncode != 0:
+        raise TrainingFailed(f"torchrun ended with status {done.returncode}; the cause is printed above")
+
+
+def _assert_world_size(nproc: int) -> None:
+    world_size = int(os.environ.get("WORLD_SIZE", "1"))
+    if world_size != nproc:
+        raise TrainingFailed(f"{nproc} training processes were asked for and {world_size} run")
+
+
+def _barrier() -> None:
+    import torch.distributed as distributed
+
+    if distributed.is_available() and distributed.is_initialized():
+        distributed.barrier()
+
+
+def _last_checkpoint(work: Path) -> str | None:
+    from transformers.trainer_utils import get_last_checkpoint
+
+    return get_last_checkpoint(str(work)) if work.is_dir() else None
+
+
+def _read_job(path: Path) -> FineTuning:
+    record = json.loads(path.read_text())
+    return FineTuning(
+        ModelConfig(**record["model"]),
+        TrainingConfig(**record["training"]),
+        Path(record["data"]),
+        Path(record["out"]),
+        record["seed"],
+        Path(record["start"]) if record["start"] else None,
+        record["base_digest"],
+        record["nproc"],
+    )
+
+
+if __name__ == "__main__":
+    train_here(_read_job(Path(sys.argv[1])))

@@ -1,0 +1,310 @@
+"""A line of rounds: one arm with one seed, each round a folder that is complete when its last file is in place.
+
+    roll out -> judge -> curate -> fine-tune -> evaluate
+
+Every stage looks for its own last file first, so a killed run goes on where it was and repeats nothing that
+was finished; what it then writes is byte-equal to what an uninterrupted run writes.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from critics.problem import Problem
+from rollout.policy import HuggingFacePolicy, model_digest
+from rollout.problems.prontoqa import content_key
+from rollout.trace import Sampling, derived_seed
+from rollout.worker import sample
+from training.config import ArmConfig, RunConfig
+from training.evaluation import Judging, measure, problems_digest
+from training.filters import funnel, is_certified, is_right, select, subsample
+from training.finetuning import MANIFEST, FineTuning, fine_tune
+from training.problems import held_out_problems, training_problems
+from training.store import OpenStore, read_records, write_json, write_records
+
+
+class RunError(RuntimeError):
+    """A run cannot go on; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a worker tells about its work: attempts done, or a line of text to print."""
+
+    attempts: int = 0
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One arm with one seed in a run folder, and what it needs to work."""
+
+    config: RunConfig
+    run: Path
+    arm: ArmConfig
+    seed: int
+    judging: Judging
+    report: Callable[[Progress], None] = field(default=lambda _: None)
+
+    @property
+    def path(self) -> Path:
+        """The line's folder."""
+        return self.run / line_path(self.config, self.arm, self.seed)
+
+    def round_path(self, number: int) -> Path:
+        """The folder of a round."""
+        return self.path / f"round-{number:03d}"
+
+    @cached_property
+    def base_digest(self) -> str:
+        """The digest of the base model."""
+        return model_digest(self.config.model.name)
+
+    @cached_property
+    def held_out(self) -> list[Problem]:
+        """The problems for evaluation, the same for every arm of this seed."""
+        return held_out_problems(self.config, self.seed)
+
+    def policy(self, adapter: Path | None) -> HuggingFacePolicy:
+        """Load the policy of a round."""
+        style = self.config.model.style(self.arm.format)
+        return HuggingFacePolicy(self.config.model.name, adapter, prompt_style=style, dtype=self.config.model.dtype)
+
+
+def line_path(config: RunConfig, arm: ArmConfig, seed: int) -> str:
+    """Return the line's folder below the run; a run of one arm and one seed has its rounds at the top."""
+    return "." if len(config.arms) == len(config.seeds) == 1 else f"{arm.name}/seed-{seed}"
+
+
+def base_path(config: RunConfig, arm: ArmConfig, seed: int) -> str:
+    """Return where the base model's evaluation stands: it belongs to all arms that decode alike."""
+    if line_path(config, arm, seed) == ".":
+        return "base"
+    return f"base/{arm.decoding}{'' if arm.format == 'guided' else '-' + arm.format}/seed-{seed}"
+
+
+def run_line(line: Line) -> None:
+    """Run all rounds of a line, resuming where it stopped."""
+    adapter: Path | None = None
+    for number in range(line.config.star.rounds):
+        adapter = run_round(line, number, adapter)
+
+
+def run_round(line: Line, number: int, adapter: Path | None) -> Path | None:
+    """Run one round from `adapter` (None: the base model) and return the new adapter's path."""
+    traces = roll_out_and_judge(line, number, adapter)
+    curate(line, number, traces)
+    new_adapter = fine_tune_round(line, number, adapter)
+    evaluate(line, line.round_path(number), new_adapter, last=number == line.config.star.rounds - 1)
+    return new_adapter
+
+
+def evaluate_base(line: Line) -> None:
+    """Measure the base model under the arm's decoding: round 0 of the report."""
+    evaluate(line, line.run / base_path(line.config, line.arm, line.seed), None, last=False, first=True)
+
+
+def roll_out_and_judge(line: Line, number: int, adapter: Path | None) -> list[dict[str, Any]]:
+    """Return the round's judged traces, sealed in (problem, sample) order in traces.jsonl."""
+    folder = line.round_path(number)
+    sealed = folder / "traces.jsonl"
+    if sealed.exists():
+        return list(read_records(sealed, checksum=True))
+    store = OpenStore(folder / "traces.open.jsonl")
+    problems = training_problems(line.config, line.seed, number)
+    _refuse_leaks(problems, line.held_out)
+    rollout = _Rollout(line, store, derived_seed(line.seed, "rollout", number), adapter)
+    traces = _judged(line, rollout.complete(problems, hinted=False))
+    if line.config.star.rationalise:
+        traces += _judged(line, rollout.complete(_failed(line, problems, traces), hinted=True))
+    order = {problem.id: position for position, problem in enumerate(problems)}
+    traces.sort(key=lambda t: (order[t["problem"]["id"]], t["hint"], t["sample"]))
+    write_records(sealed, traces, checksum=True)
+    store.path.unlink()
+    return traces
+
+
+@dataclass
+class _Rollout:
+    """Samples what an open store does not hold yet, one work unit (a batch of problems) at a time."""
+
+    line: Line
+    store: OpenStore
+    seed: int
+    adapter: Path | None
+
+    @cached_property
+    def policy(self) -> HuggingFacePolicy:
+        """Loaded when the first unit is missing."""
+        return self.line.policy(self.adapter)
+
+    def complete(self, problems: Sequence[Problem], *, hinted: bool) -> list[dict[str, Any]]:
+        """Return the records of all problems, sampling the units of which any record is missing."""
+        config = self.line.config.sampling
+        sampling = config.sampling(self.line.arm.decoding, samples=1 if hinted else None)
+        records: list[dict[str, Any]] = []
+        for start in range(0, len(problems), config.batch_size):
+            unit = problems[start : start + config.batch_size]
+            records += self._unit(unit, sampling, hinted)
+            self.line.report(Progress(attempts=len(unit)))
+        return records
+
+    def _unit(self, unit: Sequence[Problem], sampling: Sampling, hinted: bool) -> list[dict[str, Any]]:
+        ids = {problem.id for problem in unit}
+        stored = [r for r in self.store.records if r["problem"]["id"] in ids and r["hint"] == hinted]
+        if len(stored) == len(unit) * sampling.samples_per_problem:
+            return stored
+        if stored:  # a crash tore the unit's last line; a unit is one batch and is sampled as one
+            others = [r for r in self.store.records if r not in stored]
+            write_records(self.store.path, others, checksum=True)
+            self.store.records = others
+        fresh = [
+            trace.record()
+            for trace in sample(
+                self.policy, unit, sampling, seed=self.seed, format_=self.line.arm.format, hinted=hinted
+            )
+        ]
+        self.store.append(fresh)
+        return fresh
+
+
+def _judged(line: Line, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**r, "judgement": verdict} for r, verdict in zip(records, line.judging(records), strict=True)]
+
+
+def _failed(line: Line, problems: Sequence[Problem], traces: Iterable[dict[str, Any]]) -> list[Problem]:
+    """Return the problems that no trace solved in the sense of the arm's filter."""
+    solves = is_certified if line.arm.keep == "strict" else is_right
+    solved = {trace["problem"]["id"] for trace in traces if solves(trace)}
+    return [problem for problem in problems if problem.id not in solved and problem.answer is not None]
+
+
+def _refuse_leaks(problems: Sequence[Problem], held_out: Sequence[Problem]) -> None:
+    """No problem may stand in two splits, whatever its id: contents are compared."""
+    kept_aside = {content_key(problem) for problem in held_out}
+    leaked = [problem.id for problem in problems if content_key(problem) in kept_aside]
+    if leaked:
+        raise RunError(
+            f"{len(leaked)} training problem(s) stand among the held-out ones ({leaked[0]}); take them out of one file"
+        )
+
+
+def curate(line: Line, number: int, traces: list[dict[str, Any]]) -> None:
+    """Write the round's dataset: what the filter kept, after what earlier rounds kept where rounds start at base."""
+    folder = line.round_path(number) / "dataset"
+    if (folder / "summary.json").exists():
+        return
+    kept = select(traces, line.arm.keep)
+    if line.arm.match is not None:
+        kept = subsample(kept, _num_kept_by(line, line.arm.match, number), seed=line.seed)
+    earlier: list[dict[str, Any]] = []
+    if number and line.config.star.start == "base":
+        earlier = list(read_records(line.round_path(number - 1) / "dataset" / "examples.jsonl"))
+    fresh = [example_record(trace, number) for trace in kept]
+    write_records(folder / "examples.jsonl", [*earlier, *fresh])
+    write_json(folder / "summary.json", {**funnel(traces, len(kept)), "examples": len(earlier) + len(fresh)})
+
+
+def example_record(trace: dict[str, Any], number: int) -> dict[str, Any]:
+    """Return the training example of a kept trace, with the digest of its certificate where it has one."""
+    certificate = trace["judgement"]["certificate"]
+    return {
+        "id": f"round-{number:03d}/{trace['id']}",
+        "prompt": trace["prompt"],
+        "completion": trace["completion"],
+        "completion_ids": trace["completion_ids"],
+        "certificate": None if certificate is None else certificate["digest"],
+    }
+
+
+def _num_kept_by(line: Line, arm_name: str, number: int) -> int:
+    import json
+
+    other = next(arm for arm in line.config.arms if arm.name == arm_name)
+    path = line.run / line_path(line.config, other, line.seed) / f"round-{number:03d}" / "dataset" / "summary.json"
+    return json.loads(path.read_text())["kept"]
+
+
+def fine_tune_round(line: Line, number: int, adapter: Path | None) -> Path | None:
+    """Return the round's adapter; the one before where nothing was kept, since there is nothing to learn from."""
+    folder = line.round_path(number)
+    out = folder / "adapter"
+    goes_on = line.config.star.start == "last"
+    start = adapter if goes_on else None
+    if next(read_records(folder / "dataset" / "examples.jsonl"), None) is None:
+        write_json(out / MANIFEST, {"trained": False, "reason": "no example was kept"})
+        return start
+    fine_tune(
+        FineTuning(
+            model=line.config.model,
+            training=line.config.training,
+            data=folder / "dataset",
+            out=out,
+            seed=derived_seed(line.seed, "training", number) % 2**32,
+            start=start,
+            base_digest=line.base_digest,
+            nproc=num_training_processes(),
+        )
+    )
+    return out
+
+
+def num_training_processes() -> int:
+    """Return one process a GPU, and one without."""
+    import torch
+
+    return max(1, torch.cuda.device_count())
+
+
+def evaluate(line: Line, folder: Path, adapter: Path | None, *, last: bool, first: bool = False) -> None:
+    """Write evaluation.json: sampled always, greedy and guided where the configuration asks for them."""
+    if (folder / "evaluation.json").exists():
+        return
+    config = line.config.evaluation
+    policy = line.policy(adapter)
+    wanted: dict[str, Sampling] = {"sampled": _sampling(line, line.arm.decoding, 1.0)}
+    if config.greedy == "every" or (config.greedy == "ends" and (first or last)):
+        wanted["greedy"] = _sampling(line, line.arm.decoding, 0.0)
+    if last and config.guided and line.arm.decoding == "free" and line.arm.format == "guided":
+        wanted["guided"] = _sampling(line, "guided", 1.0)
+    seed = derived_seed(line.seed, "evaluation")
+    modes: dict[str, Any] = {}
+    for name, sampling in wanted.items():
+        modes[name] = measure(
+            policy,
+            line.held_out,
+            sampling,
+            line.judging,
+            seed=seed,
+            format_=line.arm.format,
+            batch_size=config.batch_size,
+            progress=lambda num: line.report(Progress(attempts=num)),
+        )
+    write_json(
+        folder / "evaluation.json",
+        {
+            "problems": {
+                "n": len(line.held_out),
+                "split": config.split,
+                "digest": problems_digest(line.held_out),
+            },
+            "policy": {"base": policy.digests.base, "adapter": policy.digests.adapter},
+            "modes": modes,
+        },
+    )
+    line.report(Progress(message=_headline(line, folder, modes["sampled"])))
+
+
+def _sampling(line: Line, decoding: Any, temperature: float) -> Sampling:
+    return line.config.sampling.sampling(decoding, temperature=temperature, samples=1)
+
+
+def _headline(line: Line, folder: Path, mode: dict[str, Any]) -> str:
+    base = not folder.name.startswith("round-")
+    what = f"base model, {line.arm.decoding}" if base else f"{line.arm.name}, after round {int(folder.name[-3:]) + 1}"
+    n = mode["n"]
+    rates = ", ".join(f"{key} {mode[name] / n:.1%}" for key, name in
+                      (("accuracy", "right"), ("certified", "certified"), ("lucky", "lucky")))
+    return f"seed {line.seed}: {what}: {rates} (n = {n})"

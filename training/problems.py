@@ -1,0 +1,39 @@
+"""The problems of a run: which ones a round trains on, and which are held out."""
+
+from itertools import islice
+from pathlib import Path
+
+from critics.problem import Problem
+from rollout.problems.prontoqa import generate
+from rollout.published import load_prontoqa
+from training.config import ConfigError, ProblemsConfig, RunConfig
+
+
+def training_problems(config: RunConfig, seed: int, number: int) -> list[Problem]:
+    """Return the problems of round `number`: the next ones of the training split, or the next slice of the file."""
+    num = config.star.problems_per_round
+    if config.problems.file is not None:
+        return _slice_of(config.problems.file, number * num, num)
+    return list(generate(config.problems.family(config.train_split), num, seed=seed, start=number * num))
+
+
+def held_out_problems(config: RunConfig, seed: int) -> list[Problem]:
+    """Return the problems for evaluation; the same for every arm and round of a seed."""
+    source: ProblemsConfig = config.held_out or config.problems
+    num = config.evaluation.num_problems
+    if source.file is not None:
+        if config.held_out is None:
+            raise ConfigError("held_out: name the held-out problems where `problems` is a file")
+        return _slice_of(source.file, 0, num)
+    return list(generate(source.family(config.evaluation.split), num, seed=seed))
+
+
+def _slice_of(file: str, start: int, num: int) -> list[Problem]:
+    path = Path(file)
+    problems = list(islice(load_prontoqa(path), start, start + num))
+    if len(problems) < num:
+        raise ConfigError(
+            f"{path}: problems {start} to {start + num - 1} are wanted and the file ends after {start + len(problems)}; "
+            "lower star.problems_per_round, star.rounds or evaluation.num_problems"
+        )
+    return problems

@@ -1,0 +1,204 @@
+# ruff: noqa: A005 - read only as `training.statistics`; imports are absolute, so nothing is shadowed
+"""Rates with intervals and paired comparisons: the few statistics that a report quotes.
+
+A pair is one (seed, problem) answered by two arms. Pairs are never broken up, and problems are resampled
+within each seed, so every interval and p-value here speaks of other problems under *these* seeds. How
+much another training seed would change is not estimated; `per_seed` shows how far the given ones agree.
+Pairs of one problem under several seeds are counted as separate answers.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, assert_never
+
+LEVEL = 0.95
+POWER = 0.80
+REPLICATES = 20_000
+"""Bootstrap replicates: the ends of a 95% interval are then settled to about a hundredth of its width."""
+
+Interval: TypeAlias = tuple[float, float]
+Test: TypeAlias = Literal["mcnemar", "sign-flip"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proportion:
+    """A count out of n independent answers."""
+
+    count: int
+    n: int
+
+    def __post_init__(self) -> None:
+        """Refuse counts that cannot be."""
+        if not 0 <= self.count <= self.n:
+            raise ValueError(f"a proportion of {self.count} out of {self.n}: the count must lie in 0..n")
+
+    @property
+    def rate(self) -> float:
+        """The share; NaN where n is 0, because no answer is not a wrong answer."""
+        return self.count / self.n if self.n else math.nan
+
+    @property
+    def interval(self) -> Interval:
+        """The 95% score interval (Wilson 1927), which stays in [0, 1]; all of [0, 1] where n is 0."""
+        if not self.n:
+            return (0.0, 1.0)
+        from scipy.stats import binomtest
+
+        found = binomtest(self.count, self.n).proportion_ci(LEVEL, method="wilson")
+        return (float(found.low), float(found.high))
+
+
+@dataclass(frozen=True, slots=True)
+class PairedComparison:
+    """What n pairs say about a - b."""
+
+    difference: float
+    """Mean of a minus mean of b over all pairs."""
+    interval: Interval
+    """95%, by a bootstrap of the pairs within each seed."""
+    p: float
+    """Two-sided, of the hypothesis that a and b could be swapped within any pair."""
+    n: int
+    detectable: float | None
+    """The smallest true difference that n pairs find with 80% power; None where pairs do not vary."""
+    per_seed: tuple[float, ...]
+    """The difference within each seed, by ascending seed."""
+    test: Test
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "difference": self.difference,
+            "interval": list(self.interval),
+            "p": self.p,
+            "n": self.n,
+            "detectable": self.detectable,
+            "per_seed": list(self.per_seed),
+            "test": self.test,
+        }
+
+
+def compare_paired(
+    a: Sequence[int], b: Sequence[int], seeds: Sequence[int], *, test: Test, replicates: int = REPLICATES
+) -> PairedComparison:
+    """Compare outcomes of the same answers: pair i is (a[i], b[i]) under seed seeds[i].
+
+    `mcnemar` wants outcomes 0 or 1, `sign-flip` gains -1, 0 or 1. The random numbers of the bootstrap
+    are seeded, so equal pairs give equal results. Raises ValueError for no pairs or unequal lengths.
+    """
+    if not len(a) == len(b) == len(seeds):
+        raise ValueError(f"not paired: {len(a)} outcomes of a, {len(b)} of b, {len(seeds)} seeds")
+    if not a:
+        raise ValueError("no pairs to compare")
+    low = 0 if test == "mcnemar" else -1
+    strange = sorted({x for x in (*a, *b) if x not in range(low, 2)})
+    if strange:
+        raise ValueError(f"outcomes for {test} must be integers in {low}..1, not {strange[0]!r}")
+    differences = [x - y for x, y in zip(a, b, strict=True)]
+    return PairedComparison(
+        difference=mean(differences),
+        interval=mean_interval(differences, seeds, bound=1 - low, replicates=replicates),
+        p=_p_value(differences, test),
+        n=len(differences),
+        detectable=detectable_difference(differences),
+        per_seed=tuple(mean(group) for group in by_seed(differences, seeds).values()),
+        test=test,
+    )
+
+
+def mean_interval(
+    differences: Sequence[int], seeds: Sequence[int], *, bound: int, replicates: int = REPLICATES
+) -> Interval:
+    """Return the 95% percentile bootstrap interval of the mean, pairs resampled within each seed.
+
+    Stratified bootstrap after Davison & Hinkley (1997, section 3.2). Differences take few values, so a
+    resample of a seed is one multinomial draw of how often each value occurs. Where no seed's
+    differences vary there is nothing to resample, and an interval of width 0 would claim too much:
+    then up to 1 - 0.025^(1/n) of all pairs, the share that n alike pairs may have missed (Clopper &
+    Pearson 1934), is granted to lie at -bound or at bound, the extremes of one difference.
+    """
+    import numpy as np
+
+    groups = by_seed(differences, seeds).values()
+    if all(len(set(group)) == 1 for group in groups):
+        centre = mean(differences)
+        missed = 1 - ((1 - LEVEL) / 2) ** (1 / len(differences))
+        return (centre - missed * (bound + centre), centre + missed * (bound - centre))
+    rng = np.random.default_rng(0)
+    totals = np.zeros(replicates)
+    for group in groups:
+        values, counts = np.unique(group, return_counts=True)
+        totals += rng.multinomial(len(group), counts / len(group), size=replicates) @ values
+    low, high = np.quantile(totals / len(differences), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return (float(low), float(high))
+
+
+def mcnemar(differences: Iterable[int]) -> float:
+    """Return the exact two-sided p of McNemar's test (1947): the discordant pairs as fair coin flips."""
+    from scipy.stats import binomtest
+
+    signs = Counter(difference > 0 for difference in differences if difference)
+    return float(binomtest(signs[True], signs.total()).pvalue) if signs else 1.0
+
+
+def sign_flip(differences: Sequence[int]) -> float:
+    """Return the exact two-sided p of Fisher's sign-flip randomisation test on the sum (1935, section 21).
+
+    Under the hypothesis every difference keeps its size and has either sign with equal chance. Sizes are
+    small integers, so the distribution of the sum over all sign patterns is a convolution of one scaled
+    binomial per size: nothing is sampled, and p may be as small as it is.
+    """
+    import numpy as np
+    from scipy.stats import binom
+
+    sizes = Counter(abs(difference) for difference in differences if difference)
+    span = sum(size * count for size, count in sizes.items())
+    pmf = np.ones(1)  # of the sum of the sizes whose sign is positive; the sum of all is twice that - span
+    for size, count in sizes.items():
+        spread = np.zeros(size * count + 1)
+        spread[::size] = binom.pmf(np.arange(count + 1), count, 0.5)
+        pmf = np.convolve(pmf, spread)
+    sums = 2 * np.arange(span + 1) - span
+    return min(1.0, float(pmf[np.abs(sums) >= abs(sum(differences))].sum()))
+
+
+def detectable_difference(differences: Sequence[int]) -> float | None:
+    """Return the true difference that as many such pairs would find with 80% power at 5% two-sided.
+
+    The normal approximation (z_0.975 + z_0.80) sd / sqrt(n), with the sd of the differences seen; None
+    where it is 0 or cannot be had, since pairs that never vary do not tell how finely they measure.
+    """
+    from scipy.stats import norm
+
+    centre = mean(differences)
+    squares = sum((difference - centre) ** 2 for difference in differences)
+    if len(differences) < 2 or squares == 0:
+        return None
+    deviation = math.sqrt(squares / (len(differences) - 1))
+    quantiles = norm.ppf((1 + LEVEL) / 2) + norm.ppf(POWER)
+    return float(quantiles * deviation / math.sqrt(len(differences)))
+
+
+def by_seed(values: Sequence[int], seeds: Sequence[int]) -> Mapping[int, list[int]]:
+    """Return the values of each seed, seeds ascending, order within a seed kept."""
+    groups: dict[int, list[int]] = {seed: [] for seed in sorted(set(seeds))}
+    for value, seed in zip(values, seeds, strict=True):
+        groups[seed].append(value)
+    return groups
+
+
+def _p_value(differences: Sequence[int], test: Test) -> float:
+    match test:
+        case "mcnemar":
+            return mcnemar(differences)
+        case "sign-flip":
+            return sign_flip(differences)
+        case _:
+            assert_never(test)
+
+
+def mean(values: Sequence[int]) -> float:
+    """Return the mean of at least one value."""
+    return sum(values) / len(values)
