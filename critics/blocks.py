@@ -7,10 +7,16 @@ from critics.checker import in_terms_of
 from critics.problem import TRUTH_VALUES, Problem
 
 ACTIONS = ("object", "prop", "relation", "axiom", "goal", "infer")
-_ANSWER_LINE = re.compile(r"(?:^|\n)[ \t]*answer[ \t]*:[ \t]*([^\n]*?)[ \t]*\Z", re.IGNORECASE)
-_ANSWER_VALUE = r"(?:true|false|unknown|uncertain|yes|no|\(?[a-e]\b[).]?)"
+_ANSWER_LINE = re.compile(r"^[ \t]*answer[ \t]*:", re.IGNORECASE | re.MULTILINE)
+_SUBJECT = r"(?<![a-z])(?:answer|ans|solution|verdict|label|conclusion)(?![a-z])"
+_COPULA = r"(?:is|was|be|will be|must be|should be)"
 # The repeats are bounded: unbounded ones would backtrack quadratically over an actor's punctuation.
-_CLAIMED_ANSWER = re.compile(rf"\banswer\b\W{{0,9}}(?:is|was|will be|must be|should be)?\W{{0,9}}{_ANSWER_VALUE}(?!\w)", re.IGNORECASE)
+_CLAIM = re.compile(
+    rf"{_SUBJECT}[\W_]{{0,9}}(?:{_COPULA}[\W_]{{1,9}})?(true|false|unknown|uncertain)(?![a-z])(?!\W{{0,3}}or\b)"
+    rf"|{_SUBJECT}[ \t]{{0,9}}(?:[:=]|{_COPULA}\b)[\W_]{{0,9}}(yes|no|[a-e])(?!\w| ?[a-z])",
+    re.IGNORECASE | re.ASCII,
+)
+"""A claim such as `(Answer: true)`, `the answer must be FALSE`, `label=B`; not `answer true or false`."""
 
 
 class BlockError(ValueError):
@@ -41,10 +47,10 @@ def split_blocks(text: str) -> list[Block]:
             raise BlockError("unbalanced", "the last [[ has no ]]")
         inside = text[start + 2 : end]
         if "[[" in inside:
-            raise BlockError("unbalanced", f"[[{inside[:30]!r}: a block opens inside a block")
+            raise BlockError("unbalanced", f"{inside[:30]!r}: a block opens inside a block")
         action, colon, content = inside.partition(":")
         if not colon or action not in ACTIONS:
-            raise BlockError("unknown_action", f"[[{inside[:30]}]]: the action must be one of {', '.join(ACTIONS)}")
+            raise BlockError("unknown_action", f"{inside[:30]!r}: the action must be one of {', '.join(ACTIONS)}")
         blocks.append(Block(action, content, start))
         at = end + 2
     _no_stray_close(text[at:])
@@ -61,21 +67,52 @@ def final_answer(text: str, problem: Problem) -> str | None:
 
     With options, the answer is matched by its text or by its letter.
     """
-    match = _ANSWER_LINE.search(text.rstrip())
-    if match is None:
-        return None
-    value = match.group(1).strip().rstrip(".").strip()
+    _, value = _split_answer(text)
+    return None if value is None else _named(value, problem)
+
+
+def answers_early(text: str, problem: Problem) -> bool:
+    """Say whether an answer stands before the last line, where the reasoning or the last line could copy it.
+
+    That is a second line `Answer: ..`, a claim before the last block, or a later claim of another value.
+    """
+    before, value = _split_answer(text)
+    answer = None if value is None else _named(value, problem)
+    last_block = before.rfind("[[")
+    return _ANSWER_LINE.search(before) is not None or any(
+        claim.start() < last_block or _named(_claimed(claim), problem) != answer
+        for claim in _CLAIM.finditer(before)
+    )
+
+
+def _claimed(claim: re.Match[str]) -> str:
+    value = claim[claim.lastindex or 0].lower()
+    return {"yes": "true", "no": "false"}.get(value, value)
+
+
+def _split_answer(text: str) -> tuple[str, str | None]:
+    """Return what stands before the last line, and that line's answer in lower case; None if it gives none.
+
+    By hand, because a regular expression would backtrack over an actor's blanks.
+    """
+    before, _, line = text.rstrip().rpartition("\n")
+    head, colon, value = line.partition(":")
+    if not colon or head.strip(" \t").lower() != "answer":
+        return text, None
+    return before, value.strip().rstrip(".").strip().lower()
+
+
+def _named(value: str, problem: Problem) -> str | None:
+    """Return what `value`, in lower case, says in the problem's terms; None if nothing, or two things at once."""
     if problem.options is None:
-        return value.lower() if value.lower() in TRUTH_VALUES else None
-    by_text = in_terms_of(value.lower(), problem.options)
-    letter = re.fullmatch(r"\(?([A-Za-z])(?:[).].*)?", value)
-    if by_text is None and letter and ord(letter.group(1).upper()) - ord("A") < len(problem.options):
-        return letter.group(1).upper()
-    return by_text
-
-
-def answers_early(text: str) -> bool:
-    """Say whether the text gives an answer away before its last line, where the reasoning could copy it."""
-    match = _ANSWER_LINE.search(text.rstrip())
-    before = text[: match.start()] if match else text
-    return _CLAIMED_ANSWER.search(before) is not None
+        truth = in_terms_of(value, None)
+        return truth if truth in TRUTH_VALUES else None
+    named = {in_terms_of(value, problem.options)}
+    match = re.fullmatch(r"\(?([a-z])(?:[).:](.*))?", value)
+    if match is not None and ord(match[1]) - ord("a") < len(problem.options):
+        named.add(match[1].upper())
+        if match[2]:
+            # Attack: `A) False` hedges between the option A and the option that says False.
+            named.add(in_terms_of(match[2], problem.options))
+    named.discard(None)
+    return named.pop() if len(named) == 1 else None

@@ -7,17 +7,21 @@ A certificate of kind `horn-proof` is accepted when
 * its digest is the SHA-256 of the rest as canonical JSON, and its keys are those of the design;
 * every entry is an axiom, or a rule applied to earlier entries, re-matched here;
 * every entry but the last serves a later one, and the last is the goal or the goal's negation;
+* no entry contradicts another;
 * the claim is what that means for the problem (true or false, or the option that says so);
 * with `formalisation: checked`: every axiom is one of the reference's, and the goal is the reference's.
 
-That the reference says what the text says is checked where the text's language is regular, by
-`critics.recheck`, which calls this module; here the reference in `problem.formal` is taken as it stands.
+What needs a search or a translator is left to `critics.recheck`, which calls this module: that the reference
+says what the text says, where the text's language is regular, and that nothing contradictory follows from it.
+Here the reference in `problem.formal` is taken as it stands. Nothing can be checked of what the evidence does
+not depend on: `limits`, a wrong option's text, a `trusted` formalisation's text.
 """
 
 import hashlib
 import json
 import re
-from typing import Any
+from collections import deque
+from typing import Any, TypeGuard
 
 KEYS = (
     "kind",
@@ -32,7 +36,9 @@ KEYS = (
 )
 HORN_ENGINE = "certistar-horn/1"
 PROBLEM_KEYS = ("context", "question", "options", "answer", "formal")
-_TOKEN = re.compile(r"\s*(\(|\)|->|'[a-z](?![a-zA-Z0-9_-])|[a-zA-Z0-9_]+(?:-[a-zA-Z0-9_]+)*)")
+_BLANKS = " \t\r\n"
+_TOKEN = re.compile(rf"[{_BLANKS}]*(\(|\)|->|'[a-z](?![a-zA-Z0-9_-])|[a-zA-Z0-9_]+(?:-[a-zA-Z0-9_]+)*)")
+_OPTION_LETTER = re.compile(r"\(?([A-Za-z])[ \t]*[).:]")
 
 Term = str
 Atom = tuple[bool, tuple[Term, ...]]
@@ -64,8 +70,8 @@ def check(certificate: object) -> None:
         raise Rejected("ill_formed") from error
 
 
-def _check(certificate: Any) -> None:
-    if not isinstance(certificate, dict) or sorted(certificate) != sorted(KEYS):
+def _check(certificate: object) -> None:
+    if not is_object(certificate) or sorted(certificate) != sorted(KEYS):
         raise Rejected("ill_formed")
     if certificate["kind"] != "horn-proof" or certificate["engine"] != HORN_ENGINE:
         raise Rejected("unknown_kind")
@@ -75,37 +81,52 @@ def _check(certificate: Any) -> None:
     evidence, problem = certificate["evidence"], certificate["problem"]
     steps: list[dict[str, Any]] = evidence["steps"]
     goal = read_atom(evidence["goal"])
-    conclusion = _replay(steps)
+    rules = _replay(steps)
+    conclusion = rules[-1][0]
     _check_claim(certificate, problem, goal, conclusion)
     if certificate["formalisation"] == "checked":
-        _check_reference(problem["formal"], steps, goal)
-    elif conclusion in _axioms(steps):
+        _check_reference(problem["formal"], steps, rules, goal)
+    elif any(s["by"] == "axiom" and rule == [conclusion] for s, rule in zip(steps, rules, strict=True)):
         raise Rejected("goal_assumed")
 
 
 def _check_shapes(certificate: dict[str, Any]) -> None:
-    problem, evidence = certificate["problem"], certificate["evidence"]
+    problem, evidence, options = certificate["problem"], certificate["evidence"], certificate["problem"]["options"]
     if sorted(problem) != sorted(PROBLEM_KEYS) or sorted(evidence) != ["goal", "reference", "steps"]:
         raise Rejected("ill_formed")
-    if not (isinstance(problem["context"], str) and isinstance(problem["question"], str)):
+    texts = [problem["context"], problem["question"], certificate["claim"], *(() if options is None else options)]
+    if not (_are_texts(texts) and (options is None or isinstance(options, list))):
         raise Rejected("ill_formed")
     compared = {"checked": ("given", "prontoqa"), "trusted": ("none",)}
     if evidence["reference"] not in compared.get(certificate["formalisation"], ()):
         raise Rejected("ill_formed")
-    if not all(isinstance(v, int) for v in certificate["limits"].values()) or certificate["repairs"] != []:
+    if not _is_formal(problem["formal"], needed=certificate["formalisation"] == "checked"):
+        raise Rejected("ill_formed")
+    if not all(type(v) is int for v in certificate["limits"].values()) or certificate["repairs"] != []:
         raise Rejected("ill_formed")
     if not isinstance(evidence["steps"], list) or not evidence["steps"]:
         raise Rejected("ill_formed")
 
 
-def _axioms(steps: list[dict[str, Any]]) -> set[Atom]:
-    return {
-        rule[-1] for rule in (read_rule(s["statement"]) for s in steps if s["by"] == "axiom") if len(rule) == 1
-    }
+def _is_formal(formal: Any, *, needed: bool) -> bool:
+    """A reference is there where, and only where, the formalisation was compared with it."""
+    if not needed:
+        return formal is None
+    axioms = formal["axioms"]
+    return sorted(formal) == ["axioms", "goal"] and isinstance(axioms, list) and _are_texts(axioms)
 
 
-def _replay(steps: list[dict[str, Any]]) -> Atom:
-    """Re-apply every step and return the last statement, an atom; every earlier step must be used."""
+def _are_texts(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    """Say whether a value read from JSON is an object."""
+    return isinstance(value, dict)
+
+
+def _replay(steps: list[dict[str, Any]]) -> list[list[Atom]]:
+    """Re-apply every step and return the statements, the last an atom; every earlier step must be used."""
     rules: list[list[Atom]] = []
     used: set[int] = set()
     for index, step in enumerate(steps):
@@ -123,9 +144,12 @@ def _replay(steps: list[dict[str, Any]]) -> Atom:
         rules.append(rule)
     if used != set(range(len(steps) - 1)):
         raise Rejected("unused_step")
-    if len(rules[-1]) != 1 or _variables(rules[-1]):
+    if len(rules[-1]) != 1:
         raise Rejected("ill_formed")
-    return rules[-1][0]
+    facts = {rule[0] for rule in rules if len(rule) == 1}
+    if any((not sign, terms) in facts for sign, terms in facts):
+        raise Rejected("inconsistent")
+    return rules
 
 
 def _apply(rule: list[Atom], premises: list[list[Atom]], result: list[Atom]) -> None:
@@ -169,25 +193,45 @@ def _check_claim(certificate: dict[str, Any], problem: dict[str, Any], goal: Ato
 
 
 def in_terms_of(value: str, options: list[str] | tuple[str, ...] | None) -> str | None:
-    """Return a truth value in the problem's own terms: itself, or the letter of the option that says it."""
+    """Return an answer in the problem's own terms: itself, or the letter of the one option that says it.
+
+    `Uncertain` says `unknown`; case, a final full stop and an option's own letter say nothing.
+    """
+    value = _plain(value)
     if options is None:
         return value
-    texts = [re.sub(r"^\(?[A-Za-z]\s*[).:]\s*", "", option).strip().rstrip(".").lower() for option in options]
+    texts = [_plain(_without_letter(option, position)) for position, option in enumerate(options)]
     return chr(ord("A") + texts.index(value)) if texts.count(value) == 1 else None
 
 
-def _check_reference(formal: dict[str, Any], steps: list[dict[str, Any]], goal: Atom) -> None:
+def _plain(text: str) -> str:
+    text = text.strip().rstrip(".").strip().lower()
+    return "unknown" if text == "uncertain" else text
+
+
+def _without_letter(option: str, position: int) -> str:
+    """Take `A)` off the first option; another letter than its own would make the answer ambiguous."""
+    match = _OPTION_LETTER.match(option)
+    own = match is not None and ord(match[1].upper()) - ord("A") == position
+    return option[match.end() :] if match is not None and own else option
+
+
+def _check_reference(
+    formal: dict[str, Any], steps: list[dict[str, Any]], rules: list[list[Atom]], goal: Atom
+) -> None:
     if goal != read_atom(formal["goal"]):
         raise Rejected("goal_mismatch")
-    reference = {_canonical(read_rule(text)) for text in formal["axioms"]}
-    for step in steps:
-        if step["by"] == "axiom" and _canonical(read_rule(step["statement"])) not in reference:
+    axioms = [(s["statement"], rule) for s, rule in zip(steps, rules, strict=True) if s["by"] == "axiom"]
+    reworded = [rule for text, rule in axioms if text not in formal["axioms"]]
+    if reworded:
+        reference = {_canonical(read_rule(text)) for text in formal["axioms"]}
+        if not all(_canonical(rule) in reference for rule in reworded):
             raise Rejected("axiom_not_in_context")
 
 
 def _canonical(rule: list[Atom]) -> tuple[Atom, ...]:
-    """Sort the premises and name the variables by first occurrence."""
-    premises = sorted(rule[:-1], key=lambda atom: (atom[1][0], not atom[0], atom[1][1:]))
+    """Sort the premises, without regard to the names of variables, then name these by first occurrence."""
+    premises = sorted(rule[:-1], key=_shape)
     names: dict[Term, Term] = {}
     renamed: list[Atom] = []
     for sign, terms in [*premises, rule[-1]]:
@@ -198,14 +242,18 @@ def _canonical(rule: list[Atom]) -> tuple[Atom, ...]:
     return tuple(renamed)
 
 
+def _shape(atom: Atom) -> tuple[bool, tuple[Term, ...]]:
+    return atom[0], tuple("'" if term.startswith("'") else term for term in atom[1])
+
+
 def _variables(rule: list[Atom]) -> bool:
     return any(term.startswith("'") for _, terms in rule for term in terms)
 
 
 def read_rule(text: str) -> list[Atom]:
     """Read `P -> .. -> Q` as its atoms, the conclusion last; a fact is a list of one."""
-    tokens: list[str] = []
-    at, text = 0, text.rstrip()
+    tokens: deque[str] = deque()
+    at, text = 0, text.rstrip(_BLANKS)
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
@@ -214,7 +262,7 @@ def read_rule(text: str) -> list[Atom]:
         at = match.end()
     atoms = [_take_atom(tokens)]
     while tokens:
-        if tokens.pop(0) != "->":
+        if tokens.popleft() != "->":
             raise ValueError(text)
         atoms.append(_take_atom(tokens))
     if len(atoms) == 1 and _variables(atoms):
@@ -228,28 +276,29 @@ def read_atom(text: str) -> Atom:
     return atom
 
 
-def _take_atom(tokens: list[str], sign: bool = True) -> Atom:
-    if tokens.pop(0) != "(":
+def _take_atom(tokens: deque[str], sign: bool = True) -> Atom:
+    """Take one atom off the front; raises `IndexError` where the tokens run out."""
+    if tokens.popleft() != "(":
         raise ValueError("expected (")
-    if sign and tokens[:2] == ["not", "("]:
-        tokens.pop(0)
-        _, terms = _take_atom(tokens, False)
-        if tokens.pop(0) != ")":
-            raise ValueError("expected )")
-        return False, terms
-    end = tokens.index(")")
-    terms, tokens[: end + 1] = tuple(tokens[:end]), []
+    terms: list[Term] = []
+    while (token := tokens.popleft()) != ")":
+        if sign and token == "not" and not terms and tokens[0] == "(":
+            _, negated = _take_atom(tokens, False)
+            if tokens.popleft() != ")":
+                raise ValueError("expected )")
+            return False, negated
+        terms.append(token)
     if not 2 <= len(terms) <= 3 or terms[0].startswith("'") or {"(", "->", "not", "nothing"} & set(terms):
         raise ValueError(f"not an atom: {terms}")
-    return sign, terms
+    return sign, tuple(terms)
 
 
-def _refuse_floats(value: object) -> None:
-    if isinstance(value, float):
-        raise ValueError("a certificate holds no floats")
-    if isinstance(value, dict):
+def _refuse_floats(value: Any) -> None:
+    if type(value) is float:
+        raise Rejected("ill_formed")
+    if type(value) is dict:
         for item in value.values():
             _refuse_floats(item)
-    elif isinstance(value, (list, tuple)):
+    elif type(value) is list or type(value) is tuple:
         for item in value:
             _refuse_floats(item)

@@ -11,8 +11,12 @@ from dataclasses import dataclass
 
 NAME = re.compile(r"[a-zA-Z0-9_]+(?:-[a-zA-Z0-9_]+)*")
 """What the guide accepts as a name of an object, a property or a relation."""
-_TOKEN = re.compile(rf"\s*(\(|\)|->|'[a-z](?![a-zA-Z0-9_-])|{NAME.pattern})")
+_BLANKS = " \t\r\n"
+"""Blanks in Unicode's sense are more, and are look-alikes here."""
+_TOKEN = re.compile(rf"[{_BLANKS}]*(\(|\)|->|'[a-z](?![a-zA-Z0-9_-])|{NAME.pattern})")
 MAX_NAME_LENGTH = 50
+MAX_PREMISES = 32
+"""More than any data set's rules have; without a bound one axiom could cost the kernel anything."""
 RESERVED_NAMES = frozenset({"not", "nothing"})
 MAX_ARITY = 2
 
@@ -74,6 +78,8 @@ def parse_statement(text: str) -> Statement:
     while reader.peek() == "->":
         reader.take()
         parts.append(reader.literal())
+        if len(parts) > MAX_PREMISES + 1:
+            raise FormulaError("too_many_premises", f"{_shown(text)}: more than {MAX_PREMISES} premises")
     reader.end()
     if len(parts) == 1:
         return _ground(parts[0])
@@ -96,22 +102,41 @@ def parse_literal(text: str) -> Literal:
     return _ground(literal)
 
 
+def parse_name(text: str) -> str:
+    """Read the name of an object, a property or a relation; raises `FormulaError`."""
+    reader = _Reader(text)
+    name = reader.argument()
+    reader.end()
+    if name[0] == "'":
+        raise FormulaError("free_variable", f"{name} is a variable, not a name")
+    return name
+
+
 def canonical_statement(statement: Statement) -> str:
     """Return one text for all statements that differ only in blanks, variable names or premise order.
 
-    Only used to compare an attempt's axioms with the reference, so premises are sorted; a rule whose
-    variables cannot be told apart by first occurrence after sorting may get two texts, which errs on
-    the side of refusing.
+    Only used to compare an attempt's axioms with the reference. Premises are sorted by what does not depend
+    on the names of variables; those that this cannot tell apart, as in `(r 'x 'y) -> (r 'y 'z) -> ..`, stay
+    in their order, so that swapping them gives another text, which errs on the side of refusing.
     """
     if isinstance(statement, Literal):
         return str(statement)
-    ordered = sorted(statement.premises, key=lambda p: (p.predicate, not p.positive, p.arguments))
+    ordered = sorted(statement.premises, key=_shape)
     names: dict[str, str] = {}
     for literal in (*ordered, statement.conclusion):
         for variable in literal.variables():
             names.setdefault(variable, f"'v{len(names)}")
     parts = [literal.substitute(names) for literal in (*ordered, statement.conclusion)]
     return " -> ".join(str(part) for part in parts)
+
+
+def _shape(literal: Literal) -> tuple[str, bool, tuple[str, ...]]:
+    return literal.predicate, literal.positive, tuple("'" if a[0] == "'" else a for a in literal.arguments)
+
+
+def _shown(text: str) -> str:
+    """Quote the text, or its start: a message is read by people and by actors."""
+    return repr(text) if len(text) <= 80 else f"{text[:77]!r}..."
 
 
 def _ground(literal: Literal) -> Literal:
@@ -128,11 +153,11 @@ class _Reader:
         self.tokens: list[str] = []
         self.position = 0
         at = 0
-        stripped = text.rstrip()
+        stripped = text.rstrip(_BLANKS)
         while at < len(stripped):
             match = _TOKEN.match(stripped, at)
             if match is None:
-                raise FormulaError("syntax", f"{text!r}: unexpected character {stripped[at:].lstrip()[:1]!r}")
+                raise FormulaError("syntax", f"{_shown(text)}: unexpected character {stripped[at:].lstrip(_BLANKS)[:1]!r}")
             self.tokens.append(match.group(1))
             at = match.end()
 
@@ -146,37 +171,37 @@ class _Reader:
 
     def expect(self, token: str) -> None:
         if self.take() != token:
-            raise FormulaError("syntax", f"{self.text!r}: expected {token!r}")
+            raise FormulaError("syntax", f"{_shown(self.text)}: expected {token!r}")
 
     def end(self) -> None:
         if self.peek():
-            raise FormulaError("syntax", f"{self.text!r}: unexpected {self.peek()!r}")
+            raise FormulaError("syntax", f"{_shown(self.text)}: unexpected {_shown(self.peek())}")
 
     def literal(self, *, negated: bool = False) -> Literal:
         self.expect("(")
         head = self.name()
         if head == "not" and self.peek() == "(":
             if negated:
-                raise FormulaError("double_negation", f"{self.text!r}: a negation cannot be negated")
+                raise FormulaError("double_negation", f"{_shown(self.text)}: a negation cannot be negated")
             inner = self.literal(negated=True)
             self.expect(")")
             return inner.negated()
         if head in RESERVED_NAMES:
-            raise FormulaError("reserved_name", f"{self.text!r}: {head!r} cannot name a predicate")
+            raise FormulaError("reserved_name", f"{_shown(self.text)}: {_shown(head)} cannot name a predicate")
         arguments: list[str] = []
         while self.peek() not in (")", ""):
             arguments.append(self.argument())
         self.expect(")")
         if not 1 <= len(arguments) <= MAX_ARITY:
             raise FormulaError(
-                "arity", f"{self.text!r}: {head!r} has {len(arguments)} arguments, not 1 to {MAX_ARITY}"
+                "arity", f"{_shown(self.text)}: {head!r} has {len(arguments)} arguments, not 1 to {MAX_ARITY}"
             )
         return Literal(True, head, tuple(arguments))
 
     def name(self) -> str:
         token = self.take()
         if NAME.fullmatch(token) is None or len(token) > MAX_NAME_LENGTH:
-            raise FormulaError("syntax", f"{self.text!r}: {token[:20]!r} is not a name")
+            raise FormulaError("syntax", f"{_shown(self.text)}: {_shown(token)} is not a name")
         return token
 
     def argument(self) -> str:
@@ -184,5 +209,5 @@ class _Reader:
             return self.take()
         token = self.name()
         if token in RESERVED_NAMES:
-            raise FormulaError("reserved_name", f"{self.text!r}: {token!r} cannot name an object")
+            raise FormulaError("reserved_name", f"{_shown(self.text)}: {token!r} cannot name an object")
         return token

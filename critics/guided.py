@@ -1,12 +1,15 @@
 """The critic of `guided` attempts: replays LogicGuide text in the kernel and certifies nothing but proofs.
 
 Stricter than the paper's "strict guided" (section 4.3), which asks only that the environment hold a proof
-whose outcome equals the label. Each refusal below names the attack that it stops.
+whose outcome equals the label. Each refusal below names the attack that it stops. Where the problem has no
+reference, what the attempt formalises is taken on trust, and its certificate says so.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
-from critics.blocks import Block, BlockError, answers_early, final_answer, split_blocks
+from critics.blocks import BlockError, answers_early, final_answer, split_blocks
 from critics.certificate import horn_certificate
 from critics.checker import Rejected, check, in_terms_of
 from critics.formula import (
@@ -15,11 +18,12 @@ from critics.formula import (
     Statement,
     canonical_statement,
     parse_literal,
+    parse_name,
     parse_statement,
 )
 from critics.kernel import DEFAULT_WORK_LIMIT, ArityError, Axiom, Kernel, WorkLimitExceeded
-from critics.problem import Attempt, Formal, Problem
-from critics.reference import Reference, ReferenceMismatch, reference
+from critics.problem import Attempt, Problem
+from critics.reference import Reference, ReferenceMismatch, Theory, reference, saturated, text_decides, theory
 from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
 
 MAX_CHARACTERS = 100_000
@@ -29,19 +33,43 @@ MAX_CHARACTERS = 100_000
 class _Refusal(Exception):  # noqa: N818
     """Why the attempt cannot be certified, carrying the kind of verdict."""
 
-    def __init__(self, kind: type[Malformed | Unproved | Vacuous], reason: str, feedback: str) -> None:
+    def __init__(
+        self, kind: type[Refuted | Unproved | Vacuous | Malformed | TimedOut], reason: str, feedback: str
+    ) -> None:
         super().__init__(reason)
         self.kind, self.reason, self.feedback = kind, reason, feedback
 
 
+@dataclass(frozen=True, slots=True)
+class _Assume:
+    statement: Statement
+
+
+@dataclass(frozen=True, slots=True)
+class _Aim:
+    goal: Literal
+
+
+@dataclass(frozen=True, slots=True)
+class _Infer:
+    literal: Literal | None
+    """None: the claim that nothing more can be inferred."""
+
+
+_Move: TypeAlias = _Assume | _Aim | _Infer
+
+
 @dataclass(slots=True)
 class _Replay:
-    """What the blocks read so far have built."""
+    """What the moves played so far have built."""
 
-    kernel: Kernel = field(default_factory=lambda: Kernel(work_limit=DEFAULT_WORK_LIMIT))
+    stated: Theory | None
+    """What the problem says, where that is known."""
+    kernel: Kernel = field(default_factory=Kernel)
     axioms: list[Statement] = field(default_factory=list)
     goal: Literal | None = None
-    num_inferences: int = 0
+    inferring: bool = False
+    finished: bool = False
 
 
 def judge_guided(problem: Problem, attempt: Attempt) -> Verdict:
@@ -49,37 +77,39 @@ def judge_guided(problem: Problem, attempt: Attempt) -> Verdict:
     answer = final_answer(attempt.completion, problem)
     try:
         known = reference(problem)
-    except (ReferenceMismatch, FormulaError) as error:
-        return CriticError("no_reference", answer, f"the problem's own text could not be formalised: {error}")
-    try:
-        replay = _replay(attempt.completion)
-        claim = _proved_claim(attempt.completion, problem, known, replay, answer)
+        replay = _replay(attempt.completion, None if known is None else theory(known.formal))
+        claim = _proved_claim(attempt.completion, problem, replay, answer)
+    except (ReferenceMismatch, FormulaError, ArityError) as error:
+        return CriticError("no_reference", answer, f"the problem's own formalisation cannot be used: {error}")
+    except WorkLimitExceeded as error:
+        return _refused(_Refusal(TimedOut, "work_limit", str(error)), problem, answer)
     except _Refusal as refusal:
         return _refused(refusal, problem, answer)
-    except WorkLimitExceeded as error:
-        return TimedOut("work_limit", answer, str(error))
-    if problem.answer is not None and answer != problem.answer:
+    if _is_wrong(answer, problem):
         return Refuted("wrong_answer", answer, f"the answer is not {answer}")
-    if claim != answer:
-        return Refuted("answer_mismatch", answer, f"the inferences prove {claim}, and the answer says {answer}")
     return _certified(problem, known, replay, claim)
 
 
 def _refused(refusal: _Refusal, problem: Problem, answer: str | None) -> Verdict:
     """A text that parses but has the wrong answer is refuted, whatever else is wrong with it."""
-    wrong = answer is not None and problem.answer is not None and answer != problem.answer
-    if wrong and refusal.kind is not Malformed:
+    if _is_wrong(answer, problem) and refusal.kind is not Malformed:
+        # Attack: hide a wrong answer behind too much work, because a timeout counts against nobody.
         return Refuted("wrong_answer", answer, f"the answer is not {answer}; {refusal.feedback}")
     return refusal.kind(refusal.reason, answer, refusal.feedback)
 
 
-def _replay(text: str) -> _Replay:
+def _is_wrong(answer: str | None, problem: Problem) -> bool:
+    return answer is not None and problem.answer is not None and answer != problem.answer
+
+
+def _replay(text: str, stated: Theory | None) -> _Replay:
+    """Read all blocks before any is played, so that what does not parse is malformed whatever comes first."""
     if len(text) > MAX_CHARACTERS:
         raise _Refusal(Malformed, "too_long", f"more than {MAX_CHARACTERS} characters")
-    replay = _Replay()
+    replay = _Replay(stated)
     try:
-        for block in split_blocks(text):
-            _replay_block(block, replay)
+        for move in list(_moves(text)):
+            _play(move, replay)
     except (BlockError, FormulaError) as error:
         raise _Refusal(Malformed, error.reason, str(error)) from error
     except ArityError as error:
@@ -87,33 +117,57 @@ def _replay(text: str) -> _Replay:
     return replay
 
 
-def _replay_block(block: Block, replay: _Replay) -> None:
-    if block.action == "axiom":
-        statement = parse_statement(block.content)
-        if replay.num_inferences:
-            # Attack: assume late what could not be derived.
-            raise _Refusal(Unproved, "axiom_after_inference", f"{statement} is assumed after the first inference")
-        replay.kernel.add_axiom(statement)
-        replay.axioms.append(statement)
-    elif block.action == "goal":
-        if replay.goal is not None:
-            # Attack: prove something easy, then declare it the goal.
-            raise _Refusal(Unproved, "multiple_goals", "the goal is set more than once")
-        replay.goal = parse_literal(block.content)
-    elif block.action == "infer":
-        _replay_inference(block.content, replay)
-    else:
-        _check_name(block)
+def _moves(text: str) -> Iterator[_Move]:
+    for block in split_blocks(text):
+        if block.action == "axiom":
+            yield _Assume(parse_statement(block.content))
+        elif block.action == "goal":
+            yield _Aim(parse_literal(block.content))
+        elif block.action == "infer":
+            yield _Infer(None if block.content.strip() == "nothing" else parse_literal(block.content))
+        else:
+            parse_name(block.content)
 
 
-def _replay_inference(content: str, replay: _Replay) -> None:
-    replay.num_inferences += 1
+def _play(move: _Move, replay: _Replay) -> None:
+    match move:
+        case _Assume(statement):
+            _assume(statement, replay)
+        case _Aim(goal):
+            _aim(goal, replay)
+        case _Infer(None):
+            _infer_nothing(replay)
+        case _Infer(literal):
+            _infer(literal, replay)
+
+
+def _assume(statement: Statement, replay: _Replay) -> None:
+    if replay.inferring:
+        # Attack: assume late what could not be derived.
+        raise _Refusal(Unproved, "axiom_after_inference", f"{statement} is assumed after the first inference")
+    if replay.stated is not None and canonical_statement(statement) not in replay.stated.stated:
+        # Attack: assume the goal, or a rule that leads to it.
+        raise _Refusal(Unproved, "axiom_not_in_context", f"the context does not say {statement}")
+    replay.kernel.add_axiom(statement)
+    replay.axioms.append(statement)
+
+
+def _aim(goal: Literal, replay: _Replay) -> None:
+    if replay.goal is not None:
+        # Attack: prove something easy, then declare it the goal.
+        raise _Refusal(Unproved, "multiple_goals", "the goal is set more than once")
+    if replay.inferring:
+        # Attack: infer whatever there is, then declare it the goal.
+        raise _Refusal(Unproved, "goal_after_inference", f"{goal} becomes the goal after the first inference")
+    if replay.stated is not None and goal != replay.stated.goal:
+        # Attack: prove an easier goal than the question's.
+        raise _Refusal(Unproved, "goal_mismatch", f"{goal} is not what the question asks")
+    replay.goal = goal
+
+
+def _infer(literal: Literal, replay: _Replay) -> None:
+    replay.inferring = True
     kernel = replay.kernel
-    if content.strip() == "nothing":
-        if kernel.offers:
-            raise _Refusal(Unproved, "invalid_step", "something can still be inferred")
-        return
-    literal = parse_literal(content)
     if literal in kernel.known:
         if isinstance(kernel.entries[kernel.known[literal]], Axiom):
             # Attack: pass a given fact off as reasoning.
@@ -125,73 +179,65 @@ def _replay_inference(content: str, replay: _Replay) -> None:
     kernel.infer(literal)
 
 
-def _check_name(block: Block) -> None:
-    parse_literal(f"({block.content} x)")
+def _infer_nothing(replay: _Replay) -> None:
+    replay.inferring = True
+    if replay.kernel.offers:
+        raise _Refusal(Unproved, "invalid_step", "something can still be inferred")
+    if replay.finished:
+        # Attack: lengthen the rationale with nothing.
+        raise _Refusal(Unproved, "repeated_step", "that nothing can be inferred is said already")
+    replay.finished = True
 
 
-def _proved_claim(
-    text: str, problem: Problem, known: Reference | None, replay: _Replay, answer: str | None
-) -> str | None:
+def _proved_claim(text: str, problem: Problem, replay: _Replay, answer: str | None) -> str:
     """Return the answer that the replayed proof gives, in the problem's terms, or raise what bars it."""
-    goal = replay.goal
-    formal = None if known is None else known.formal
-    if goal is None:
-        raise _Refusal(Unproved, "no_goal", "no [[goal:..]] is set")
-    _check_formalisation(formal, replay, goal)
-    if goal in replay.kernel.known:
-        value = "true"
-    elif goal.negated() in replay.kernel.known:
-        value = "false"
-    else:
-        # Attack: answer "false" because nothing was derived.
-        raise _Refusal(Unproved, "goal_not_reached", f"neither {goal} nor its negation is inferred")
+    claim = in_terms_of(_decided(replay), problem.options)
+    if claim is None:
+        raise _Refusal(Unproved, "no_such_option", "not exactly one option says what the inferences prove")
     if answer is None:
         raise _Refusal(Unproved, "no_answer", "the last line is not Answer: true or Answer: false")
-    if answers_early(text):
+    if answers_early(text, problem):
         # Attack: write the answer first and decorate it with a proof.
-        raise _Refusal(Unproved, "answer_in_context", "the answer is given before the reasoning ends")
-    _check_consistency(formal, replay)
-    return in_terms_of(value, problem.options)
+        raise _Refusal(Unproved, "answer_in_context", "an answer is given before the last line")
+    _check_consistency(replay)
+    if claim != answer:
+        raise _Refusal(Refuted, "answer_mismatch", f"the inferences prove {claim}, and the answer says {answer}")
+    return claim
 
 
-def _check_formalisation(formal: Formal | None, replay: _Replay, goal: Literal) -> None:
-    """Compare with the reference; without one, at least the goal must not be assumed."""
-    if formal is None:
-        if goal in replay.axioms or goal.negated() in replay.axioms:
-            raise _Refusal(Vacuous, "goal_assumed", f"{goal} is decided by an axiom")
-        return
-    if goal != parse_literal(formal.goal):
-        # Attack: prove an easier goal than the question's.
-        raise _Refusal(Unproved, "goal_mismatch", f"{goal} is not what the question asks")
-    stated = {canonical_statement(parse_statement(axiom)) for axiom in formal.axioms}
-    for axiom in replay.axioms:
-        if canonical_statement(axiom) not in stated:
-            # Attack: assume the goal, or a rule that leads to it.
-            raise _Refusal(Unproved, "axiom_not_in_context", f"the context does not say {axiom}")
+def _decided(replay: _Replay) -> str:
+    """Return whether the goal (true) or its negation (false) is reached."""
+    if replay.goal is None:
+        raise _Refusal(Unproved, "no_goal", "no [[goal:..]] is set")
+    if replay.stated is None and not {replay.goal, replay.goal.negated()}.isdisjoint(replay.axioms):
+        # Attack: with nothing to compare with, at least the goal must not be assumed.
+        raise _Refusal(Vacuous, "goal_assumed", f"{replay.goal} is decided by an axiom")
+    if replay.goal in replay.kernel.known:
+        return "true"
+    if replay.goal.negated() in replay.kernel.known:
+        return "false"
+    # Attack: answer "false" because nothing was derived.
+    raise _Refusal(Unproved, "goal_not_reached", f"neither {replay.goal} nor its negation is inferred")
 
 
-def _check_consistency(formal: Formal | None, replay: _Replay) -> None:
+def _check_consistency(replay: _Replay) -> None:
     """Refuse contradictory assumptions, from which the goal and its negation both follow."""
-    kernel = Kernel(work_limit=DEFAULT_WORK_LIMIT)
-    axioms = replay.axioms if formal is None else [parse_statement(axiom) for axiom in formal.axioms]
-    for axiom in axioms:
-        kernel.add_axiom(axiom)
-    kernel.saturate()
-    clash = kernel.contradiction()
+    clash = saturated(replay.axioms).contradiction() if replay.stated is None else replay.stated.clash
     if clash is not None:
         raise _Refusal(Vacuous, "inconsistent_context", f"both {clash} and its negation follow")
 
 
-def _certified(problem: Problem, reference_: Reference | None, replay: _Replay, claim: str | None) -> Verdict:
+def _certified(problem: Problem, known: Reference | None, replay: _Replay, claim: str) -> Verdict:
     """Certify what the independent checker accepts as well; disagreement is the critic's failure."""
     assert replay.goal is not None
-    assert claim is not None
-    known = replay.kernel.known
-    reached = replay.goal if replay.goal in known else replay.goal.negated()
+    if known is None or known.source == "given":
+        said = text_decides(problem.context, problem.question)
+        if said is not None and in_terms_of(said, problem.options) != claim:
+            # Attack: formalise the opposite of a text that nobody has formalised.
+            return Unproved("text_says_otherwise", claim, "the text says the opposite of what is formalised")
+    reached = replay.goal if replay.goal in replay.kernel.known else replay.goal.negated()
     limits = {"work": DEFAULT_WORK_LIMIT}
-    certificate = horn_certificate(
-        problem, reference_, claim, replay.goal, replay.kernel.proof(reached), limits
-    )
+    certificate = horn_certificate(problem, known, claim, replay.goal, replay.kernel.proof(reached), limits)
     try:
         check(certificate)
     except Rejected as rejection:

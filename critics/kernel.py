@@ -2,7 +2,7 @@
 
 The offers (every conclusion of one rule application to known facts, less what is known) are maintained,
 not recomputed: a new fact joins only through the premises that it can match (semi-naive evaluation), and
-the other premises are looked up in indexes. Proofs are entries that point back to earlier entries: a DAG,
+the other premises are looked up by the arguments that are bound. Proofs are entries that point back to earlier entries: a DAG,
 never unfolded. `undo` restores an earlier state exactly; `fork` gives an independent copy.
 
 Soundness does not rest on this module: `critics.checker` replays its proofs without it.
@@ -10,13 +10,18 @@ Soundness does not rest on this module: `critics.checker` replays its proofs wit
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from critics.formula import Literal, Rule, Statement
 
 DEFAULT_WORK_LIMIT = 200_000
-"""Partial matches after which a kernel gives up: a five-premise rule over many facts would not end."""
+"""Matches tried, also in vain, after which a kernel gives up: a five-premise rule over many facts would not end."""
 
+_Key = TypeVar("_Key")
+_Item = TypeVar("_Item")
 _Signature = tuple[bool, str, int]
+_Place = tuple[_Signature, tuple[int, str] | None]
+"""Where facts are looked up: all of a signature (None), or those with one argument known, by its position."""
 
 
 class WorkLimitExceeded(RuntimeError):  # noqa: N818
@@ -50,7 +55,8 @@ class Kernel:
     """Axioms and inferences so far, and the offers that they make.
 
     `entries` is append-only between undos. `known` maps each fact to its entry's index; `offers` maps
-    each literal that one more inference could add to the rule and premises that give it.
+    each literal that one more inference could add to the rule and premises that give it; its order means
+    nothing. A kernel that has once exceeded its work limit has no budget left.
     """
 
     def __init__(self, *, work_limit: int = DEFAULT_WORK_LIMIT) -> None:
@@ -58,7 +64,8 @@ class Kernel:
         self.known: dict[Literal, int] = {}
         self.offers: dict[Literal, tuple[int, tuple[int, ...]]] = {}
         self._arities: dict[str, int] = {}
-        self._facts: dict[_Signature, list[Literal]] = {}
+        self._rules: dict[Rule, int] = {}
+        self._facts: dict[_Place, list[Literal]] = {}
         self._rules_by_premise: dict[_Signature, list[tuple[int, int]]] = {}
         self._trail: list[_Undo] = []
         self._work_left = work_limit
@@ -70,7 +77,7 @@ class Kernel:
         """
         self._check_arities(statement)
         if isinstance(statement, Rule):
-            return self._add_rule(statement)
+            return self._rules[statement] if statement in self._rules else self._add_rule(statement)
         if statement in self.known:
             return self.known[statement]
         return self._add_fact(Axiom(statement), statement)
@@ -121,17 +128,17 @@ class Kernel:
         copy.known = self.known.copy()
         copy.offers = self.offers.copy()
         copy._arities = self._arities.copy()
+        copy._rules = self._rules.copy()
         copy._facts = {key: facts.copy() for key, facts in self._facts.items()}
         copy._rules_by_premise = {key: rules.copy() for key, rules in self._rules_by_premise.items()}
         copy._trail = self._trail.copy()
         return copy
 
     def _check_arities(self, statement: Statement) -> None:
-        literals = [statement] if isinstance(statement, Literal) else [*statement.premises, statement.conclusion]
-        arities = dict(self._arities)
-        for literal in literals:
+        within: dict[str, int] = {}
+        for literal in _literals(statement):
             num = len(literal.arguments)
-            first = arities.setdefault(literal.predicate, num)
+            first = self._arities.get(literal.predicate) or within.setdefault(literal.predicate, num)
             if first != num:
                 raise ArityError(f"{literal}: {literal.predicate} took {first} argument(s) before, not {num}")
 
@@ -139,6 +146,7 @@ class Kernel:
         index = len(self.entries)
         undo = _Undo(None, [], self._declare(rule), None)
         self.entries.append(Axiom(rule))
+        self._rules[rule] = index
         for position, premise in enumerate(rule.premises):
             self._rules_by_premise.setdefault(_signature(premise), []).append((index, position))
         self._trail.append(undo)
@@ -150,13 +158,14 @@ class Kernel:
         undo = _Undo(fact, [], self._declare(fact), self.offers.pop(fact, None))
         self.entries.append(entry)
         self.known[fact] = index
-        self._facts.setdefault(_signature(fact), []).append(fact)
+        for place in _places(fact):
+            self._facts.setdefault(place, []).append(fact)
         self._trail.append(undo)
         self._offer_all(self._new_matches(fact), undo)
         return index
 
     def _declare(self, statement: Statement) -> list[str]:
-        literals = [statement] if isinstance(statement, Literal) else [*statement.premises, statement.conclusion]
+        literals = _literals(statement)
         fresh = [lit.predicate for lit in literals if lit.predicate not in self._arities]
         for literal in literals:
             self._arities.setdefault(literal.predicate, len(literal.arguments))
@@ -166,6 +175,7 @@ class Kernel:
         """Yield the applications that use `fact` in some premise."""
         for index, position in self._rules_by_premise.get(_signature(fact), ()):
             rule = self._rule(index)
+            self._spend(rule)
             binding = _match(rule.premises[position], fact, {})
             if binding is not None:
                 yield from self._joins(index, rule, binding, {position: self.known[fact]})
@@ -174,9 +184,6 @@ class Kernel:
         self, index: int, rule: Rule, binding: dict[str, str], chosen: dict[int, int]
     ) -> Iterator[tuple[Literal, int, tuple[int, ...]]]:
         """Yield the conclusions of `rule` for every way to match the premises not yet chosen."""
-        self._work_left -= 1
-        if self._work_left < 0:
-            raise WorkLimitExceeded(f"{rule}: more partial matches than the budget allows")
         open_positions = [i for i in range(len(rule.premises)) if i not in chosen]
         if not open_positions:
             premises = tuple(chosen[i] for i in range(len(rule.premises)))
@@ -185,14 +192,21 @@ class Kernel:
         position = min(open_positions, key=lambda i: _num_free(rule.premises[i], binding))
         premise = rule.premises[position].substitute(binding)
         for fact in self._candidates(premise):
+            self._spend(rule)
             extended = _match(premise, fact, binding)
             if extended is not None:
                 yield from self._joins(index, rule, extended, {**chosen, position: self.known[fact]})
 
     def _candidates(self, premise: Literal) -> list[Literal]:
-        if not premise.variables():
+        bound = [(i, a) for i, a in enumerate(premise.arguments) if a[0] != "'"]
+        if len(bound) == len(premise.arguments):
             return [premise] if premise in self.known else []
-        return self._facts.get(_signature(premise), [])
+        return self._facts.get((_signature(premise), bound[0] if bound else None), [])
+
+    def _spend(self, rule: Rule) -> None:
+        self._work_left -= 1
+        if self._work_left < 0:
+            raise WorkLimitExceeded(f"{rule}: matching takes more work than the budget allows")
 
     def _offer_all(self, applications: Iterator[tuple[Literal, int, tuple[int, ...]]], undo: "_Undo") -> None:
         try:
@@ -205,21 +219,22 @@ class Kernel:
             raise
 
     def _undo_one(self, undo: "_Undo") -> None:
-        index = len(self.entries) - 1
         entry = self.entries.pop()
         for literal in undo.offered:
             self.offers.pop(literal, None)
         for predicate in undo.declared:
             self._arities.pop(predicate, None)
         if undo.fact is None:
-            for premise in self._rule_of(entry).premises:
-                self._rules_by_premise[_signature(premise)].pop()
+            rule = self._rule_of(entry)
+            del self._rules[rule]
+            for premise in rule.premises:
+                _pop(self._rules_by_premise, _signature(premise))
             return
         del self.known[undo.fact]
-        self._facts[_signature(undo.fact)].pop()
+        for place in _places(undo.fact):
+            _pop(self._facts, place)
         if undo.withdrawn is not None:
             self.offers[undo.fact] = undo.withdrawn
-        assert index == len(self.entries)
 
     def _rule(self, index: int) -> Rule:
         return self._rule_of(self.entries[index])
@@ -242,6 +257,24 @@ class _Undo:
 
 def _signature(literal: Literal) -> _Signature:
     return literal.positive, literal.predicate, len(literal.arguments)
+
+
+def _places(fact: Literal) -> list[_Place]:
+    """Return where a fact is found; of a single argument nothing is left to look up once it is bound."""
+    signature = _signature(fact)
+    arguments = enumerate(fact.arguments) if len(fact.arguments) > 1 else ()
+    return [(signature, None), *((signature, bound) for bound in arguments)]
+
+
+def _literals(statement: Statement) -> tuple[Literal, ...]:
+    return (statement,) if isinstance(statement, Literal) else (*statement.premises, statement.conclusion)
+
+
+def _pop(lists: dict[_Key, list[_Item]], key: _Key) -> None:
+    """Take the last item off a list, and an emptied list off the dictionary."""
+    lists[key].pop()
+    if not lists[key]:
+        del lists[key]
 
 
 def _num_free(literal: Literal, binding: dict[str, str]) -> int:

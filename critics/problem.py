@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from critics.errors import InputError
+
 FORMATS = (
     "cot",
     "guided",
@@ -22,7 +24,7 @@ FORMATS = (
 TRUTH_VALUES = ("true", "false", "unknown")
 
 
-class RecordError(ValueError):
+class RecordError(InputError):
     """A record lacks a key or has a value of the wrong shape; the message names the key."""
 
 

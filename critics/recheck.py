@@ -7,10 +7,11 @@ the project translates, the reference is translated again here, so that a forged
 from collections.abc import Iterable
 from typing import Any
 
-from critics.checker import Rejected, check
-from critics.formula import FormulaError
+from critics.checker import Rejected, check, in_terms_of
+from critics.formula import FormulaError, parse_statement
+from critics.kernel import ArityError, WorkLimitExceeded
 from critics.problem import Formal
-from critics.reference import same_formal
+from critics.reference import same_formal, saturated, text_decides
 from critics.translators.prontoqa import TranslationError, translate
 
 
@@ -48,32 +49,59 @@ def recheck_one(verdict: dict[str, Any], record: dict[str, Any]) -> bool:
     assert isinstance(certificate, dict)
     if verdict.get("answer") != certificate["claim"]:
         raise Rejected("answer_is_not_claim")
-    _check_same_problem(record.get("problem"), certificate["problem"])
-    return _second_opinion(certificate)
+    dataset = _check_same_problem(record.get("problem"), certificate["problem"])
+    if record.get("id") != verdict.get("id"):
+        # Attack: lend one attempt's judgement to another.
+        raise Rejected("other_attempt")
+    try:
+        _check_consistency(certificate)
+        return _second_opinion(certificate, dataset)
+    except (FormulaError, ArityError, WorkLimitExceeded) as error:
+        raise Rejected("ill_formed") from error
 
 
-def _check_same_problem(given: object, certified: dict[str, Any]) -> None:
-    """A trace's certificate must be about the trace's own problem, not about an easier one."""
+def _check_same_problem(given: object, certified: dict[str, Any]) -> str | None:
+    """A trace's certificate must be about the trace's own problem, not an easier one; returns its data set."""
     if not isinstance(given, dict):
-        return
+        return None
     for key in ("context", "question", "options", "answer"):
         if given.get(key) != certified[key]:
             raise Rejected("other_problem")
     if given.get("formal") is not None and given["formal"] != certified["formal"]:
         raise Rejected("other_problem")
+    return given.get("dataset")
 
 
-def _second_opinion(certificate: dict[str, Any]) -> bool:
-    """Translate the text again and compare; False where the certificate does not say that this can be done."""
-    problem = certificate["problem"]
-    if certificate["evidence"]["reference"] != "prontoqa":
-        return False
+def _check_consistency(certificate: dict[str, Any]) -> None:
+    """Search for a contradiction in what is assumed, which the checker does not: from it anything follows."""
+    formal = certificate["problem"]["formal"]
+    steps = certificate["evidence"]["steps"]
+    axioms = [s["statement"] for s in steps if s["by"] == "axiom"] if formal is None else formal["axioms"]
+    if saturated(parse_statement(axiom) for axiom in axioms).contradiction() is not None:
+        raise Rejected("inconsistent_context")
+
+
+def _second_opinion(certificate: dict[str, Any], dataset: str | None) -> bool:
+    """Translate the text again and compare; False where the certificate does not say that this can be done.
+
+    Then the text may still show that what is formalised is its opposite.
+    """
+    problem, source = certificate["problem"], certificate["evidence"]["reference"]
+    if dataset == "prontoqa" and source == "none":
+        # Attack: withhold the reference, so that any formalisation will do.
+        raise Rejected("reference_is_missing")
+    if source != "prontoqa":
+        said = text_decides(problem["context"], problem["question"])
+        if said is not None and in_terms_of(said, problem["options"]) != certificate["claim"]:
+            raise Rejected("text_says_otherwise")
+        if dataset != "prontoqa":
+            return False
     try:
         again = translate(problem["context"], problem["question"])
-        given = Formal(tuple(problem["formal"]["axioms"]), problem["formal"]["goal"])
-        agrees = same_formal(again, given)
-    except (TranslationError, FormulaError):
-        agrees = False
-    if not agrees:
+    except TranslationError as error:
+        if source != "prontoqa":
+            return False
+        raise Rejected("reference_is_not_the_text") from error
+    if not same_formal(again, Formal(tuple(problem["formal"]["axioms"]), problem["formal"]["goal"])):
         raise Rejected("reference_is_not_the_text")
     return True

@@ -1,13 +1,16 @@
 """The reference formalisation of a problem: given with it, translated from its text, or both and compared."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from typing import Literal as Choice
 
-from critics.formula import canonical_statement, parse_literal, parse_statement
+from critics.formula import Literal, Statement, canonical_statement, parse_literal, parse_statement
+from critics.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.problem import Formal, Problem
 from critics.translators.prontoqa import TranslationError, translate
 
-Source = Literal["given", "prontoqa"]
+Source = Choice["given", "prontoqa"]
 
 
 class ReferenceMismatch(ValueError):
@@ -22,6 +25,19 @@ class Reference:
     source: Source
 
 
+@dataclass(frozen=True, slots=True)
+class Theory:
+    """A formalisation read and thought through to the end."""
+
+    goal: Literal
+    stated: frozenset[str]
+    """The axioms, each in its one canonical spelling."""
+    clash: Literal | None
+    """What follows together with its negation."""
+    decided: Choice["true", "false"] | None
+    """Whether the goal or its negation follows; None if neither does, or everything would because of a clash."""
+
+
 def reference(problem: Problem) -> Reference | None:
     """Return what an attempt's formalisation is compared with; None where there is nothing to compare with.
 
@@ -30,15 +46,21 @@ def reference(problem: Problem) -> Reference | None:
     """
     if problem.dataset != "prontoqa":
         return None if problem.formal is None else Reference(problem.formal, "given")
+    return _translated(problem.context, problem.question, problem.formal)
+
+
+@lru_cache(maxsize=128)
+def _translated(context: str, question: str, given: Formal | None) -> Reference:
+    """Translate once for all attempts at one problem."""
     try:
-        translated = translate(problem.context, problem.question)
+        translated = translate(context, question)
     except TranslationError as error:
-        if problem.formal is None:
+        if given is None:
             raise ReferenceMismatch(str(error)) from error
-        return Reference(problem.formal, "given")
-    if problem.formal is not None and not same_formal(translated, problem.formal):
+        return Reference(given, "given")
+    if given is not None and not same_formal(translated, given):
         raise ReferenceMismatch("problem.formal is not what the problem's text says")
-    return Reference(problem.formal or translated, "prontoqa")
+    return Reference(given or translated, "prontoqa")
 
 
 def same_formal(one: Formal, other: Formal) -> bool:
@@ -46,5 +68,34 @@ def same_formal(one: Formal, other: Formal) -> bool:
     return parse_literal(one.goal) == parse_literal(other.goal) and _stated(one) == _stated(other)
 
 
-def _stated(formal: Formal) -> set[str]:
-    return {canonical_statement(parse_statement(axiom)) for axiom in formal.axioms}
+@lru_cache(maxsize=128)
+def theory(formal: Formal) -> Theory:
+    """Read a formalisation; raises `FormulaError`, `ArityError`, and `WorkLimitExceeded`."""
+    goal = parse_literal(formal.goal)
+    kernel = saturated(parse_statement(axiom) for axiom in formal.axioms)
+    clash = kernel.contradiction()
+    decided = None
+    if clash is None and (goal in kernel.known or goal.negated() in kernel.known):
+        decided = "true" if goal in kernel.known else "false"
+    return Theory(goal, _stated(formal), clash, decided)
+
+
+def saturated(axioms: Iterable[Statement]) -> Kernel:
+    """Return everything that follows; raises `ArityError` and `WorkLimitExceeded`."""
+    kernel = Kernel()
+    for axiom in axioms:
+        kernel.add_axiom(axiom)
+    kernel.saturate()
+    return kernel
+
+
+def text_decides(context: str, question: str) -> Choice["true", "false"] | None:
+    """Return what the text itself says, whatever a formalisation makes of it; None where no translator knows."""
+    try:
+        return theory(translate(context, question)).decided
+    except (TranslationError, ArityError, WorkLimitExceeded):
+        return None
+
+
+def _stated(formal: Formal) -> frozenset[str]:
+    return frozenset(canonical_statement(parse_statement(axiom)) for axiom in formal.axioms)

@@ -11,7 +11,8 @@ from critics.kernel import Inference, Kernel
 from critics.problem import Formal, Problem
 
 Style = Choice["compact", "annotated"]
-"""compact: formal blocks alone. annotated: every axiom beside its sentence, every inference read aloud."""
+"""compact: formal blocks, each inference after the rule it applies. annotated: every axiom beside its sentence,
+every inference read aloud after it."""
 
 
 def demonstrate(problem: Problem, formal: Formal, *, style: Style = "compact") -> str:
@@ -46,7 +47,7 @@ def compose(
     """Write the guided text for given inferences, right or wrong."""
     if style == "compact":
         context = " ".join(f"{i}- [[axiom:{axiom}]]" for i, axiom in enumerate(formal.axioms, 1))
-        steps = " ".join(f"[[infer:{literal}]]" for literal in inferences)
+        steps = " ".join(_after_its_rule(formal, inferences))
     else:
         context = " ".join(_annotated(problem.context, formal))
         steps = " ".join(f"[[infer:{literal}]] {_spoken(literal)}" for literal in inferences)
@@ -56,6 +57,21 @@ def compose(
         f"Reasoning: {steps}\n"
         f"Answer: {answer}"
     )
+
+
+def _after_its_rule(formal: Formal, inferences: list[Literal]) -> list[str]:
+    """Name the rule before each inference; a small model that reads it out learns to look it up."""
+    kernel = Kernel()
+    for axiom in formal.axioms:
+        kernel.add_axiom(parse_statement(axiom))
+    steps: list[str] = []
+    for literal in inferences:
+        if literal in kernel.offers:
+            rule, _ = kernel.offers[literal]
+            steps.append(str(kernel.entries[rule].statement))
+            kernel.infer(literal)
+        steps.append(f"[[infer:{literal}]]")
+    return steps
 
 
 def numbered_sentences(context: str) -> list[str]:

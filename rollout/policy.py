@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from critics.errors import InputError
 from critics.problem import Problem
 from rollout.guide import Guide
 from rollout.masks import MaskEngine, Row
@@ -16,7 +17,7 @@ from rollout.tokens import token_bytes
 from rollout.trace import PolicyDigests, Sampling
 
 
-class PolicyError(ValueError):
+class PolicyError(InputError):
     """A model folder cannot be used; the message names it and the remedy."""
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from training.report import p_value, percent, pick_examples, points, render, write_whole
-from training.statistics import REPLICATES, PairedComparison, Proportion, compare_paired, mean, mean_interval
+from training.estimates import REPLICATES, PairedComparison, Proportion, compare_paired, mean, mean_interval
 
 if TYPE_CHECKING:
     from rich.table import Table

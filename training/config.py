@@ -6,18 +6,21 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from critics.errors import InputError
 from rollout.problems.prontoqa import Ontology, PrOntoQA, Split
 from rollout.prompt import PromptStyle
 from rollout.trace import Decoding, Sampling
 from training.filters import Keep
 
 Positive = Annotated[int, Field(gt=0)]
+YamlOntology = Annotated[Ontology, BeforeValidator(lambda v: str(v).lower() if isinstance(v, bool) else v)]
+"""YAML reads the names `true` and `false` as booleans."""
 Rate = Annotated[float, Field(ge=0, le=1)]
 
 
-class ConfigError(ValueError):
+class ConfigError(InputError):
     """A configuration cannot be used; the message names the file, the key and the remedy."""
 
 
@@ -33,7 +36,7 @@ class ProblemsConfig(Section):
     file: str | None = None
     """A JSON-lines file of problems; the other keys then do not matter."""
     hops: list[int] = [1, 2, 3, 4, 5]
-    ontologies: list[Ontology] = ["fictional"]
+    ontologies: list[YamlOntology] = ["fictional"]
     extra_kinds: tuple[int, int] = (0, 3)
     property_rate: Rate = 1.0
     ordering: Literal["random", "ordered"] = "random"

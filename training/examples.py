@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from critics.errors import InputError
+
 IGNORED = -100
 """The label that the loss of torch and transformers skips."""
 
 
-class ExampleError(ValueError):
+class ExampleError(InputError):
     """An example cannot be trained on; the message names it and says why."""
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from critics.errors import RunFailed
 from rollout.policy import load_model, load_tokenizer, prompt_ids
 from training.config import ModelConfig, TrainingConfig
 from training.examples import CompletionCollator, Example, ExampleError, checked, tokenised
@@ -22,7 +23,7 @@ from training.store import read_records, write_json
 MANIFEST = "manifest.json"
 
 
-class TrainingFailed(RuntimeError):  # noqa: N818
+class TrainingFailed(RunFailed):  # noqa: N818
     """A launched fine-tuning ended with an error; its own message is above."""
 
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from critics.errors import RunFailed
 from critics.problem import Problem
 from rollout.policy import HuggingFacePolicy, model_digest
 from rollout.problems.prontoqa import content_key
@@ -25,7 +26,7 @@ from training.problems import held_out_problems, training_problems
 from training.store import OpenStore, read_records, write_json, write_records
 
 
-class RunError(RuntimeError):
+class RunError(RunFailed):
     """A run cannot go on; the message says why and what to do."""
 
 

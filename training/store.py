@@ -12,8 +12,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from critics.errors import InputError
 
-class StoreError(ValueError):
+
+class StoreError(InputError):
     """A file is not what it should be; the message names the file and the line."""
 
 

@@ -1,4 +1,3 @@
-# ruff: noqa: A005 - read only as `training.statistics`; imports are absolute, so nothing is shadowed
 """Rates with intervals and paired comparisons: the few statistics that a report quotes.
 
 A pair is one (seed, problem) answered by two arms. Pairs are never broken up, and problems are resampled

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from training.statistics import (
+from training.estimates import (
     Proportion,
     compare_paired,
     detectable_difference,

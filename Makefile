@@ -1,0 +1,39 @@
+# The few commands; each makes .venv first, which is instant once it is made.
+#   make setup TORCH="torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu"    without CUDA's gigabytes
+
+PYTHON3 ?= python3
+TORCH ?= torch==2.13.0
+BIN := .venv/bin
+STAMP := .venv/.setup-done
+
+.PHONY: setup demo test check bench clean
+
+setup: $(STAMP)
+
+# torch first: resolved along with the rest, pip may pick another build of it.
+$(STAMP): pyproject.toml
+	@echo "installing into .venv (minutes the first time)"
+	@$(PYTHON3) -m venv .venv
+	@$(BIN)/python -m pip install -qq $(TORCH)
+	@$(BIN)/python -m pip install -qq --editable '.[dev]'
+	@touch $@
+
+demo: setup
+	$(BIN)/certistar demo
+
+test: export OMP_NUM_THREADS = 1
+test: setup
+	$(BIN)/python -m pytest
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+
+bench: setup
+	$(BIN)/certistar bench kernel
+
+# Caches and builds alone: .venv and the runs in checkpoints/ stay.
+clean:
+	rm -rf build dist .pytest_cache .ruff_cache
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

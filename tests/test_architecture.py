@@ -1,0 +1,203 @@
+"""Fences: what the design promises about the code as a whole, checked by reading it."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("critics", "rollout", "training")
+DRAWERS = {"utils", "util", "common", "helpers", "types", "misc", "manager", "base"}
+HEAVY = ("torch", "transformers", "peft", "accelerate", "datasets")
+CONFIGS = sorted((ROOT / "configs").glob("*.yaml"))
+FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TREE_ROOTS = {".", "./", "certistar/", f"{ROOT.name}/"}
+TREE_PREFIX = re.compile(r"^[\s│├└─|`+-]*")
+
+
+def module_paths() -> dict[str, Path]:
+    paths = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+    return {_module_name(path): path for path in paths}
+
+
+def _module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(path: Path) -> set[str]:
+    """Every name imported anywhere in a file, late imports and those for type checkers alone included."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: relative import"
+            assert node.module is not None
+            names.add(node.module)
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return names
+
+
+def packages_of(names: set[str]) -> set[str]:
+    return {name.partition(".")[0] for name in names}
+
+
+MODULES = module_paths()
+IMPORTS = {module: imports(path) for module, path in MODULES.items()}
+
+
+def of_package(package: str) -> list[str]:
+    return [module for module in MODULES if module.partition(".")[0] == package]
+
+
+@pytest.mark.parametrize(
+    ("package", "forbidden"),
+    [("critics", {"rollout", "training"}), ("rollout", {"training"}), ("critics", set(HEAVY))],
+    ids=["critics stand alone", "rollout knows no training", "critics need no torch"],
+)
+def test_imports_point_one_way(package: str, forbidden: set[str]) -> None:
+    wrong = {
+        module: found for module in of_package(package) if (found := packages_of(IMPORTS[module]) & forbidden)
+    }
+    assert not wrong
+
+
+def test_the_checker_imports_the_standard_library_only() -> None:
+    assert packages_of(IMPORTS["critics.checker"]) <= sys.stdlib_module_names
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    graph = {
+        module: {name for name in names if name in MODULES} - {module} for module, names in IMPORTS.items()
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail("import cycle: " + " <- ".join(error.args[1]))
+
+
+def test_no_drawers_and_no_name_of_the_standard_library() -> None:
+    names = {module: module.rpartition(".")[2] for module in MODULES}
+    assert not {module for module, name in names.items() if name in DRAWERS}
+    assert not {module for module, name in names.items() if name in sys.stdlib_module_names}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from training.cli import app; app(['--help'], standalone_mode=False)",
+        "import critics.judge, critics.recheck",
+        "from training.cli import app; app(['recheck', '{empty}'], standalone_mode=False)",
+        "from training.cli import app; app(['judge', '{empty}', '--out', '{out}'], standalone_mode=False)",
+    ],
+    ids=["help", "import", "recheck", "judge"],
+)
+def test_what_needs_no_model_starts_without_torch(code: str, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    code = code.format(empty=empty, out=tmp_path / "verdicts.jsonl")
+    asked = f"{code}\nimport sys\nprint([name for name in {HEAVY!r} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", asked], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
+def test_every_config_loads(path: Path) -> None:
+    from training.config import is_pretraining, load_pretraining, load_run
+
+    loaded = load_pretraining(path) if is_pretraining(path) else load_run(path)
+    assert loaded.name.replace("-", "_") == path.stem
+
+
+def test_there_are_configs() -> None:
+    assert CONFIGS
+
+
+def readme() -> str:
+    path = ROOT / "README.md"
+    if not path.exists():
+        pytest.skip("README.md is not written yet")
+    return path.read_text(encoding="utf-8")
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """Yield the words after `certistar` of each command line in a fenced `console` or `sh` block."""
+    for language, block in FENCED.findall(text):
+        if language not in ("console", "sh", "bash", "shell"):
+            continue
+        for line in block.replace("\\\n", " ").splitlines():
+            for part in re.split(r"&&|\||;", line.partition(" #")[0]):
+                words = part.removeprefix("$ ").split()
+                if words and words[0].removeprefix(".venv/bin/") == "certistar":
+                    yield words[1:]
+
+
+def complaints(command: list[str]) -> list[str]:
+    """What is wrong with a documented command: a subcommand or an option that does not exist."""
+    from training.cli import app
+
+    name, *words = command or ["--help"]
+    if name.startswith("-"):
+        return [] if name == "--help" else [name]
+    shown = CliRunner().invoke(app, [name, "--help"], env={"COLUMNS": "200"})
+    if shown.exit_code != 0:
+        return [name]
+    known = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", shown.output))
+    options = [word.partition("=")[0] for word in words if word.startswith("-")]
+    return [f"{name} {option}" for option in options if option not in known]
+
+
+def tree_paths(text: str) -> Iterator[str]:
+    """Yield the paths of the first fenced block that lists `critics/`, placeholders left out."""
+    blocks = [block for _, block in FENCED.findall(text)]
+    tree = next((b for b in blocks if re.search(r"^[\s│├└─|`+-]*critics/", b, re.MULTILINE)), "")
+    parents: list[tuple[int, str]] = []
+    for line in tree.splitlines():
+        indent = len(TREE_PREFIX.match(line)[0])  # type: ignore[index]
+        while parents and parents[-1][0] >= indent:
+            parents.pop()
+        folder = parents[-1][1] if parents else ""
+        for name in _names(line[indent:]):
+            if name in TREE_ROOTS:
+                continue
+            if name.endswith("/"):
+                parents.append((indent, folder + name))
+            if not re.search(r"[<>{}…]|\.\.\.", folder + name):
+                yield folder + name
+
+
+def _names(line: str) -> Iterator[str]:
+    """Yield the names at the start of a line of the tree: one, or several with commas between them."""
+    for word in line.split():
+        yield word.rstrip(",")
+        if not word.endswith(","):
+            return
+
+
+def test_the_readme_names_commands_and_options_that_exist() -> None:
+    shown = list(commands(readme()))
+    assert shown
+    assert not [complaint for command in shown for complaint in complaints(command)]
+
+
+def test_the_readme_draws_the_tree_that_is_there() -> None:
+    paths = list(tree_paths(readme()))
+    assert {f"{package}/" for package in PACKAGES} <= set(paths)
+    assert not [path for path in paths if not any(ROOT.glob(path.rstrip("/")))]
+
+
+def test_a_wrong_readme_would_be_found() -> None:
+    text = "```console\n$ .venv/bin/certistar judge a \\\n    --out b --jbos 2 && certistar jugde  # c\n```\n"
+    assert [complaints(command) for command in commands(text)] == [["judge --jbos"], ["jugde"]]
+    tree = "```\n.\n├── critics/      judge\n│   ├── kernel.py, gone.py  infer\n└── configs/\n```\n"
+    assert list(tree_paths(tree)) == ["critics/", "critics/kernel.py", "critics/gone.py", "configs/"]

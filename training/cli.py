@@ -1,0 +1,221 @@
+"""The command line. Every command imports what it needs when it runs, so that `--help` answers at once."""
+
+import json
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    name="certistar",
+    help="Train language models to reason on nothing but reasoning that a symbolic critic has certified.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+Config = Annotated[Path, typer.Argument(help="A YAML file, such as configs/smoke.yaml.", show_default=False)]
+Out = Annotated[Path, typer.Option("--out", help="Where to write.", show_default=False)]
+Overrides = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a key, e.g. star.rounds=1.")
+]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Processes.")]
+Timeout = Annotated[float, typer.Option("--timeout", min=0.001, help="Seconds for one attempt.")]
+Seed = Annotated[int, typer.Option("--seed", help="Everything random follows from it.")]
+Json = Annotated[bool, typer.Option("--json", help="Print machine-readable results.")]
+Adapter = Annotated[Path | None, typer.Option("--adapter", help="A folder that `train` or a round wrote.")]
+Problems = Annotated[Path, typer.Option("--problems", help="Problems as JSON lines.", show_default=False)]
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Register a command whose foreseen failures are one line on standard error and exit status 2 or 1."""
+
+    @wraps(function)
+    def guarded(*args: Any, **kwargs: Any) -> None:
+        from critics.errors import InputError, RunFailed
+
+        try:
+            function(*args, **kwargs)
+        except InputError as error:
+            _fail(error, 2)
+        except RunFailed as error:
+            _fail(error, 1)
+        except KeyboardInterrupt:
+            _fail(RunFailed("interrupted; run the same command again to go on"), 130)
+
+    return app.command()(guarded)
+
+
+def _fail(error: Exception, status: int) -> None:
+    sys.stderr.write(f"certistar: {' '.join(str(error).split())}\n")
+    raise typer.Exit(status)
+
+
+@command
+def demo(
+    config: Annotated[Path | None, typer.Option("--config", help="Another run than configs/demo.yaml.")] = None,
+    out: Out = Path("checkpoints/demo"),
+    overrides: Overrides = None,
+) -> None:
+    """Run strict, guided and naive STaR on the embedded seed model, and say which one gained."""
+    from training.console import run_with_progress
+
+    run_with_progress(config or Path("configs/demo.yaml"), out, overrides)
+
+
+@command
+def run(config: Config, out: Annotated[Path | None, typer.Option("--out")] = None, overrides: Overrides = None) -> None:
+    """Run rounds of one arm or of a comparison; the same command again goes on after a crash."""
+    from training.console import run_with_progress
+
+    run_with_progress(config, out, overrides)
+
+
+@command
+def problems(
+    name: Annotated[str, typer.Argument(help="prontoqa")],
+    out: Out,
+    num: Annotated[int, typer.Option("--num", min=1, help="How many to generate.")] = 200,
+    seed: Seed = 0,
+    hops: Annotated[str, typer.Option("--hops", help="Hop counts, e.g. 1,2,3.")] = "1,2,3,4,5",
+    ontology: Annotated[str, typer.Option("--ontology", help="fictional, false and true, by commas.")] = "fictional",
+    split: Annotated[str, typer.Option("--split", help="pretrain, train, develop or test.")] = "train",
+    ordered: Annotated[bool, typer.Option("--ordered", help="Do not shuffle the statements.")] = False,
+    source: Annotated[Path | None, typer.Option("--from", help="Convert a published file instead.")] = None,
+) -> None:
+    """Generate PrOntoQA problems, or convert a published file to problem records."""
+    from training.commands import make_problems
+
+    make_problems(name, out, num, seed, hops, ontology, split, ordered, source)
+
+
+@command
+def rollout(config: Config, problems: Problems, out: Out, adapter: Adapter = None, overrides: Overrides = None) -> None:
+    """Sample attempts at problems with a configuration's model and its first arm's decoding."""
+    from training.commands import roll_out
+
+    roll_out(config, problems, out, adapter, overrides)
+
+
+@command
+def judge(
+    file: Annotated[Path, typer.Argument(help="Attempts or traces as JSON lines.")],
+    out: Out,
+    jobs: Jobs = 1,
+    timeout: Timeout = 10.0,
+    as_json: Json = False,
+) -> None:
+    """Judge attempts: one verdict record for each, in the same order."""
+    from training.commands import judge_file
+
+    judge_file(file, out, jobs, timeout, as_json)
+
+
+@command
+def recheck(
+    file: Annotated[Path, typer.Argument(help="Verdicts or traces as JSON lines.")], as_json: Json = False
+) -> None:
+    """Re-check certificates with the independent checker; exit status 1 if any is rejected."""
+    from training.commands import recheck_file
+
+    if recheck_file(file, as_json):
+        raise typer.Exit(1)
+
+
+@command
+def filter(  # noqa: A001
+    traces: Annotated[Path, typer.Argument(help="Attempts or traces as JSON lines.")],
+    keep: Annotated[str, typer.Option("--keep", help="naive, guided, strict or unfiltered.")],
+    out: Out,
+    verdicts: Annotated[Path | None, typer.Option("--verdicts", help="What `judge` wrote about them.")] = None,
+    jobs: Jobs = 1,
+    timeout: Timeout = 10.0,
+    as_json: Json = False,
+) -> None:
+    """Keep the traces worth training on; what has no verdict yet is judged first."""
+    from training.commands import filter_file
+
+    filter_file(traces, verdicts, keep, out, jobs, timeout, as_json)
+
+
+@command
+def train(
+    config: Config,
+    data: Annotated[Path, typer.Option("--data", help="A folder that `filter` or a round wrote.")],
+    out: Out,
+    nproc: Annotated[str, typer.Option("--nproc", help="Processes on this machine: a number, or auto.")] = "auto",
+    seed: Seed = 0,
+    overrides: Overrides = None,
+) -> None:
+    """Fine-tune the configuration's model; starts torchrun itself where there are several GPUs."""
+    from training.commands import train_files
+
+    train_files(config, data, out, nproc, seed, overrides)
+
+
+@command
+def evaluate(
+    config: Config,
+    problems: Problems,
+    adapter: Adapter = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+    overrides: Overrides = None,
+) -> None:
+    """Measure accuracy, certified and lucky rates on problems with 95% intervals."""
+    from training.commands import evaluate_file
+
+    evaluate_file(config, problems, adapter, seed, as_json, overrides)
+
+
+@command
+def compare(runs: Annotated[list[Path], typer.Argument(help="Run folders.")], as_json: Json = False) -> None:
+    """Compare the arms of one or several finished runs on the problems that they share."""
+    from training.console import print_comparison
+
+    print_comparison(runs, as_json)
+
+
+@command
+def report(run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")]) -> None:
+    """Write report.json and report.html of a finished run."""
+    from training.console import print_report
+
+    print_report(run_folder)
+
+
+@command
+def demonstrate(file: Annotated[Path, typer.Argument(help="Problems as JSON lines.")], out: Out) -> None:
+    """Write reference attempts for problems that have a formalisation, or a text that can be translated."""
+    from training.commands import demonstrate_file
+
+    demonstrate_file(file, out)
+
+
+@command
+def pretrain(config: Config, out: Out, overrides: Overrides = None) -> None:
+    """Train the embedded seed model from scratch: configs/seed.yaml into checkpoints/seed."""
+    from training.config import load_pretraining
+    from training.pretraining import pretrain as make
+
+    print(json.dumps(make(load_pretraining(config, overrides), out), indent=1))
+
+
+@command
+def bench(name: Annotated[str, typer.Argument(help="kernel")] = "kernel", as_json: Json = False) -> None:
+    """Measure ratios against the named baseline in one run."""
+    from training.bench import bench as measure
+
+    measure(name, as_json)
+
+
+@command
+def doctor(as_json: Json = False) -> None:
+    """Say what this machine can run, and what is missing."""
+    from training.doctor import examine
+
+    examine(as_json)

@@ -1,0 +1,304 @@
+"""The commands that work on files, one function each: read, do, write, say what was done."""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+from critics.errors import InputError
+from critics.judge import JudgePool
+from critics.problem import Problem, RecordError, read_attempt
+from critics.recheck import recheck
+from critics.reference import ReferenceMismatch, reference
+from rollout.demonstration import demonstrate
+from rollout.problems.prontoqa import Ontology, PrOntoQA, Split, generate
+from rollout.prompt import PromptStyle, text
+from rollout.published import load_prontoqa
+from training.config import ConfigError, RunConfig, load_run
+from training.filters import KEEPS, funnel, select
+from training.store import read_records, write_json, write_records
+
+
+def say(message: str) -> None:
+    """Print a line for people on standard error, so that standard output stays machine-readable."""
+    import sys
+
+    sys.stderr.write(message + "\n")
+
+
+def make_problems(
+    name: str, out: Path, num: int, seed: int, hops: str, ontology: str, split: str, ordered: bool, source: Path | None
+) -> None:
+    """Write problem records, generated or converted."""
+    if name != "prontoqa":
+        raise InputError(f"problems {name!r}: only prontoqa is built")
+    if source is not None:
+        made: Iterable[Problem] = load_prontoqa(source)
+    else:
+        ontologies: Any = _words(ontology, get_args(Ontology), "--ontology")
+        (split_,) = _words(split, get_args(Split), "--split")
+        made = generate(
+            PrOntoQA(
+                hops=_hops(hops),
+                ontologies=ontologies,
+                ordering="ordered" if ordered else "random",
+                split=split_,  # type: ignore[arg-type]
+            ),
+            num,
+            seed=seed,
+        )
+    records = [problem.record() for problem in made]
+    write_records(out, records)
+    say(f"{len(records)} problems in {out}")
+
+
+def _hops(value: str) -> tuple[int, ...]:
+    if not all(part.strip().isdigit() for part in value.split(",")):
+        raise InputError(f"--hops {value!r}: write numbers by commas, such as 1,2,3")
+    try:
+        return PrOntoQA(hops=tuple(int(part) for part in value.split(","))).hops  # type: ignore[return-value]
+    except ValueError as error:
+        raise InputError(f"--hops: {error}") from error
+
+
+def _words(value: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:
+    words = tuple(part.strip() for part in value.split(","))
+    for word in words:
+        if word not in known:
+            raise InputError(f"{option} {word!r}: must be one of {', '.join(known)}")
+    return words
+
+
+def read_problems(path: Path) -> list[Problem]:
+    """Read problem records or a published PrOntoQA file; at least one."""
+    problems = list(load_prontoqa(path))
+    if not problems:
+        raise InputError(f"{path}: there is no problem in it")
+    return problems
+
+
+def read_attempts(path: Path) -> list[dict[str, Any]]:
+    """Read attempts or traces, each checked to be one; errors name the file and the line."""
+    records: list[dict[str, Any]] = []
+    seen: dict[str, int] = {}
+    for number, record in enumerate(read_records(path), 1):
+        try:
+            attempt = read_attempt(record)
+        except RecordError as error:
+            raise InputError(f"{path}: record {number}: {error}") from error
+        if attempt.id in seen:
+            raise InputError(f"{path}: record {number}: id {attempt.id!r} is record {seen[attempt.id]}'s already")
+        seen[attempt.id] = number
+        records.append(record)
+    return records
+
+
+def judge_file(path: Path, out: Path, jobs: int, timeout_s: float, as_json: bool) -> None:
+    """Judge attempts into verdict records."""
+    verdicts = list(_judged(read_attempts(path), jobs, timeout_s))
+    write_records(out, verdicts)
+    _print_counts(_tally(verdict["verdict"] for verdict in verdicts), as_json)
+
+
+def _judged(records: list[dict[str, Any]], jobs: int, timeout_s: float) -> Iterator[dict[str, Any]]:
+    from training.console import tracked
+
+    with JudgePool(jobs=jobs, timeout_s=timeout_s) as pool:
+        yield from tracked(pool.judge(records), total=len(records), what="judging")
+
+
+def _tally(words: Iterable[str]) -> dict[str, int]:
+    from collections import Counter
+
+    return dict(sorted(Counter(words).items()))
+
+
+def _print_counts(counts: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(counts))
+    else:
+        say(", ".join(f"{name}: {value}" for name, value in counts.items()) or "nothing to do")
+
+
+def recheck_file(path: Path, as_json: bool) -> int:
+    """Re-check and print; return how many certificates were rejected."""
+    result = recheck(read_records(path))
+    if as_json:
+        print(json.dumps(result))
+    else:
+        say(f"{result['accepted']} of {result['checked']} certificates hold; {result['skipped']} records skipped; "
+            f"{result['second_opinion']} references translated a second time")
+        for rejection in result["rejected"]:
+            say(f"rejected {rejection['id']}: {rejection['reason']}")
+    return len(result["rejected"])
+
+
+def filter_file(
+    path: Path, verdicts: Path | None, keep: str, out: Path, jobs: int, timeout_s: float, as_json: bool
+) -> None:
+    """Write a dataset folder: examples.jsonl and summary.json."""
+    if keep not in KEEPS:
+        raise InputError(f"--keep {keep!r}: must be one of {', '.join(KEEPS)}")
+    traces = _with_verdicts(read_attempts(path), path, verdicts, jobs, timeout_s)
+    kept = select(traces, keep)  # type: ignore[arg-type]
+    write_records(out / "examples.jsonl", [_example(trace) for trace in kept])
+    summary = {**funnel(traces, len(kept)), "examples": len(kept), "keep": keep}
+    write_json(out / "summary.json", summary)
+    shown = summary if as_json else {k: summary[k] for k in ("sampled", "right", "certified", "lucky", "kept")}
+    _print_counts(shown, as_json)
+
+
+def _with_verdicts(
+    traces: list[dict[str, Any]], path: Path, verdicts: Path | None, jobs: int, timeout_s: float
+) -> list[dict[str, Any]]:
+    """Attach verdicts: from the file, else the trace's own, else judged now."""
+    given = {v.get("id"): v for v in read_records(verdicts)} if verdicts else {}
+    for trace in traces:
+        if trace["id"] in given:
+            trace["judgement"] = given[trace["id"]]
+        elif verdicts is not None:
+            raise InputError(f"{verdicts}: there is no verdict for attempt {trace['id']!r} of {path}")
+    unjudged = [trace for trace in traces if "judgement" not in trace]
+    for trace, verdict in zip(unjudged, _judged(unjudged, jobs, timeout_s) if unjudged else (), strict=True):
+        trace["judgement"] = verdict
+    _refuse_false_certificates(traces)
+    return traces
+
+
+def _refuse_false_certificates(traces: list[dict[str, Any]]) -> None:
+    """A verdict from a file is believed only as far as its certificate holds and is about this very problem."""
+    for trace in traces:
+        rejected = recheck([trace])["rejected"]
+        if rejected:
+            raise InputError(
+                f"attempt {trace['id']!r} is said to be certified and its certificate does not hold "
+                f"({rejected[0]['reason']}); judge it again"
+            )
+
+
+def _example(trace: dict[str, Any]) -> dict[str, Any]:
+    certificate = trace["judgement"].get("certificate")
+    attempt = read_attempt(trace)
+    return {
+        "id": trace["id"],
+        "prompt": trace.get("prompt") or text(attempt.problem, PromptStyle()),
+        "completion": attempt.completion,
+        "completion_ids": trace.get("completion_ids") or [],
+        "certificate": None if certificate is None else certificate["digest"],
+    }
+
+
+def demonstrate_file(path: Path, out: Path) -> None:
+    """Write a guided reference attempt for every problem."""
+    attempts: list[dict[str, Any]] = []
+    for problem in read_problems(path):
+        try:
+            known = reference(problem)
+            if known is None:
+                raise InputError(f"{path}: problem {problem.id!r} has no formalisation (key `formal`)")
+            completion = demonstrate(problem, known.formal)
+        except (ReferenceMismatch, ValueError) as error:
+            raise InputError(f"{path}: problem {problem.id!r}: {error}") from error
+        attempts.append(
+            {"id": f"{problem.id}#demonstration", "problem": problem.record(), "format": "guided", "completion": completion}
+        )
+    write_records(out, attempts)
+    say(f"{len(attempts)} demonstrations in {out}")
+
+
+def roll_out(config_path: Path, problems: Path, out: Path, adapter: Path | None, overrides: list[str] | None) -> None:
+    """Sample attempts; what an earlier, interrupted call finished is kept."""
+    from rollout.worker import sample
+    from training.console import tracked
+    from training.store import OpenStore
+
+    config = load_run(config_path, overrides)
+    wanted = read_problems(problems)
+    policy = _policy(config, adapter)
+    arm, size = config.arms[0], config.sampling.batch_size
+    sampling = config.sampling.sampling(arm.decoding)
+    store = OpenStore(out.with_name(f".{out.name}.open"))
+    stored = {record["id"]: record for record in store.records}
+    starts = range(0, len(wanted), size)
+    for start in tracked(starts, total=len(starts), what=f"sampling, {size} problems at a time"):
+        unit = wanted[start : start + size]
+        if not all(f"{p.id}#{n}" in stored for p in unit for n in range(sampling.samples_per_problem)):
+            fresh = [t.record() for t in sample(policy, unit, sampling, seed=config.seeds[0], format_=arm.format)]
+            store.append(fresh)
+            stored |= {record["id"]: record for record in fresh}
+    order = {problem.id: position for position, problem in enumerate(wanted)}
+    write_records(out, sorted(stored.values(), key=lambda r: (order[r["problem"]["id"]], r["sample"])), checksum=True)
+    store.path.unlink()
+    say(f"{len(stored)} attempts in {out}")
+
+
+def _policy(config: RunConfig, adapter: Path | None) -> Any:
+    import torch
+
+    from rollout.policy import HuggingFacePolicy
+
+    if not torch.cuda.is_available():
+        torch.set_num_threads(1)
+    _quiet()
+    style = config.model.style(config.arms[0].format)
+    return HuggingFacePolicy(config.model.name, adapter, prompt_style=style, dtype=config.model.dtype)
+
+
+def _quiet() -> None:
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+
+
+def train_files(
+    config_path: Path, data: Path, out: Path, nproc: str, seed: int, overrides: list[str] | None
+) -> None:
+    """Fine-tune on a dataset folder."""
+    from rollout.policy import model_digest
+    from training.finetuning import FineTuning, fine_tune
+    from training.line import num_training_processes
+
+    config = load_run(config_path, overrides)
+    if nproc != "auto" and not (nproc.isdigit() and int(nproc) > 0):
+        raise ConfigError(f"--nproc {nproc!r}: write a number from 1, or auto")
+    _quiet()
+    job = FineTuning(
+        model=config.model,
+        training=config.training,
+        data=data,
+        out=out,
+        seed=seed,
+        base_digest=model_digest(config.model.name),
+        nproc=num_training_processes() if nproc == "auto" else int(nproc),
+    )
+    made = fine_tune(job)
+    say(f"trained on {made['examples']} examples, {made['supervised_tokens']} supervised tokens; adapter in {out}")
+
+
+def evaluate_file(
+    config_path: Path, problems: Path, adapter: Path | None, seed: int, as_json: bool, overrides: list[str] | None
+) -> None:
+    """Measure a policy on problems and print the result."""
+    from training.evaluation import measure
+    from training.estimates import Proportion
+
+    config = load_run(config_path, overrides)
+    arm = config.arms[0]
+    with JudgePool() as pool:
+        mode = measure(
+            _policy(config, adapter),
+            read_problems(problems),
+            config.sampling.sampling(arm.decoding, samples=1),
+            pool.judge,
+            seed=seed,
+            format_=arm.format,
+            batch_size=config.evaluation.batch_size,
+        )
+    if as_json:
+        print(json.dumps(mode))
+        return
+    for name, key in (("accuracy", "right"), ("certified", "certified"), ("lucky", "lucky")):
+        rate = Proportion(mode[key], mode["n"])
+        low, high = rate.interval
+        say(f"{name}: {rate.rate:.1%} (95% {low:.1%} to {high:.1%}, {mode[key]} of {mode['n']})")

@@ -1,0 +1,160 @@
+"""What this machine can run, and what is missing: one finding a line, with the remedy where one is needed."""
+
+import json
+import logging
+import os
+import platform
+import shutil
+import socket
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib import import_module, metadata
+from pathlib import Path
+
+SEED_MODEL = Path("checkpoints/seed")
+MIN_FREE_GB = 5
+"""A demo run and its adapters fit; a large model's do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at; `note` says what was found, or what to do about it."""
+
+    ok: bool
+    what: str
+    note: str
+
+    def line(self) -> str:
+        """Return the finding for people."""
+        return f"{'ok' if self.ok else 'missing'}: {self.what}: {self.note}"
+
+
+def examine(as_json: bool) -> None:
+    """Look and print; what is missing is a finding, never an error."""
+    findings = list(_findings())
+    if as_json:
+        print(json.dumps({"findings": [asdict(finding) for finding in findings]}))
+        return
+    for finding in findings:
+        print(finding.line())
+
+
+def _findings() -> Iterator[Finding]:
+    yield Finding(True, "python", platform.python_version())
+    yield Finding(True, "cores", str(num_cores()))
+    yield _disk()
+    yield _package("clingo", "clingo", "critics of logic programs")
+    yield _package("pebble", "Pebble", "critics that can be killed")
+    yield _seed_model()
+    torch = _package("torch", "torch", "rollouts and fine-tuning")
+    yield torch
+    if torch.ok:
+        yield from _devices()
+        yield _bfloat16()
+        yield _eight_bit()
+        yield _torchrun()
+
+
+def num_cores() -> int:
+    """Return how many cores this process may use, which in a container are fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _disk() -> Finding:
+    free_gb = shutil.disk_usage(".").free / 1e9
+    note = f"{free_gb:.0f} GB free here"
+    if free_gb < MIN_FREE_GB:
+        return Finding(
+            False, "disk", f"{note}, at least {MIN_FREE_GB} are wanted; give --out a folder elsewhere"
+        )
+    return Finding(True, "disk", note)
+
+
+def _package(module: str, distribution: str, purpose: str) -> Finding:
+    try:
+        import_module(module)
+        version = metadata.version(distribution)
+    except ImportError as error:
+        return Finding(False, module, f"needed for {purpose}: pip install {distribution} ({error})")
+    return Finding(True, module, f"{version}, for {purpose}")
+
+
+def _seed_model() -> Finding:
+    if all((SEED_MODEL / name).is_file() for name in ("config.json", "model.safetensors", "tokenizer.json")):
+        return Finding(True, "seed model", str(SEED_MODEL))
+    remedy = f"certistar pretrain configs/seed.yaml --out {SEED_MODEL}, in the repository's folder"
+    return Finding(False, "seed model", remedy)
+
+
+def _devices() -> Iterator[Finding]:
+    import torch
+
+    if not torch.cuda.is_available():
+        yield Finding(True, "devices", "no GPU: one thread per process")
+    for index in range(torch.cuda.device_count()):
+        device = torch.cuda.get_device_properties(index)
+        yield Finding(True, f"cuda:{index}", f"{device.name}, {device.total_memory / 2**30:.0f} GiB")
+
+
+def _bfloat16() -> Finding:
+    import torch
+
+    if torch.cuda.is_available():
+        if torch.cuda.is_bf16_supported(including_emulation=False):
+            return Finding(True, "bfloat16", "native on the GPU")
+        return Finding(False, "bfloat16", "the GPU has none: --set model.dtype=float16, or float32")
+    flags = _cpu_flags() & {"amx_bf16", "avx512_bf16", "bf16"}
+    if flags:
+        return Finding(True, "bfloat16", f"native on the CPU ({', '.join(sorted(flags))})")
+    return Finding(True, "bfloat16", "emulated on this CPU: right, and slower than float32")
+
+
+def _cpu_flags() -> set[str]:
+    try:
+        return set(Path("/proc/cpuinfo").read_text().split())
+    except OSError:
+        return set()
+
+
+def _eight_bit() -> Finding:
+    """Take one step of 8-bit AdamW on the device that a fine-tuning would use."""
+    what = "8-bit AdamW"
+    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # its warning is about 4-bit kernels
+    try:
+        import bitsandbytes
+        import torch
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        weights = torch.nn.Parameter(torch.ones(8192, device=device))  # under 4096 elements it keeps 32 bits
+        weights.grad = torch.ones_like(weights)
+        bitsandbytes.optim.AdamW8bit([weights], lr=0.5).step()
+        moved = bool((weights < 1).all())
+    except (ImportError, RuntimeError, OSError, AttributeError) as error:
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        return Finding(
+            False, what, f"--set training.optimizer=adamw_torch, or pip install bitsandbytes ({first})"
+        )
+    if not moved:
+        return Finding(
+            False, what, f"a step on {device} changes nothing: --set training.optimizer=adamw_torch"
+        )
+    return Finding(True, what, f"bitsandbytes {metadata.version('bitsandbytes')} takes a step on {device}")
+
+
+def _torchrun() -> Finding:
+    import torch.distributed as distributed
+
+    what = "torchrun"
+    if not distributed.is_available():
+        return Finding(
+            False, what, "this torch has no torch.distributed: one process only; install another build"
+        )
+    known = {"gloo": distributed.is_gloo_available(), "nccl": distributed.is_nccl_available()}
+    backends = ", ".join(name for name, there in known.items() if there)
+    try:
+        socket.gethostbyname(socket.gethostname())
+    except OSError:
+        return Finding(True, what, f"{backends}; the host name does not resolve: set GLOO_SOCKET_IFNAME=lo")
+    return Finding(
+        bool(backends), what, backends or "neither gloo nor nccl: one process only; install another build"
+    )
