@@ -1,4 +1,4 @@
-"""Guided text taken apart: `[[action:content]]` blocks, the free text between them, and the answer at its end."""
+"""Guided text taken apart: `[[action:content]]` blocks, and the answer at its end."""
 
 import re
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ def split_blocks(text: str) -> list[Block]:
             raise BlockError("unbalanced", f"{inside[:30]!r}: a block opens inside a block")
         action, colon, content = inside.partition(":")
         if not colon or action not in ACTIONS:
-            raise BlockError("unknown_action", f"{inside[:30]!r}: the action must be one of {', '.join(ACTIONS)}")
+            raise BlockError("unknown_action", f"{inside[:30]!r}: the action is none of {', '.join(ACTIONS)}")
         blocks.append(Block(action, content, start))
         at = end + 2
     _no_stray_close(text[at:])
@@ -80,8 +80,7 @@ def answers_early(text: str, problem: Problem) -> bool:
     answer = None if value is None else _named(value, problem)
     last_block = before.rfind("[[")
     return _ANSWER_LINE.search(before) is not None or any(
-        claim.start() < last_block or _named(_claimed(claim), problem) != answer
-        for claim in _CLAIM.finditer(before)
+        claim.start() < last_block or _named(_claimed(claim), problem) != answer for claim in _CLAIM.finditer(before)
     )
 
 
@@ -103,7 +102,7 @@ def _split_answer(text: str) -> tuple[str, str | None]:
 
 
 def _named(value: str, problem: Problem) -> str | None:
-    """Return what `value`, in lower case, says in the problem's terms; None if nothing, or two things at once."""
+    """Return what `value`, in lower case, says in the problem's terms; None if nothing, or two things."""
     if problem.options is None:
         truth = in_terms_of(value, None)
         return truth if truth in TRUTH_VALUES else None

@@ -1,4 +1,4 @@
-"""Certificates: the evidence behind `certified`, embedded with its problem so that the file can be re-checked alone."""
+"""Certificates: the evidence behind `certified`, with its problem, so that it can be re-checked alone."""
 
 from typing import Any
 

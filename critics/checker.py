@@ -21,7 +21,7 @@ import hashlib
 import json
 import re
 from collections import deque
-from typing import Any, TypeGuard
+from typing import Any
 
 KEYS = (
     "kind",
@@ -70,8 +70,8 @@ def check(certificate: object) -> None:
         raise Rejected("ill_formed") from error
 
 
-def _check(certificate: object) -> None:
-    if not is_object(certificate) or sorted(certificate) != sorted(KEYS):
+def _check(certificate: Any) -> None:
+    if certificate.keys() != set(KEYS):
         raise Rejected("ill_formed")
     if certificate["kind"] != "horn-proof" or certificate["engine"] != HORN_ENGINE:
         raise Rejected("unknown_kind")
@@ -91,20 +91,22 @@ def _check(certificate: object) -> None:
 
 
 def _check_shapes(certificate: dict[str, Any]) -> None:
-    problem, evidence, options = certificate["problem"], certificate["evidence"], certificate["problem"]["options"]
-    if sorted(problem) != sorted(PROBLEM_KEYS) or sorted(evidence) != ["goal", "reference", "steps"]:
+    problem, evidence = certificate["problem"], certificate["evidence"]
+    if problem.keys() != set(PROBLEM_KEYS) or evidence.keys() != {"goal", "reference", "steps"}:
         raise Rejected("ill_formed")
-    texts = [problem["context"], problem["question"], certificate["claim"], *(() if options is None else options)]
-    if not (_are_texts(texts) and (options is None or isinstance(options, list))):
+    if not _are_texts([problem["context"], problem["question"], certificate["claim"]]):
+        raise Rejected("ill_formed")
+    if problem["options"] is not None and not _are_texts(problem["options"]):
         raise Rejected("ill_formed")
     compared = {"checked": ("given", "prontoqa"), "trusted": ("none",)}
     if evidence["reference"] not in compared.get(certificate["formalisation"], ()):
         raise Rejected("ill_formed")
     if not _is_formal(problem["formal"], needed=certificate["formalisation"] == "checked"):
         raise Rejected("ill_formed")
-    if not all(type(v) is int for v in certificate["limits"].values()) or certificate["repairs"] != []:
+    limits, repairs = certificate["limits"], certificate["repairs"]
+    if limits.keys() != {"work"} or type(limits["work"]) is not int or repairs != []:
         raise Rejected("ill_formed")
-    if not isinstance(evidence["steps"], list) or not evidence["steps"]:
+    if type(evidence["steps"]) is not list or not evidence["steps"]:
         raise Rejected("ill_formed")
 
 
@@ -112,17 +114,11 @@ def _is_formal(formal: Any, *, needed: bool) -> bool:
     """A reference is there where, and only where, the formalisation was compared with it."""
     if not needed:
         return formal is None
-    axioms = formal["axioms"]
-    return sorted(formal) == ["axioms", "goal"] and isinstance(axioms, list) and _are_texts(axioms)
+    return formal.keys() == {"axioms", "goal"} and _are_texts(formal["axioms"])
 
 
-def _are_texts(values: list[Any]) -> bool:
-    return all(isinstance(value, str) for value in values)
-
-
-def is_object(value: object) -> TypeGuard[dict[str, Any]]:
-    """Say whether a value read from JSON is an object."""
-    return isinstance(value, dict)
+def _are_texts(values: Any) -> bool:
+    return all(isinstance(value, str) for value in values) and isinstance(values, list)
 
 
 def _replay(steps: list[dict[str, Any]]) -> list[list[Atom]]:
@@ -132,14 +128,14 @@ def _replay(steps: list[dict[str, Any]]) -> list[list[Atom]]:
     for index, step in enumerate(steps):
         rule = read_rule(step["statement"])
         if step["by"] == "rule":
-            if sorted(step) != ["by", "premises", "rule", "statement"]:
+            if step.keys() != {"by", "premises", "rule", "statement"}:
                 raise Rejected("ill_formed")
-            cited = [step["rule"], *step["premises"]]
+            cited: list[int] = [step["rule"], *step["premises"]]
             if not all(type(i) is int and 0 <= i < index for i in cited):
                 raise Rejected("forward_reference")
-            _apply(rules[step["rule"]], [rules[i] for i in step["premises"]], rule)
+            _apply(rules[cited[0]], [rules[i] for i in cited[1:]], rule)
             used.update(cited)
-        elif step["by"] != "axiom" or sorted(step) != ["by", "statement"]:
+        elif step["by"] != "axiom" or step.keys() != {"by", "statement"}:
             raise Rejected("ill_formed")
         rules.append(rule)
     if used != set(range(len(steps) - 1)):
@@ -216,9 +212,7 @@ def _without_letter(option: str, position: int) -> str:
     return option[match.end() :] if match is not None and own else option
 
 
-def _check_reference(
-    formal: dict[str, Any], steps: list[dict[str, Any]], rules: list[list[Atom]], goal: Atom
-) -> None:
+def _check_reference(formal: dict[str, Any], steps: list[dict[str, Any]], rules: list[list[Atom]], goal: Atom) -> None:
     if goal != read_atom(formal["goal"]):
         raise Rejected("goal_mismatch")
     axioms = [(s["statement"], rule) for s, rule in zip(steps, rules, strict=True) if s["by"] == "axiom"]
@@ -294,11 +288,8 @@ def _take_atom(tokens: deque[str], sign: bool = True) -> Atom:
 
 
 def _refuse_floats(value: Any) -> None:
-    if type(value) is float:
-        raise Rejected("ill_formed")
-    if type(value) is dict:
-        for item in value.values():
-            _refuse_floats(item)
-    elif type(value) is list or type(value) is tuple:
-        for item in value:
-            _refuse_floats(item)
+    kind = value.__class__
+    if kind is float:
+        raise ValueError("a certificate holds no floats")
+    for item in value.values() if kind is dict else value if kind in (list, tuple) else ():
+        _refuse_floats(item)

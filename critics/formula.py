@@ -157,7 +157,8 @@ class _Reader:
         while at < len(stripped):
             match = _TOKEN.match(stripped, at)
             if match is None:
-                raise FormulaError("syntax", f"{_shown(text)}: unexpected character {stripped[at:].lstrip(_BLANKS)[:1]!r}")
+                unknown = stripped[at:].lstrip(_BLANKS)[:1]
+                raise FormulaError("syntax", f"{_shown(text)}: unexpected character {unknown!r}")
             self.tokens.append(match.group(1))
             at = match.end()
 
@@ -187,7 +188,7 @@ class _Reader:
             self.expect(")")
             return inner.negated()
         if head in RESERVED_NAMES:
-            raise FormulaError("reserved_name", f"{_shown(self.text)}: {_shown(head)} cannot name a predicate")
+            raise FormulaError("reserved_name", f"{_shown(self.text)}: {head} cannot name a predicate")
         arguments: list[str] = []
         while self.peek() not in (")", ""):
             arguments.append(self.argument())

@@ -66,7 +66,7 @@ class _Replay:
     stated: Theory | None
     """What the problem says, where that is known."""
     kernel: Kernel = field(default_factory=Kernel)
-    axioms: list[Statement] = field(default_factory=list)
+    axioms: list[Statement] = field(default_factory=list[Statement])
     goal: Literal | None = None
     inferring: bool = False
     finished: bool = False
@@ -135,8 +135,6 @@ def _play(move: _Move, replay: _Replay) -> None:
             _assume(statement, replay)
         case _Aim(goal):
             _aim(goal, replay)
-        case _Infer(None):
-            _infer_nothing(replay)
         case _Infer(literal):
             _infer(literal, replay)
 
@@ -165,9 +163,12 @@ def _aim(goal: Literal, replay: _Replay) -> None:
     replay.goal = goal
 
 
-def _infer(literal: Literal, replay: _Replay) -> None:
+def _infer(literal: Literal | None, replay: _Replay) -> None:
     replay.inferring = True
     kernel = replay.kernel
+    if literal is None:
+        _infer_nothing(replay)
+        return
     if literal in kernel.known:
         if isinstance(kernel.entries[kernel.known[literal]], Axiom):
             # Attack: pass a given fact off as reasoning.
@@ -180,7 +181,6 @@ def _infer(literal: Literal, replay: _Replay) -> None:
 
 
 def _infer_nothing(replay: _Replay) -> None:
-    replay.inferring = True
     if replay.kernel.offers:
         raise _Refusal(Unproved, "invalid_step", "something can still be inferred")
     if replay.finished:
@@ -201,7 +201,7 @@ def _proved_claim(text: str, problem: Problem, replay: _Replay, answer: str | No
         raise _Refusal(Unproved, "answer_in_context", "an answer is given before the last line")
     _check_consistency(replay)
     if claim != answer:
-        raise _Refusal(Refuted, "answer_mismatch", f"the inferences prove {claim}, and the answer says {answer}")
+        raise _Refusal(Refuted, "answer_mismatch", f"the inferences prove {claim}, the answer says {answer}")
     return claim
 
 

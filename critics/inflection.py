@@ -74,9 +74,7 @@ def plural(noun: str) -> str:
     modifiers, head = _split(noun)
     many = modifiers + _plural_word(head)
     if not is_plural(many) or singular(many) != noun:
-        raise ValueError(
-            f"{noun!r} has no plural by rule that leads back to it: add it to critics/inflection.py"
-        )
+        raise ValueError(f"{noun!r} has no plural by rule that leads back to it: add it to critics/inflection.py")
     return many
 
 
@@ -86,9 +84,7 @@ def singular(noun: str) -> str:
     Raises `ValueError` for a word that has not the shape of a plural (`cat`, `nervous`, `wumpus`).
     """
     if not is_plural(noun):
-        raise ValueError(
-            f"{noun!r} is not a plural: add it to critics/inflection.py if it is an irregular one"
-        )
+        raise ValueError(f"{noun!r} is not a plural: add it to critics/inflection.py if it is an irregular one")
     modifiers, head = _split(noun)
     first = modifiers.split(" ")[0]
     if first and first not in _PROPER_MODIFIERS:

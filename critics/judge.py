@@ -28,7 +28,7 @@ def judge(problem: Problem, attempt: Attempt) -> Verdict:
 
 
 def judge_record(record: dict[str, Any]) -> dict[str, Any]:
-    """Judge an attempt's JSON form; returns the verdict's JSON form. Raises `RecordError` for a bad record."""
+    """Judge an attempt's JSON form into the verdict's; raises `RecordError` for a bad record."""
     attempt = read_attempt(record)
     try:
         verdict = judge(attempt.problem, attempt)
@@ -53,11 +53,10 @@ class JudgePool:
         self._timeout_s = timeout_s
 
     def judge(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Yield verdict records in the attempts' order. Raises `RecordError` at a record that is no attempt."""
+        """Yield verdict records in the attempts' order; raises `RecordError` at what is no attempt."""
         listed = list(records)
         futures = [
-            self._pool.schedule(judge_record, args=(_slim(record),), timeout=self._timeout_s)
-            for record in listed
+            self._pool.schedule(judge_record, args=(_slim(record),), timeout=self._timeout_s) for record in listed
         ]
         for record, future in zip(listed, futures, strict=True):
             yield _result(record, future)
@@ -76,7 +75,8 @@ class JudgePool:
 
 def _slim(record: dict[str, Any]) -> dict[str, Any]:
     """Leave behind what no critic reads, such as token ids."""
-    return {key: record[key] for key in ("id", "problem", "format", "completion", "messages") if key in record}
+    read = ("id", "problem", "format", "completion", "messages")
+    return {key: record[key] for key in read if key in record}
 
 
 def _result(record: dict[str, Any], future: Any) -> dict[str, Any]:

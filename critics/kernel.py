@@ -2,8 +2,9 @@
 
 The offers (every conclusion of one rule application to known facts, less what is known) are maintained,
 not recomputed: a new fact joins only through the premises that it can match (semi-naive evaluation), and
-the other premises are looked up by the arguments that are bound. Proofs are entries that point back to earlier entries: a DAG,
-never unfolded. `undo` restores an earlier state exactly; `fork` gives an independent copy.
+the other premises are looked up by the arguments that are bound. Proofs are entries that point back to
+earlier entries: a DAG, never unfolded. `undo` restores an earlier state exactly; `fork` gives an
+independent copy.
 
 Soundness does not rest on this module: `critics.checker` replays its proofs without it.
 """
@@ -15,7 +16,7 @@ from typing import TypeVar
 from critics.formula import Literal, Rule, Statement
 
 DEFAULT_WORK_LIMIT = 200_000
-"""Matches tried, also in vain, after which a kernel gives up: a five-premise rule over many facts would not end."""
+"""Matches tried, also in vain, before a kernel gives up: five premises over many facts would never end."""
 
 _Key = TypeVar("_Key")
 _Item = TypeVar("_Item")

@@ -6,7 +6,7 @@ attempt are everything else that its trace carries, and are none of a critic's b
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from critics.errors import InputError
 
@@ -52,7 +52,7 @@ class Problem:
     answer: str | None = None
     """An option's letter where there are options, else true, false or unknown; None if not known."""
     formal: Formal | None = None
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form, keys in the order of the design."""
@@ -84,7 +84,7 @@ def read_problem(record: object) -> Problem:
     options = data.get("options")
     answer = _optional_text(data, "answer", "problem")
     if options is not None:
-        options = _text_list(options, "problem.options")
+        options = tuple(_encodable(o, "problem.options") for o in _text_list(options, "problem.options"))
         letters = [chr(ord("A") + i) for i in range(len(options))]
         if answer is not None and answer not in letters:
             raise RecordError(f"problem.answer: {answer!r} is not one of the option letters {letters}")
@@ -93,8 +93,8 @@ def read_problem(record: object) -> Problem:
     return Problem(
         id=_text(data, "id", "problem"),
         dataset=_text(data, "dataset", "problem"),
-        context=_text(data, "context", "problem"),
-        question=_text(data, "question", "problem"),
+        context=_encodable(_text(data, "context", "problem"), "problem.context"),
+        question=_encodable(_text(data, "question", "problem"), "problem.question"),
         options=options,
         answer=answer,
         formal=read_formal(data.get("formal")),
@@ -107,7 +107,8 @@ def read_formal(record: object) -> Formal | None:
     if record is None:
         return None
     data = _mapping(record, "problem.formal")
-    return Formal(_text_list(data.get("axioms"), "problem.formal.axioms"), _text(data, "goal", "problem.formal"))
+    axioms = _text_list(data.get("axioms"), "problem.formal.axioms")
+    return Formal(axioms, _text(data, "goal", "problem.formal"))
 
 
 def read_attempt(record: object) -> Attempt:
@@ -121,19 +122,19 @@ def read_attempt(record: object) -> Attempt:
 
 
 def _completion(data: Mapping[str, Any]) -> str:
-    if "completion" in data:
+    if data.get("completion") is not None:
         return _text(data, "completion", "attempt")
     messages = data.get("messages")
-    if not isinstance(messages, list):
+    if not is_list(messages):
         raise RecordError("attempt: neither 'completion' (text) nor 'messages' (list) is there")
-    turns = [m for m in messages if isinstance(m, dict) and m.get("role") == "assistant"]
+    turns = [message for message in messages if is_object(message) and message.get("role") == "assistant"]
     if not turns:
         raise RecordError("attempt.messages: there is no message whose role is 'assistant'")
     return _text(turns[-1], "content", "attempt.messages[-1]")
 
 
 def _mapping(value: object, name: str) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
+    if not is_object(value):
         raise RecordError(f"{name}: an object is needed, not {_shown(value)}")
     return value
 
@@ -146,14 +147,33 @@ def _text(data: Mapping[str, Any], key: str, owner: str) -> str:
     return value
 
 
+def _encodable(text: str, name: str) -> str:
+    """Refuse half a surrogate pair, which JSON can spell and a certificate's UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise RecordError(f"{name} is not Unicode text: {error.reason} at {error.start}") from error
+    return text
+
+
 def _optional_text(data: Mapping[str, Any], key: str, owner: str) -> str | None:
     return None if data.get(key) is None else _text(data, key, owner)
 
 
 def _text_list(value: object, name: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+    if not is_list(value) or not all(isinstance(item, str) for item in value):
         raise RecordError(f"{name}: a list of texts is needed, not {_shown(value)}")
     return tuple(value)
+
+
+def is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    """Say whether a value read from JSON is an object."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    """Say whether a value read from JSON is a list."""
+    return isinstance(value, list)
 
 
 def _shown(value: object) -> str:

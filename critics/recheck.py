@@ -10,13 +10,13 @@ from typing import Any
 from critics.checker import Rejected, check, in_terms_of
 from critics.formula import FormulaError, parse_statement
 from critics.kernel import ArityError, WorkLimitExceeded
-from critics.problem import Formal
+from critics.problem import Formal, RecordError, is_object, read_formal
 from critics.reference import same_formal, saturated, text_decides
 from critics.translators.prontoqa import TranslationError, translate
 
 
-def recheck(records: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Return counts and rejections for verdict records or traces; what is not certified is skipped and counted.
+def recheck(records: Iterable[object]) -> dict[str, Any]:
+    """Return counts and rejections for verdict records or traces; skips and counts what is not certified.
 
     A record is rejected where it claims `certified` without a certificate that holds, or where its answer is
     not its certificate's claim.
@@ -24,8 +24,8 @@ def recheck(records: Iterable[dict[str, Any]]) -> dict[str, Any]:
     checked, skipped, translated = 0, 0, 0
     rejected: list[dict[str, str]] = []
     for position, record in enumerate(records):
-        verdict = record.get("judgement", record) if isinstance(record, dict) else record
-        if not isinstance(verdict, dict) or verdict.get("verdict") != "certified":
+        verdict = record.get("judgement", record) if is_object(record) else None
+        if not is_object(record) or not is_object(verdict) or verdict.get("verdict") != "certified":
             skipped += 1
             continue
         checked += 1
@@ -44,30 +44,30 @@ def recheck(records: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 def recheck_one(verdict: dict[str, Any], record: dict[str, Any]) -> bool:
     """Raise `Rejected`, or return whether the reference could be translated from the text a second time."""
-    certificate = verdict.get("certificate")
+    certificate: Any = verdict.get("certificate")
     check(certificate)
-    assert isinstance(certificate, dict)
     if verdict.get("answer") != certificate["claim"]:
         raise Rejected("answer_is_not_claim")
-    dataset = _check_same_problem(record.get("problem"), certificate["problem"])
-    if record.get("id") != verdict.get("id"):
+    if record.get("id") != verdict.get("id", record.get("id")):
         # Attack: lend one attempt's judgement to another.
         raise Rejected("other_attempt")
     try:
+        dataset = _check_same_problem(record.get("problem"), certificate["problem"])
         _check_consistency(certificate)
         return _second_opinion(certificate, dataset)
-    except (FormulaError, ArityError, WorkLimitExceeded) as error:
+    except (RecordError, FormulaError, ArityError, WorkLimitExceeded) as error:
         raise Rejected("ill_formed") from error
 
 
 def _check_same_problem(given: object, certified: dict[str, Any]) -> str | None:
-    """A trace's certificate must be about the trace's own problem, not an easier one; returns its data set."""
-    if not isinstance(given, dict):
+    """A trace's certificate must be about its own problem, not an easier one; returns the data set."""
+    if not is_object(given):
         return None
     for key in ("context", "question", "options", "answer"):
         if given.get(key) != certified[key]:
             raise Rejected("other_problem")
-    if given.get("formal") is not None and given["formal"] != certified["formal"]:
+    formal = given.get("formal")
+    if formal is not None and read_formal(formal) != read_formal(certified["formal"]):
         raise Rejected("other_problem")
     return given.get("dataset")
 

@@ -13,13 +13,13 @@ from critics.translators.prontoqa import TranslationError, translate
 Source = Choice["given", "prontoqa"]
 
 
-class ReferenceMismatch(ValueError):
-    """The problem's own formalisation and its text contradict each other, or its text cannot be translated."""
+class ReferenceMismatch(ValueError):  # noqa: N818
+    """A problem's formalisation and its text contradict each other, or the text cannot be translated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A formalisation and where it comes from: the name of the translator that gets it from the text, or `given`."""
+    """A formalisation and where it comes from: the translator that gets it from the text, or `given`."""
 
     formal: Formal
     source: Source
@@ -35,14 +35,14 @@ class Theory:
     clash: Literal | None
     """What follows together with its negation."""
     decided: Choice["true", "false"] | None
-    """Whether the goal or its negation follows; None if neither does, or everything would because of a clash."""
+    """Whether the goal or its negation follows; None if neither does, or if there is a clash."""
 
 
 def reference(problem: Problem) -> Reference | None:
-    """Return what an attempt's formalisation is compared with; None where there is nothing to compare with.
+    """Return what an attempt's formalisation is compared with; None where there is nothing.
 
-    Raises `ReferenceMismatch` where a PrOntoQA problem's text means something else than its `formal`, or has no
-    `formal` and cannot be translated: a wrong reference would certify wrong theorems.
+    Raises `ReferenceMismatch` where a PrOntoQA problem's text means something else than its `formal`, or has
+    no `formal` and cannot be translated: a wrong reference would certify wrong theorems.
     """
     if problem.dataset != "prontoqa":
         return None if problem.formal is None else Reference(problem.formal, "given")
@@ -89,8 +89,9 @@ def saturated(axioms: Iterable[Statement]) -> Kernel:
     return kernel
 
 
+@lru_cache(maxsize=128)
 def text_decides(context: str, question: str) -> Choice["true", "false"] | None:
-    """Return what the text itself says, whatever a formalisation makes of it; None where no translator knows."""
+    """Return what the text itself says, whatever a formalisation makes of it; None if that is not known."""
     try:
         return theory(translate(context, question)).decided
     except (TranslationError, ArityError, WorkLimitExceeded):

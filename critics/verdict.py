@@ -14,7 +14,7 @@ VERDICTS = ("certified", "refuted", "unproved", "vacuous", "malformed", "timeout
 
 @dataclass(frozen=True, slots=True)
 class Certified:
-    """The attempt proves its answer, the answer is the gold one where that is known, and here is the proof."""
+    """The attempt proves its answer, which is the gold one where that is known, and here is the proof."""
 
     answer: str
     certificate: Mapping[str, Any]
@@ -89,7 +89,7 @@ NAMES: dict[type, str] = {
 def verdict_record(attempt_id: str, verdict: Verdict) -> dict[str, Any]:
     """Return the JSON form of a verdict, keys as in the design."""
     if isinstance(verdict, Certified):
-        reason, feedback, certificate = "proved", "", dict(verdict.certificate)
+        reason, feedback, certificate = "proved", "the proof holds", dict(verdict.certificate)
     else:
         reason, feedback, certificate = verdict.reason, verdict.feedback, None
     return {

@@ -7,6 +7,7 @@ the critic certifies what it should. A demonstration is an attempt like any othe
 from typing import Literal as Choice
 
 from critics.formula import Literal, Statement, parse_literal, parse_statement
+from critics.inflection import article
 from critics.kernel import Inference, Kernel
 from critics.problem import Formal, Problem
 
@@ -50,12 +51,10 @@ def compose(
         steps = " ".join(_after_its_rule(formal, inferences))
     else:
         context = " ".join(_annotated(problem.context, formal))
-        steps = " ".join(f"[[infer:{literal}]] {_spoken(literal)}" for literal in inferences)
+        kinds = kinds_of(formal)
+        steps = " ".join(f"[[infer:{literal}]] {spoken(literal, kinds)}" for literal in inferences)
     return (
-        f"Formalized context: {context}\n"
-        f"Formalized goal: [[goal:{formal.goal}]]\n"
-        f"Reasoning: {steps}\n"
-        f"Answer: {answer}"
+        f"Formalized context: {context}\nFormalized goal: [[goal:{formal.goal}]]\nReasoning: {steps}\nAnswer: {answer}"
     )
 
 
@@ -103,8 +102,19 @@ def _declarations(statement: Statement) -> str:
     return " ".join(blocks)
 
 
-def _spoken(literal: Literal) -> str:
+def kinds_of(formal: Formal) -> set[str]:
+    """Return the predicates that something is a kind of: those that some rule has as its premise, or a fact states."""
+    statements = [parse_statement(axiom) for axiom in formal.axioms]
+    return {
+        literal.predicate
+        for statement in statements
+        for literal in ([statement] if isinstance(statement, Literal) else statement.premises)
+    }
+
+
+def spoken(literal: Literal, kinds: set[str]) -> str:
+    """Return a literal as a sentence: `Rex is a cat.`, `Rex is not warm.`"""
     subject, *rest = literal.arguments
-    verb = "is" if literal.positive else "is not"
     words = " ".join([literal.predicate.replace("-", " "), *rest])
-    return f"{subject.capitalize()} {verb} {words}."
+    noun = f"{article(words)} {words}" if literal.predicate in kinds and not rest else words
+    return f"{subject.capitalize()} is {'' if literal.positive else 'not '}{noun}."

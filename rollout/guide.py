@@ -10,7 +10,18 @@ from typing import Protocol
 
 from critics.formula import FormulaError, Literal, parse_literal, parse_statement
 from critics.kernel import ArityError, Kernel, WorkLimitExceeded
-from rollout.automaton import Automaton, Grammar, Pattern, State, Words, chars, choice, literal, repeat, sequence
+from rollout.automaton import (
+    Automaton,
+    Grammar,
+    Pattern,
+    State,
+    Words,
+    chars,
+    choice,
+    literal,
+    repeat,
+    sequence,
+)
 
 OPEN, CLOSE = b"[[", b"]]"
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
@@ -110,9 +121,7 @@ class _Blocks:
 
     def done(self, state: State) -> bool:
         fixed, word = state  # type: ignore[misc]
-        return (fixed is not None and self.grammar.done(fixed)) or (
-            word is not None and self.inferences.done(word)
-        )
+        return (fixed is not None and self.grammar.done(fixed)) or (word is not None and self.inferences.done(word))
 
 
 @lru_cache(maxsize=1)

@@ -139,9 +139,7 @@ class MaskEngine:
         cacheable = not opening or (in_free_text and not any(b"]]" in self._bytes(i) for i in opening))
         return np.array(sorted(plain + accepted), dtype=np.int64), cacheable
 
-    def _walk(
-        self, node: _Node, automaton: Automaton, state: State, plain: list[int], opening: list[int]
-    ) -> None:
+    def _walk(self, node: _Node, automaton: Automaton, state: State, plain: list[int], opening: list[int]) -> None:
         """Collect the tokens below `node` that the automaton allows, going on in free text after its end."""
         for byte, child in node.children.items():
             after = automaton.step(state, byte)

@@ -14,7 +14,7 @@ from rollout.masks import MaskEngine, Row
 from rollout.prompt import PromptStyle, messages, text
 from rollout.sampling import Request, sample_batch
 from rollout.tokens import token_bytes
-from rollout.trace import PolicyDigests, Sampling
+from rollout.traces import PolicyDigests, Sampling
 
 
 class PolicyError(InputError):
@@ -153,9 +153,8 @@ def load_model(model_name: str, *, dtype: str = "auto", **options: Any) -> Any:
     if dtype == "auto":
         dtype = "bfloat16" if torch.cuda.is_available() else "float32"
     try:
-        return AutoModelForCausalLM.from_pretrained(
-            model_name, dtype=getattr(torch, dtype), attn_implementation="sdpa", **options
-        )
+        options = {"attn_implementation": "sdpa", **options}
+        return AutoModelForCausalLM.from_pretrained(model_name, dtype=getattr(torch, dtype), **options)
     except (OSError, ValueError) as error:
         raise PolicyError(f"model {model_name!r} could not be loaded ({_first_line(error)})") from error
 
@@ -173,7 +172,9 @@ def _with_adapter(model: Any, adapter: Path) -> Any:
 
 def _require_folder(model_name: str) -> None:
     """A name with a path separator is meant as a folder when it starts like one; the hub has no such names."""
-    looks_local = model_name.startswith((".", "/", "~")) or model_name.count("/") > 1 or model_name.startswith("checkpoints/")
+    looks_local = (
+        model_name.startswith((".", "/", "~")) or model_name.count("/") > 1 or model_name.startswith("checkpoints/")
+    )
     if looks_local and not (Path(model_name).expanduser() / "config.json").exists():
         raise PolicyError(f"model folder {model_name!r} does not exist or holds no config.json")
 

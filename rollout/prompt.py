@@ -10,7 +10,7 @@ from typing import Literal
 
 from critics.problem import Problem
 from critics.translators.prontoqa import translate
-from rollout.demonstration import decide, demonstrate, numbered_sentences
+from rollout.demonstration import decide, demonstrate, kinds_of, numbered_sentences, spoken
 from rollout.problems.prontoqa import PrOntoQA, generate
 
 _EXAMPLE_SEED = 2023
@@ -58,7 +58,10 @@ def text(problem: Problem, style: PromptStyle, *, hint: bool = False) -> str:
     """Return the whole prompt as text, for `bare` and `few-shot`."""
     if style.kind == "bare":
         return problem_text(problem, hint=hint)
-    parts = [turn["content"] if turn["role"] != "assistant" else f"{turn['content']}\n###\n" for turn in messages(problem, style, hint=hint)]
+    parts = [
+        turn["content"] if turn["role"] != "assistant" else f"{turn['content']}\n###\n"
+        for turn in messages(problem, style, hint=hint)
+    ]
     return "\n".join(parts)
 
 
@@ -77,9 +80,6 @@ def _solution(problem: Problem, format_: str) -> str:
     if format_ == "guided":
         return demonstrate(problem, formal, style="annotated")
     answer, inferences = decide(formal)
-    steps = " ".join(_sentence(literal.predicate, literal.arguments[0], literal.positive) for literal in inferences)
+    kinds = kinds_of(formal)
+    steps = " ".join(spoken(literal, kinds) for literal in inferences)
     return f"Reasoning: {steps}\nAnswer: {answer}"
-
-
-def _sentence(predicate: str, subject: str, positive: bool) -> str:
-    return f"{subject.capitalize()} is {'' if positive else 'not '}{predicate.replace('-', ' ')}."

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+from critics.errors import InputError
 from critics.problem import Problem, RecordError, read_problem
-from critics.translators import TranslationError, reference
+from critics.reference import ReferenceMismatch, reference
 
 _ANSWERS = {"True": "true", "False": "false"}
 _SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
@@ -33,23 +34,24 @@ def load_prontoqa(path: Path | str) -> Iterator[Problem]:
     """Yield the file's problems in order, answers in the project's terms and `formal` filled in.
 
     Options stay as they are given (`A) True`). `meta` has `hops` and `ontology` where the file tells them.
-    Raises `ValueError` at the first bad record, naming file, line (or example) and remedy, and `OSError`
+    Raises `InputError` at the first bad record, naming file, line (or example) and remedy, and `OSError`
     for a file that cannot be opened; records before a bad one have been yielded by then.
     """
     source = Path(path)
     if not source.name.endswith(_SUFFIXES):
-        raise ValueError(f"{source}: the name must end in one of {', '.join(_SUFFIXES)}")
+        raise InputError(f"{source}: the name must end in one of {', '.join(_SUFFIXES)}")
     lines = ".jsonl" in source.suffixes[-2:]
     for entry in _line_entries(source) if lines else _document_entries(source):
         try:
             problem = _problem(entry.record)
-            yield replace(problem, formal=reference(problem))
-        except TranslationError as error:
-            raise ValueError(
+            known = reference(problem)
+            yield replace(problem, formal=None if known is None else known.formal)
+        except ReferenceMismatch as error:
+            raise InputError(
                 f"{entry.where}: {error}; only modus ponens problems can be loaded, remove the others"
             ) from error
         except RecordError as error:
-            raise ValueError(f"{entry.where}: {error}; correct the record or remove it") from error
+            raise InputError(f"{entry.where}: {error}; correct the record or remove it") from error
 
 
 def _line_entries(source: Path) -> Iterator[_Entry]:
@@ -70,7 +72,7 @@ def _document_entries(source: Path) -> Iterator[_Entry]:
         for name, example in examples.items():
             yield _Entry(f"{source}, {name}", _upstream_record(f"{stem}/{name}", stem, example))
     else:
-        raise ValueError(f"{source}: neither an object of examples nor a list of records; name another file")
+        raise InputError(f"{source}: neither an object of examples nor a list of records; name another file")
 
 
 def _upstream_record(id_: str, stem: str, example: object) -> object:
@@ -139,7 +141,7 @@ def _json(text: str, where: str) -> object:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(f"{where}: not JSON ({error}); fetch the file again") from error
+        raise InputError(f"{where}: not JSON ({error}); fetch the file again") from error
 
 
 def _text(source: Path) -> str:
@@ -147,4 +149,4 @@ def _text(source: Path) -> str:
         data = source.read_bytes()
         return (gzip.decompress(data) if source.suffix == ".gz" else data).decode()
     except (gzip.BadGzipFile, EOFError, UnicodeDecodeError) as error:
-        raise ValueError(f"{source}: not {source.suffix} in UTF-8 ({error}); fetch the file again") from error
+        raise InputError(f"{source}: not {source.suffix} in UTF-8 ({error}); fetch the file again") from error

@@ -51,13 +51,17 @@ def sample_batch(
     with torch.inference_mode():
         for step in range(max_new_tokens):
             positions = (mask.cumsum(-1) - 1).clamp(min=0)[:, -ids.shape[1] :]
-            logits = model(
-                input_ids=ids,
-                attention_mask=mask,
-                position_ids=positions,
-                past_key_values=cache,
-                logits_to_keep=1,
-            ).logits[:, -1].float()
+            logits = (
+                model(
+                    input_ids=ids,
+                    attention_mask=mask,
+                    position_ids=positions,
+                    past_key_values=cache,
+                    logits_to_keep=1,
+                )
+                .logits[:, -1]
+                .float()
+            )
             _apply_masks(logits, running, masks)
             chosen = _choose(logits, temperature, uniforms[:, step])
             tokens = chosen.tolist()

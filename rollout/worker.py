@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from critics.problem import Problem
 from rollout.guide import LogicGuide
 from rollout.policy import Policy
-from rollout.trace import Sampling, Trace, derived_seed
+from rollout.traces import Sampling, Trace, derived_seed
 
 
 def sample(

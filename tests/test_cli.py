@@ -76,9 +76,7 @@ def config(folder: Path, model: Path | str) -> Path:
 
 
 def test_demonstrations_are_certified_and_kept(attempts: Path, verdicts: Path, tmp_path: Path) -> None:
-    assert [(v["id"], v["verdict"]) for v in read(verdicts)] == [
-        (a["id"], "certified") for a in read(attempts)
-    ]
+    assert [(v["id"], v["verdict"]) for v in read(verdicts)] == [(a["id"], "certified") for a in read(attempts)]
 
     rechecked = certistar("recheck", verdicts, "--json")
     assert rechecked.exit_code == 0
@@ -86,9 +84,7 @@ def test_demonstrations_are_certified_and_kept(attempts: Path, verdicts: Path, t
     assert (counts["checked"], counts["accepted"], counts["rejected"]) == (4, 4, [])
 
     out = tmp_path / "dataset"
-    filtered = certistar(
-        "filter", attempts, "--verdicts", verdicts, "--keep", "strict", "--out", out, "--json"
-    )
+    filtered = certistar("filter", attempts, "--verdicts", verdicts, "--keep", "strict", "--out", out, "--json")
     assert json.loads(filtered.stdout)["kept"] == 4
     digests = [verdict["certificate"]["digest"] for verdict in read(verdicts)]
     assert [example["certificate"] for example in read(out / "examples.jsonl")] == digests
@@ -143,9 +139,22 @@ def test_filter_refuses_a_certificate_that_does_not_hold(attempts: Path, verdict
     assert records[1]["id"] in said
 
 
-def test_rollout_and_evaluation_of_an_untrained_model(
-    tiny_model: Path, problems: Path, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("record", [{"id": ["a list"]}, {"id": "{id}"}, {"verdict": "certified"}])
+def test_a_verdict_file_with_a_broken_record_is_refused(record: dict[str, Any], attempts: Path) -> None:
+    (first, *_) = read(attempts)
+    write(attempts, [first])
+    broken = [{key: first["id"] if value == "{id}" else value for key, value in record.items()}]
+    path = write(attempts.with_name("broken.jsonl"), broken)
+    said = refusal("filter", attempts, "--verdicts", path, "--keep", "strict", "--out", attempts.with_name("d"))
+    assert str(path) in said
+
+
+def test_a_folder_in_the_place_of_the_output_is_refused(attempts: Path) -> None:
+    assert str(attempts.parent) in refusal("problems", "prontoqa", "--num", 1, "--out", attempts.parent)
+    assert not list(attempts.parent.parent.glob(".*.new"))
+
+
+def test_rollout_and_evaluation_of_an_untrained_model(tiny_model: Path, problems: Path, tmp_path: Path) -> None:
     run = config(tmp_path, tiny_model)
     out = tmp_path / "traces.jsonl"
     assert certistar("rollout", run, "--problems", problems, "--out", out).exit_code == 0
@@ -211,17 +220,19 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         (("--set", "star.round=1"), "'rounds'"),
         (("--set", "star.rounds=none"), "star.rounds"),
         (("--set", "star.rounds"), "key=value"),
+        (("--set", "star.rounds=[1"), "star.rounds=[1"),
+        (("--set", "problems.hops=[99]"), "hops"),
     ],
-    ids=["unknown key", "wrong value", "no value"],
+    ids=["unknown key", "wrong value", "no value", "no yaml", "out of range"],
 )
 def test_a_configuration_that_cannot_be_used(words: Sequence[str], expected: str, tmp_path: Path) -> None:
-    said = refusal("run", config(tmp_path, "nowhere"), "--out", tmp_path / "run", *words)
+    said = refusal("run", config(tmp_path, "/nowhere/model"), "--out", tmp_path / "run", *words)
     assert expected in said
     assert not (tmp_path / "run").exists()
 
 
 def test_an_unknown_key_in_the_file_gets_a_suggestion(tmp_path: Path) -> None:
-    path = config(tmp_path, "nowhere")
+    path = config(tmp_path, "/nowhere/model")
     path.write_text(path.read_text() + "train: {epochs: 1}\n")
     said = refusal("run", path, "--out", tmp_path / "run")
     assert str(path) in said
@@ -246,9 +257,7 @@ def test_an_unknown_key_in_the_file_gets_a_suggestion(tmp_path: Path) -> None:
 def test_a_wrong_word_is_refused(words: Sequence[str], attempts: Path, tmp_path: Path) -> None:
     said = refusal(*(word.format(attempts=attempts, out=tmp_path / "out") for word in words))
     wrong = next(
-        w
-        for w in ("strictest", "1,two", "99", "fictitious", "exam", "clutrr", "kernels", str(tmp_path))
-        if w in said
+        w for w in ("strictest", "1,two", "99", "fictitious", "exam", "clutrr", "kernels", str(tmp_path)) if w in said
     )
     assert any(wrong in word or wrong == str(tmp_path) for word in words)
     assert not (tmp_path / "out").exists()
@@ -259,7 +268,14 @@ def test_a_missing_model_folder_is_named(problems: Path, tmp_path: Path) -> None
     run = config(tmp_path, gone)
     assert str(gone) in refusal("rollout", run, "--problems", problems, "--out", tmp_path / "t")
     assert str(gone) in refusal("evaluate", run, "--problems", problems)
-    assert str(gone) in refusal("run", run, "--out", tmp_path / "run")
+
+
+def test_a_run_without_its_model_claims_no_folder(tmp_path: Path) -> None:
+    run = config(tmp_path, tmp_path / "no-model")
+    result = certistar("run", run, "--out", tmp_path / "run")
+    assert result.exit_code == 2, result.output
+    assert result.stderr.splitlines()[-1].startswith("certistar: model folder")
+    assert not (tmp_path / "run" / "config.yaml").exists()  # a corrected name would be another configuration
 
 
 def test_a_tokenizer_without_end_of_text_is_refused(tiny_model: Path, problems: Path, tmp_path: Path) -> None:
@@ -283,7 +299,5 @@ def test_doctor_names_what_it_looked_at() -> None:
     result = certistar("doctor", "--json")
     assert result.exit_code == 0
     findings = json.loads(result.stdout)["findings"]
-    assert {"python", "cores", "disk", "clingo", "pebble", "seed model", "torch"} <= {
-        f["what"] for f in findings
-    }
+    assert {"python", "cores", "disk", "clingo", "pebble", "seed model", "torch"} <= {f["what"] for f in findings}
     assert all(finding["note"] for finding in findings)

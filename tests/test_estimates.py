@@ -90,9 +90,7 @@ def test_bootstrap_agrees_with_the_normal_interval_where_n_is_large():
     differences = [1] * 300 + [0] * 600 + [-1] * 100
     centre, deviation = 0.2, math.sqrt(0.4 - 0.04)
     half = 1.96 * deviation / math.sqrt(1000)
-    assert mean_interval(differences, [0] * 1000, bound=1) == pytest.approx(
-        (centre - half, centre + half), abs=0.002
-    )
+    assert mean_interval(differences, [0] * 1000, bound=1) == pytest.approx((centre - half, centre + half), abs=0.002)
 
 
 def test_resampling_within_seeds_ignores_differences_between_them():
@@ -129,9 +127,7 @@ def test_detectable_difference_is_found_four_times_in_five():
     assert promised == pytest.approx(2.8016 * math.sqrt(0.3 * 400 / 399) / 20, rel=1e-4)
     rng = random.Random(3)
     up = (0.3 + promised) / 2
-    draws = [
-        [1 if (u := rng.random()) < up else -1 if u < 0.3 else 0 for _ in range(400)] for _ in range(300)
-    ]
+    draws = [[1 if (u := rng.random()) < up else -1 if u < 0.3 else 0 for _ in range(400)] for _ in range(300)]
     power = sum(mcnemar(draw) < 0.05 for draw in draws) / len(draws)
     assert 0.70 <= power <= 0.88
 

@@ -46,9 +46,7 @@ def mode(right: list[int], certified: list[int], decoding: str = "guided", prefi
     }
 
 
-def evaluation(
-    num_right: int, num_certified: int, *, n: int = N, decoding: str = "guided", **modes: dict
-) -> dict:
+def evaluation(num_right: int, num_certified: int, *, n: int = N, decoding: str = "guided", **modes: dict) -> dict:
     """The first answers are right, the first of those certified: so outcomes of two models are nested."""
     right = [int(i < num_right) for i in range(n)]
     certified = [int(i < num_certified) for i in range(n)]
@@ -117,9 +115,7 @@ def make_run(run: Path, arms: dict[str, list[tuple[int, int]]], *, seeds: int = 
                 counts = {"sampled": 40, "right": 20, "certified": 10, "lucky": 10, "kept": 9}
                 save(folder / "dataset" / "summary.json", counts)
                 kind = "certified" if name == "strict" else "unproved"
-                traces = [
-                    trace(i, kind, options.get("completion", "[[goal:x]] Answer: true")) for i in range(5)
-                ]
+                traces = [trace(i, kind, options.get("completion", "[[goal:x]] Answer: true")) for i in range(5)]
                 (folder / "traces.jsonl").write_text("".join(json.dumps(t) + "\n" for t in reversed(traces)))
     provenance = {
         "commit": "c0ffee",
@@ -157,9 +153,7 @@ def test_summary_has_the_shape_of_the_design(run):
     strict = summary["arms"]["strict"]
     assert (strict["decoding"], strict["seeds"]) == ("guided", [0, 1])
     assert [r["round"] for r in strict["rounds"]] == [0, 1, 2]
-    assert {"n", "accuracy", "certified", "lucky", "kept", "accuracy_interval", "by_hops"} <= set(
-        strict["rounds"][0]
-    )
+    assert {"n", "accuracy", "certified", "lucky", "kept", "accuracy_interval", "by_hops"} <= set(strict["rounds"][0])
     assert set(summary["comparisons"][0]) >= {"a", "b", "metric", "difference", "interval", "p", "n"}
     assert summary["provenance"]["name"] == "synthetic"
     assert summary["provenance"]["evaluation"] == {"n": N, "split": "test", "digest": "d1", "seeds": [0, 1]}
@@ -264,9 +258,7 @@ def test_answers_to_other_problems_are_never_compared(run, change):
             record["problems"]["digest"] = "d2"
 
     rewrite(run / "naive/seed-1/round-001/evaluation.json", alter)
-    with pytest.raises(
-        ValueError, match=r"base/strict/seed-1/.*naive/seed-1/round-001/.*not of the same problems"
-    ):
+    with pytest.raises(ValueError, match=r"base/strict/seed-1/.*naive/seed-1/round-001/.*not of the same problems"):
         summarise(run)
 
 
@@ -330,9 +322,7 @@ def test_one_run_compared_is_its_own_summary(run):
 
 def test_sentences_say_that_strict_leads(run):
     said = " ".join(verdict_sentence(summarise(run)))
-    assert said.startswith(
-        "strict gained +40.0 points (95% +25.0 to +55.0) over its own start; guided +5.0 ("
-    )
+    assert said.startswith("strict gained +40.0 points (95% +25.0 to +55.0) over its own start; guided +5.0 (")
     assert "naive -5.0" in said
     assert "strict gain more than naive? +45.0 points" in said
     assert said.count("yes, it exceeds it by at least 8 points") == 2
@@ -368,9 +358,7 @@ def test_terminal_table_shows_rates_with_intervals(run):
     console = Console(width=120, file=StringIO())
     console.print(table(summarise(run)))
     rows = [line.split() for line in console.file.getvalue().splitlines()]
-    assert ["│", "strict", "│", "start", "│", "40", "│", "40.0%", "[26.3–55.4%]", "│"] in [
-        row[:10] for row in rows
-    ]
+    assert ["│", "strict", "│", "start", "│", "40", "│", "40.0%", "[26.3–55.4%]", "│"] in [row[:10] for row in rows]
     assert table(summarise(run)).row_count == 9
 
 
@@ -428,9 +416,7 @@ def test_page_asks_nothing_of_the_network(run):
     assert policy.startswith("default-src 'none'")
     assert not {"script", "link", "iframe", "img", "object"} & {tag for tag, _ in page.elements}
     for _, attrs in page.elements:
-        assert not [
-            v for k, v in attrs.items() if k in ("src", "href", "xlink:href") and not v.startswith("#")
-        ]
+        assert not [v for k, v in attrs.items() if k in ("src", "href", "xlink:href") and not v.startswith("#")]
 
 
 def test_what_a_model_wrote_is_never_markup(tmp_path):

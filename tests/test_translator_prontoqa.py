@@ -8,9 +8,8 @@ import pytest
 
 from critics.formula import Literal, parse_literal, parse_statement
 from critics.inflection import article, is_plural, plural, singular
-from critics.problem import Formal, Problem
-from critics.translators import TranslationError, reference
-from critics.translators.prontoqa import translate
+from critics.problem import Formal
+from critics.translators.prontoqa import TranslationError, translate
 
 NOUNS = [
     "animal", "ant", "arthropod", "bacterium", "bilaterian", "butterfly", "carnivore", "cat", "chordate",
@@ -293,20 +292,8 @@ def test_two_words_that_also_stand_apart_are_refused():
 
 
 def test_mathematical_terms_may_stand_beside_their_parts():
-    formal = translate(
-        "Prime numbers are numbers. Prime numbers are prime. 7 is a prime number.", "7 is prime."
-    )
+    formal = translate("Prime numbers are numbers. Prime numbers are prime. 7 is a prime number.", "7 is prime.")
     assert formal.axioms[1] == "(prime-number 'x) -> (prime 'x)"
-
-
-def test_the_reference_is_the_given_one_then_the_translators_then_none():
-    given = Formal(("(cat alex)",), "(cat alex)")
-    problem = Problem("p", "prontoqa", "Alex is a cat.", "Alex is warm.")
-    assert reference(problem) == Formal(("(cat alex)",), "(warm alex)")
-    assert reference(Problem("p", "prontoqa", "No cat.", "?", formal=given)) == given
-    assert reference(Problem("p", "folio", "Alex is a cat.", "Alex is warm.")) is None
-    with pytest.raises(TranslationError):
-        reference(Problem("p", "prontoqa", "No cat is a dog.", "Alex is warm."))
 
 
 def test_published_labels_follow_from_the_translation(shared: Path):

@@ -133,9 +133,7 @@ def merged_statements(num: int) -> list[Statement]:
 def _renamed(axiom: str, number: int) -> str:
     """Append the number to every name, but not to variables and to the sign of a negation."""
     return NAME.sub(
-        lambda match: (
-            match[0] if match[0] == "not" or axiom[match.start() - 1] == "'" else f"{match[0]}-{number}"
-        ),
+        lambda match: match[0] if match[0] == "not" or axiom[match.start() - 1] == "'" else f"{match[0]}-{number}",
         axiom,
     )
 
@@ -210,9 +208,7 @@ def _certified(problem: Problem) -> tuple[Attempt, Certified]:
     return attempt, verdict
 
 
-def _mean_s(
-    work: Callable[[tuple[Attempt, Certified]], object], items: Sequence[tuple[Attempt, Certified]]
-) -> float:
+def _mean_s(work: Callable[[tuple[Attempt, Certified]], object], items: Sequence[tuple[Attempt, Certified]]) -> float:
     start = perf_counter()
     for item in items:
         work(item)

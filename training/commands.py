@@ -16,6 +16,7 @@ from rollout.prompt import PromptStyle, text
 from rollout.published import load_prontoqa
 from training.config import ConfigError, RunConfig, load_run
 from training.filters import KEEPS, funnel, select
+from training.problems import load_problems
 from training.store import read_records, write_json, write_records
 
 
@@ -27,7 +28,15 @@ def say(message: str) -> None:
 
 
 def make_problems(
-    name: str, out: Path, num: int, seed: int, hops: str, ontology: str, split: str, ordered: bool, source: Path | None
+    name: str,
+    out: Path,
+    num: int,
+    seed: int,
+    hops: str,
+    ontology: str,
+    split: str,
+    ordered: bool,
+    source: Path | None,
 ) -> None:
     """Write problem records, generated or converted."""
     if name != "prontoqa":
@@ -71,7 +80,7 @@ def _words(value: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:
 
 def read_problems(path: Path) -> list[Problem]:
     """Read problem records or a published PrOntoQA file; at least one."""
-    problems = list(load_prontoqa(path))
+    problems = list(load_problems(path))
     if not problems:
         raise InputError(f"{path}: there is no problem in it")
     return problems
@@ -126,8 +135,10 @@ def recheck_file(path: Path, as_json: bool) -> int:
     if as_json:
         print(json.dumps(result))
     else:
-        say(f"{result['accepted']} of {result['checked']} certificates hold; {result['skipped']} records skipped; "
-            f"{result['second_opinion']} references translated a second time")
+        say(
+            f"{result['accepted']} of {result['checked']} certificates hold; {result['skipped']} records skipped; "
+            f"{result['second_opinion']} references translated a second time"
+        )
         for rejection in result["rejected"]:
             say(f"rejected {rejection['id']}: {rejection['reason']}")
     return len(result["rejected"])
@@ -200,7 +211,12 @@ def demonstrate_file(path: Path, out: Path) -> None:
         except (ReferenceMismatch, ValueError) as error:
             raise InputError(f"{path}: problem {problem.id!r}: {error}") from error
         attempts.append(
-            {"id": f"{problem.id}#demonstration", "problem": problem.record(), "format": "guided", "completion": completion}
+            {
+                "id": f"{problem.id}#demonstration",
+                "problem": problem.record(),
+                "format": "guided",
+                "completion": completion,
+            }
         )
     write_records(out, attempts)
     say(f"{len(attempts)} demonstrations in {out}")
@@ -251,9 +267,7 @@ def _quiet() -> None:
     logging.disable_progress_bar()
 
 
-def train_files(
-    config_path: Path, data: Path, out: Path, nproc: str, seed: int, overrides: list[str] | None
-) -> None:
+def train_files(config_path: Path, data: Path, out: Path, nproc: str, seed: int, overrides: list[str] | None) -> None:
     """Fine-tune on a dataset folder."""
     from rollout.policy import model_digest
     from training.finetuning import FineTuning, fine_tune
@@ -277,11 +291,16 @@ def train_files(
 
 
 def evaluate_file(
-    config_path: Path, problems: Path, adapter: Path | None, seed: int, as_json: bool, overrides: list[str] | None
+    config_path: Path,
+    problems: Path,
+    adapter: Path | None,
+    seed: int,
+    as_json: bool,
+    overrides: list[str] | None,
 ) -> None:
     """Measure a policy on problems and print the result."""
-    from training.evaluation import measure
     from training.estimates import Proportion
+    from training.evaluation import measure
 
     config = load_run(config_path, overrides)
     arm = config.arms[0]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from training.report import p_value, percent, pick_examples, points, render, write_whole
 from training.estimates import REPLICATES, PairedComparison, Proportion, compare_paired, mean, mean_interval
+from training.report import p_value, percent, pick_examples, points, render, write_whole
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -135,9 +135,7 @@ def verdict_sentence(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _gains_sentence(arms: Mapping[str, Any]) -> str:
-    said = [
-        f"{name} {points(arm['gain'])} (95% {points(arm['gain_interval'])})" for name, arm in arms.items()
-    ]
+    said = [f"{name} {points(arm['gain'])} (95% {points(arm['gain_interval'])})" for name, arm in arms.items()]
     first = said[0].replace(" ", " gained ", 1).replace(" (", " points (", 1)
     return "; ".join([f"{first} over its own start", *said[1:]]) + "."
 
@@ -153,9 +151,7 @@ def _certified_sentence(arms: Mapping[str, Any]) -> str:
 
 def _lead_sentence(c: Mapping[str, Any]) -> str:
     a, b, (low, high) = c["a"], c["b"], c["interval"]
-    numbers = (
-        f"{points(c['difference'])} points (95% {points(c['interval'])}, p {_equals(c['p'])}, n = {c['n']})"
-    )
+    numbers = f"{points(c['difference'])} points (95% {points(c['interval'])}, p {_equals(c['p'])}, n = {c['n']})"
     hoped = f"{100 * MARGIN:.0f} points"
     if low > 0 and c["difference"] >= MARGIN:
         finding = f"yes, it exceeds it by at least {hoped}, and the whole interval is above zero."
@@ -189,10 +185,7 @@ def table(summary: Mapping[str, Any]) -> "Table":
                 name if r["round"] == 0 else "",
                 "start" if r["round"] == 0 else str(r["round"]),
                 str(r["n"]),
-                *(
-                    f"{percent(r[key])} \\[{percent(r[f'{key}_interval'])}]"
-                    for key in ("accuracy", "certified")
-                ),
+                *(f"{percent(r[key])} \\[{percent(r[f'{key}_interval'])}]" for key in ("accuracy", "certified")),
                 percent(r["lucky"]),
                 percent(r["accuracy_greedy"]),
                 str(r["kept"]),
@@ -277,9 +270,7 @@ def _pooled(evaluations: Sequence[Evaluation], mode: str, count: str) -> float |
     """Return a rate over all seeds; None unless every one was evaluated in that mode."""
     modes = [evaluation.modes.get(mode) for evaluation in evaluations]
     present = [m for m in modes if m and m["n"]]
-    return (
-        sum(m[count] for m in present) / sum(m["n"] for m in present) if len(present) == len(modes) else None
-    )
+    return sum(m[count] for m in present) / sum(m["n"] for m in present) if len(present) == len(modes) else None
 
 
 def _by_hops(modes: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -362,14 +353,10 @@ def _read_evaluation(path: Path) -> Evaluation:
         if sampled["decoding"] not in ("guided", "free"):
             raise ValueError(f"sampled.decoding is {sampled['decoding']!r}, not guided or free")
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"{path}: not an evaluation ({error!r}); delete it and run `certistar run` again"
-        ) from error
+        raise ValueError(f"{path}: not an evaluation ({error!r}); delete it and run `certistar run` again") from error
     ids, right, certified = zip(*answers, strict=True) if answers else ((), (), ())
     if counts != [len(ids), sum(right), sum(certified)] or not ids:
-        raise ValueError(
-            f"{path}: its counts (n, right, certified) {counts} are not those of its outcomes, or 0"
-        )
+        raise ValueError(f"{path}: its counts (n, right, certified) {counts} are not those of its outcomes, or 0")
     return Evaluation(path, problems, record["modes"], ids, right, certified)
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from critics.errors import InputError
 from rollout.problems.prontoqa import Ontology, PrOntoQA, Split
 from rollout.prompt import PromptStyle
-from rollout.trace import Decoding, Sampling
+from rollout.traces import Decoding, Sampling
 from training.filters import Keep
 
 Positive = Annotated[int, Field(gt=0)]
@@ -153,9 +153,7 @@ class RunConfig(Section):
     held_out: ProblemsConfig | None = None
     """Problems for evaluation; by default like `problems`, from another split."""
     train_split: Split = "train"
-    arms: Annotated[list[ArmConfig], Field(min_length=1)] = [
-        ArmConfig(name="strict", keep="strict", decoding="guided")
-    ]
+    arms: Annotated[list[ArmConfig], Field(min_length=1)] = [ArmConfig(name="strict", keep="strict", decoding="guided")]
     seeds: Annotated[list[int], Field(min_length=1)] = [0]
     star: StarConfig = StarConfig()
     sampling: SamplingConfig = SamplingConfig()

@@ -85,11 +85,13 @@ def _bar(console: "object") -> "object":  # type: ignore[misc]
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
-        Progress as Bar,
         TaskProgressColumn,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
+    )
+    from rich.progress import (
+        Progress as Bar,
     )
 
     return Bar(

@@ -64,9 +64,7 @@ def _disk() -> Finding:
     free_gb = shutil.disk_usage(".").free / 1e9
     note = f"{free_gb:.0f} GB free here"
     if free_gb < MIN_FREE_GB:
-        return Finding(
-            False, "disk", f"{note}, at least {MIN_FREE_GB} are wanted; give --out a folder elsewhere"
-        )
+        return Finding(False, "disk", f"{note}, at least {MIN_FREE_GB} are wanted; give --out a folder elsewhere")
     return Finding(True, "disk", note)
 
 
@@ -131,13 +129,9 @@ def _eight_bit() -> Finding:
         moved = bool((weights < 1).all())
     except (ImportError, RuntimeError, OSError, AttributeError) as error:
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        return Finding(
-            False, what, f"--set training.optimizer=adamw_torch, or pip install bitsandbytes ({first})"
-        )
+        return Finding(False, what, f"--set training.optimizer=adamw_torch, or pip install bitsandbytes ({first})")
     if not moved:
-        return Finding(
-            False, what, f"a step on {device} changes nothing: --set training.optimizer=adamw_torch"
-        )
+        return Finding(False, what, f"a step on {device} changes nothing: --set training.optimizer=adamw_torch")
     return Finding(True, what, f"bitsandbytes {metadata.version('bitsandbytes')} takes a step on {device}")
 
 
@@ -146,15 +140,11 @@ def _torchrun() -> Finding:
 
     what = "torchrun"
     if not distributed.is_available():
-        return Finding(
-            False, what, "this torch has no torch.distributed: one process only; install another build"
-        )
+        return Finding(False, what, "this torch has no torch.distributed: one process only; install another build")
     known = {"gloo": distributed.is_gloo_available(), "nccl": distributed.is_nccl_available()}
     backends = ", ".join(name for name, there in known.items() if there)
     try:
         socket.gethostbyname(socket.gethostname())
     except OSError:
         return Finding(True, what, f"{backends}; the host name does not resolve: set GLOO_SOCKET_IFNAME=lo")
-    return Finding(
-        bool(backends), what, backends or "neither gloo nor nccl: one process only; install another build"
-    )
+    return Finding(bool(backends), what, backends or "neither gloo nor nccl: one process only; install another build")

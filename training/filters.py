@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from rollout.trace import derived_seed
+from rollout.traces import derived_seed
 
 Keep = Literal["naive", "guided", "strict", "unfiltered"]
 KEEPS: tuple[Keep, ...] = ("naive", "guided", "strict", "unfiltered")

@@ -23,7 +23,7 @@ from training.store import read_records, write_json
 MANIFEST = "manifest.json"
 
 
-class TrainingFailed(RunFailed):  # noqa: N818
+class TrainingFailed(RunFailed):
     """A launched fine-tuning ended with an error; its own message is above."""
 
 

@@ -16,7 +16,7 @@ from critics.errors import RunFailed
 from critics.problem import Problem
 from rollout.policy import HuggingFacePolicy, model_digest
 from rollout.problems.prontoqa import content_key
-from rollout.trace import Sampling, derived_seed
+from rollout.traces import Sampling, derived_seed
 from rollout.worker import sample
 from training.config import ArmConfig, RunConfig
 from training.evaluation import Judging, measure, problems_digest
@@ -306,6 +306,8 @@ def _headline(line: Line, folder: Path, mode: dict[str, Any]) -> str:
     base = not folder.name.startswith("round-")
     what = f"base model, {line.arm.decoding}" if base else f"{line.arm.name}, after round {int(folder.name[-3:]) + 1}"
     n = mode["n"]
-    rates = ", ".join(f"{key} {mode[name] / n:.1%}" for key, name in
-                      (("accuracy", "right"), ("certified", "certified"), ("lucky", "lucky")))
+    rates = ", ".join(
+        f"{key} {mode[name] / n:.1%}"
+        for key, name in (("accuracy", "right"), ("certified", "certified"), ("lucky", "lucky"))
+    )
     return f"seed {line.seed}: {what}: {rates} (n = {n})"

@@ -112,7 +112,7 @@ def _run_units(config: RunConfig, out: Path, units: list[Unit], report: Report) 
             _schedule(pool, units)
     except BrokenProcessPool as error:
         raise RunError(
-            f"a worker process died, perhaps for want of memory; what is finished is in {out}: run the same command again"
+            f"a worker process died, perhaps for want of memory; {out} holds what is finished: run the same command again"
         ) from error
     finally:
         messages.put(None)
@@ -165,7 +165,7 @@ _worker: list[_Worker] = []
 
 
 def _start_worker(config: RunConfig, out: Path, messages: Any) -> None:
-    import atexit
+    from multiprocessing.util import Finalize
 
     import torch
     from transformers.utils import logging
@@ -178,7 +178,8 @@ def _start_worker(config: RunConfig, out: Path, messages: Any) -> None:
     if not torch.cuda.is_available():
         torch.set_num_threads(1)
     worker = _Worker(config, out, messages, JudgePool())
-    atexit.register(worker.judges.stop)
+    # A multiprocessing child joins its own children before `atexit` runs: judges left alive would hang it.
+    Finalize(None, worker.judges.stop, exitpriority=100)
     _worker.append(worker)
 
 

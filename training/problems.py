@@ -1,12 +1,15 @@
 """The problems of a run: which ones a round trains on, and which are held out."""
 
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from critics.problem import Problem
+from critics.errors import InputError
+from critics.problem import Problem, RecordError, read_problem
 from rollout.problems.prontoqa import generate
 from rollout.published import load_prontoqa
 from training.config import ConfigError, ProblemsConfig, RunConfig
+from training.store import read_records
 
 
 def training_problems(config: RunConfig, seed: int, number: int) -> list[Problem]:
@@ -28,12 +31,29 @@ def held_out_problems(config: RunConfig, seed: int) -> list[Problem]:
     return list(generate(source.family(config.evaluation.split), num, seed=seed))
 
 
+def load_problems(path: Path) -> Iterator[Problem]:
+    """Yield the problems of a file: problem records of any data set, or a published PrOntoQA file."""
+    if ".json" in path.suffixes or not path.exists() or not _holds_records(path):
+        yield from load_prontoqa(path)
+        return
+    for number, record in enumerate(read_records(path), 1):
+        try:
+            yield read_problem(record)
+        except RecordError as error:
+            raise InputError(f"{path}: record {number}: {error}") from error
+
+
+def _holds_records(path: Path) -> bool:
+    first = next(read_records(path), {})
+    return {"dataset", "context", "question", "formal"} <= first.keys()
+
+
 def _slice_of(file: str, start: int, num: int) -> list[Problem]:
     path = Path(file)
-    problems = list(islice(load_prontoqa(path), start, start + num))
+    problems = list(islice(load_problems(path), start, start + num))
     if len(problems) < num:
         raise ConfigError(
-            f"{path}: problems {start} to {start + num - 1} are wanted and the file ends after {start + len(problems)}; "
+            f"{path}: problems {start} to {start + num - 1} are wanted, and it ends after {start + len(problems)}; "
             "lower star.problems_per_round, star.rounds or evaluation.num_problems"
         )
     return problems

@@ -53,9 +53,7 @@ def render(summary: Mapping[str, Any], traces: Examples, out: Path, headlines: S
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"percent": percent, "points": points, "p_value": p_value}
     page = environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         summary=summary,

@@ -44,7 +44,9 @@ def read_line(line: str, *, where: str, checksum: bool) -> dict[str, Any]:
         return record
     body, _, _ = line.rstrip("\n").rpartition(', "crc": "')
     if f"{zlib.crc32((body + '}').encode()):08x}" != record.pop("crc"):
-        raise StoreError(f"{where}: the checksum does not fit; the line was damaged or edited (drop its crc key to accept it)")
+        raise StoreError(
+            f"{where}: the checksum does not fit; the line was damaged or edited (drop its crc key to accept it)"
+        )
     return record
 
 
@@ -58,9 +60,9 @@ def read_records(path: Path, *, checksum: bool = False) -> Iterator[dict[str, An
 def _lines(path: Path) -> Iterator[str]:
     import gzip
 
+    open_text = gzip.open if path.suffix == ".gz" else open
     try:
-        opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-        with opened as file:
+        with open_text(path, "rt", encoding="utf-8") as file:
             yield from file
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise StoreError(f"{path}: cannot be read ({error})") from error

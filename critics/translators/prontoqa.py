@@ -216,9 +216,7 @@ def _check_roles(clauses: list[_Clause]) -> None:
             raise TranslationError(sentence, f"{term.text!r} is longer than {MAX_NAME_LENGTH} letters")
         for form in _forms(term):
             if roles.setdefault(form, term.role) != term.role:
-                raise TranslationError(
-                    sentence, f"{term.text!r} is {roles[form]} and {term.role} in one problem"
-                )
+                raise TranslationError(sentence, f"{term.text!r} is {roles[form]} and {term.role} in one problem")
     for sentence, term in uses:
         modifier, _, head = term.text.partition(" ")
         apart = roles.get(modifier) == "adjective" and roles.get(head) == "noun"

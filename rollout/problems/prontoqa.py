@@ -106,8 +106,10 @@ def _draw(
     config: PrOntoQA, rng: random.Random, hops: int, ontology: Ontology, answer: bool, problem_id: str
 ) -> Problem:
     num_kinds = hops + 1 + rng.randint(*config.extra_kinds)
-    theory = _true_theory(config, rng, hops, num_kinds) if ontology == "true" else _made_theory(
-        config, rng, hops, num_kinds, ontology
+    theory = (
+        _true_theory(config, rng, hops, num_kinds)
+        if ontology == "true"
+        else _made_theory(config, rng, hops, num_kinds, ontology)
     )
     sentences = _sentences(theory, rng)
     if config.ordering == "random":
@@ -128,9 +130,7 @@ def _draw(
     )
 
 
-def _made_theory(
-    config: PrOntoQA, rng: random.Random, hops: int, num_kinds: int, ontology: Ontology
-) -> _Theory:
+def _made_theory(config: PrOntoQA, rng: random.Random, hops: int, num_kinds: int, ontology: Ontology) -> _Theory:
     vocabulary = FICTIONAL_KINDS if ontology == "fictional" else REAL_KINDS
     num_kinds = min(num_kinds, len(vocabulary) - 1)
     *kinds, unrelated = rng.sample(vocabulary, num_kinds + 1)
@@ -145,7 +145,12 @@ def _made_theory(
     }
     adjective, holds = properties[goal_kind]
     return _Theory(
-        tuple(kinds), properties, (unrelated, adjective, not holds), start, rng.choice(NAMES), (adjective, holds)
+        tuple(kinds),
+        properties,
+        (unrelated, adjective, not holds),
+        start,
+        rng.choice(NAMES),
+        (adjective, holds),
     )
 
 
@@ -164,9 +169,7 @@ def _true_theory(config: PrOntoQA, rng: random.Random, hops: int, num_kinds: int
         if kind == goal_kind or (p.adjective != goal.adjective and rng.random() < config.property_rate)
     }
     distractor = (goal.opposite_kind, goal.adjective, not goal.holds)
-    return _Theory(
-        kinds, properties, distractor, start, rng.choice(taxonomy.names), (goal.adjective, goal.holds)
-    )
+    return _Theory(kinds, properties, distractor, start, rng.choice(taxonomy.names), (goal.adjective, goal.holds))
 
 
 def _sentences(theory: _Theory, rng: random.Random) -> list[str]:

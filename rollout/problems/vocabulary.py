@@ -58,7 +58,11 @@ TAXONOMIES = (
             "cat": (_has("whiskered", "earthworm"), _lacks("aquatic", "fish")),
             "feline": (_has("agile", "snail"),),
             "carnivore": (_lacks("herbivorous", "sheep"), _has("carnivorous", "cow")),
-            "mammal": (_has("furry", "snake"), _lacks("cold-blooded", "lizard"), _has("warm-blooded", "frog")),
+            "mammal": (
+                _has("furry", "snake"),
+                _lacks("cold-blooded", "lizard"),
+                _has("warm-blooded", "frog"),
+            ),
             "vertebrate": (_has("bony", "jellyfish"),),
             "chordate": (_lacks("radial", "starfish"),),
             "bilaterian": (_has("symmetric", "sponge"),),
@@ -68,9 +72,16 @@ TAXONOMIES = (
     Taxonomy(
         NAMES,
         (
-            "painted lady", "butterfly", "lepidopteran", "insect", "arthropod", "protostome",
-            "invertebrate", "bilaterian", "animal",
-        ),  # fmt: skip
+            "painted lady",
+            "butterfly",
+            "lepidopteran",
+            "insect",
+            "arthropod",
+            "protostome",
+            "invertebrate",
+            "bilaterian",
+            "animal",
+        ),
         {
             "painted lady": (_has("orange", "polar bear"),),
             "butterfly": (_has("winged", "earthworm"),),
@@ -86,9 +97,16 @@ TAXONOMIES = (
     Taxonomy(
         ("3", "7", "31", "127", "8191", "131071"),
         (
-            "Mersenne prime", "odd prime", "prime number", "natural number", "integer", "rational number",
-            "algebraic number", "complex number", "number",
-        ),  # fmt: skip
+            "Mersenne prime",
+            "odd prime",
+            "prime number",
+            "natural number",
+            "integer",
+            "rational number",
+            "algebraic number",
+            "complex number",
+            "number",
+        ),
         {
             "Mersenne prime": (_lacks("composite", "square number"),),
             "odd prime": (_lacks("even", "even number"),),

@@ -61,8 +61,11 @@ class Trace:
             "sample": self.sample,
             "hint": self.hint,
             "seed": self.seed,
-            "sampling": {"decoding": self.sampling.decoding, "temperature": self.sampling.temperature,
-                         "max_new_tokens": self.sampling.max_new_tokens},
+            "sampling": {
+                "decoding": self.sampling.decoding,
+                "temperature": self.sampling.temperature,
+                "max_new_tokens": self.sampling.max_new_tokens,
+            },
             "policy": {"base": self.policy.base, "adapter": self.policy.adapter},
         }
 

@@ -1,0 +1,143 @@
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import critics.judge
+from critics.judge import JudgePool, judge_record
+from critics.problem import Attempt, Problem, RecordError, read_attempt, read_problem
+from critics.verdict import VERDICTS, Verdict
+
+FORMAL = {"axioms": ["(p a)", "(p 'x) -> (q 'x)"], "goal": "(q a)"}
+PROOF = "[[axiom:(p a)]][[axiom:(p 'x) -> (q 'x)]][[goal:(q a)]][[infer:(q a)]]\nAnswer: true"
+FAKES = '''
+import os, time
+import critics.judge
+
+real = critics.judge.judge_record
+
+def judge_record(record):
+    """Hang, die or fail where the completion says so, else judge."""
+    if record["completion"] == "hang":
+        time.sleep(60)
+    if record["completion"] == "die":
+        os._exit(3)
+    return real(record)
+'''
+
+
+def attempt(id_: str = "a", completion: str = PROOF, format_: str = "guided", **problem: Any) -> dict[str, Any]:
+    asked = {"id": "p", "dataset": "mine", "context": "", "question": "", "answer": "true", "formal": FORMAL}
+    return {"id": id_, "problem": {**asked, **problem}, "format": format_, "completion": completion}
+
+
+@pytest.fixture
+def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the pool's processes judge with a module of ours, which they import by its name."""
+    (tmp_path / "fake_critics.py").write_text(FAKES, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import fake_critics  # type: ignore[import-not-found]
+
+    monkeypatch.setattr(critics.judge, "judge_record", fake_critics.judge_record)
+    return
+
+
+def test_a_pool_keeps_the_order_and_agrees_with_judging_alone():
+    records = [attempt(f"{i}", PROOF if i % 3 else f"Answer: {'true' if i % 2 else 'false'}") for i in range(30)]
+    with JudgePool(jobs=2) as pool:
+        assert list(pool.judge(records)) == [judge_record(record) for record in records]
+        assert [v["id"] for v in pool.judge(records[:3])] == ["0", "1", "2"]
+
+
+@pytest.mark.usefixtures("fakes")
+def test_a_hanging_critic_is_a_timeout_a_dead_one_an_error_and_the_others_do_not_notice():
+    records = [attempt("0"), attempt("1", "hang"), attempt("2", "die"), attempt("3")]
+    start = time.perf_counter()
+    with JudgePool(jobs=1, timeout_s=3) as pool:
+        verdicts = list(pool.judge(records))
+    assert time.perf_counter() - start < 30
+    assert [(v["id"], v["verdict"], v["reason"]) for v in verdicts] == [
+        ("0", "certified", "proved"),
+        ("1", "timeout", "time_limit"),
+        ("2", "error", "worker_died"),
+        ("3", "certified", "proved"),
+    ]
+    assert all(v["feedback"] for v in verdicts)
+    assert [v["certificate"] is None for v in verdicts] == [False, True, True, False]
+
+
+def test_a_critic_that_raises_is_an_error_whatever_it_raises(monkeypatch: pytest.MonkeyPatch):
+    for failure in (ValueError("no"), RecursionError(), MemoryError(), KeyError("x"), AssertionError()):
+
+        def fail(problem: Problem, attempt: Attempt, failure: Exception = failure) -> Verdict:
+            raise failure
+
+        monkeypatch.setitem(critics.judge.CRITICS, "guided", fail)
+        verdict = judge_record(attempt())
+        assert (verdict["verdict"], verdict["reason"]) == ("error", "critic_failed")
+        assert type(failure).__name__ in verdict["feedback"]
+
+
+def test_a_format_without_a_critic_is_an_error_and_an_unknown_one_no_attempt():
+    verdict = judge_record(attempt(format_="csp"))
+    assert (verdict["verdict"], verdict["reason"]) == ("error", "no_critic")
+    with pytest.raises(RecordError, match="format"):
+        judge_record(attempt(format_="poem"))
+
+
+def test_a_record_that_is_no_attempt_stops_the_pool_with_its_reason():
+    with JudgePool() as pool, pytest.raises(RecordError, match=r"attempt\.completion"):
+        list(pool.judge([attempt(completion=7)]))  # type: ignore[arg-type]
+
+
+def test_every_verdict_has_a_known_name_a_reason_and_feedback():
+    completions = ["", "Answer: true", "Answer: false", "[[", PROOF, PROOF + "\nx", "x" * 200_000]
+    for format_ in ("cot", "guided"):
+        for completion in completions:
+            verdict = judge_record(attempt(completion=completion, format_=format_))
+            assert verdict["verdict"] in VERDICTS
+            assert verdict["reason"]
+            assert verdict["feedback"]
+
+
+def test_a_dialogs_completion_is_its_last_assistant_turn():
+    turns = [
+        {"role": "assistant", "content": "Answer: false"},
+        {"role": "user", "content": "Sure?"},
+        {"role": "assistant", "content": PROOF},
+        {"role": "user", "content": "Answer: false"},
+    ]
+    for record in ({**attempt(), "completion": None}, {k: v for k, v in attempt().items() if k != "completion"}):
+        assert read_attempt({**record, "messages": turns}).completion == PROOF
+
+
+@pytest.mark.parametrize(
+    ("broken", "named"),
+    [
+        ({"context": None}, r"problem\.context"),
+        ({"question": 1}, r"problem\.question"),
+        ({"options": "True"}, r"problem\.options"),
+        ({"options": [1]}, r"problem\.options"),
+        ({"answer": "True"}, r"problem\.answer"),
+        ({"answer": "true", "options": ["True", "False"]}, r"problem\.answer"),
+        ({"answer": "C", "options": ["True", "False"]}, r"problem\.answer"),
+        ({"formal": []}, r"problem\.formal"),
+        ({"formal": {"axioms": "(p a)", "goal": "(p a)"}}, r"problem\.formal\.axioms"),
+        ({"formal": {"axioms": []}}, r"problem\.formal\.goal"),
+        ({"meta": 3}, r"problem\.meta"),
+        ({"context": "\ud800"}, r"problem\.context"),
+        ({"answer": None, "options": ["\udfff"]}, r"problem\.options"),
+    ],
+)
+def test_a_broken_problem_is_refused_by_the_name_of_its_key(broken: dict[str, Any], named: str):
+    with pytest.raises(RecordError, match=named):
+        read_problem({**attempt()["problem"], **broken})
+
+
+def test_a_completion_that_is_no_unicode_is_judged_like_any_other():
+    for completion in ("\ud800" + PROOF, PROOF.replace("(q a)", "(q \ud800)"), "[[\ud800:x]]"):
+        verdict = judge_record(attempt(completion=completion))
+        assert verdict["verdict"] in ("certified", "malformed")
+        verdict["feedback"].encode()
