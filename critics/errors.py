@@ -1,7 +1,7 @@
 """The two ways in which Certistar fails its user; everything else is a bug and shows its traceback.
 
-    InputError   a file, a line, a key or a folder is not what it should be: exit status 2
-    RunFailed    the work itself failed, and what was finished is kept: exit status 1
+InputError   a file, a line, a key or a folder is not what it should be: exit status 2
+RunFailed    the work itself failed, and what was finished is kept: exit status 1
 """
 
 

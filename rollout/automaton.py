@@ -9,9 +9,10 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
-State = Hashable
+State = Any
+"""Hashable, and opaque to everyone but its automaton."""
 
 
 class Automaton(Protocol):
@@ -48,7 +49,7 @@ class Words:
 
     def step(self, state: State, byte: int) -> State | None:
         """Narrow the range of words that agree on one more byte (binary search)."""
-        low, high, depth = state  # type: ignore[misc]
+        low, high, depth = state
 
         def at(word: bytes) -> int:
             return word[depth] if depth < len(word) else -1
@@ -59,7 +60,7 @@ class Words:
 
     def done(self, state: State) -> bool:
         """Say whether the first word left ends here; prefix-freeness makes it the only one."""
-        low, _, depth = state  # type: ignore[misc]
+        low, _, depth = state
         return depth == len(self.words[low])
 
 
@@ -120,14 +121,14 @@ class Grammar:
         move = (state, byte)
         if move not in self._moves:
             nodes: set[int] = set()
-            for node in state:  # type: ignore[attr-defined]
+            for node in state:
                 nodes |= self._edges[node].get(byte, set())
             self._moves[move] = self._closure(nodes) if nodes else None
         return self._moves[move]
 
     def done(self, state: State) -> bool:
         """Say whether the final node is reached."""
-        return self._final in state  # type: ignore[operator]
+        return self._final in state
 
     def _node(self) -> int:
         self._edges.append({})

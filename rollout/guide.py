@@ -112,7 +112,7 @@ class _Blocks:
         self.start: State = (self.grammar.start, inferences.start)
 
     def step(self, state: State, byte: int) -> State | None:
-        fixed, word = state  # type: ignore[misc]
+        fixed, word = state
         if fixed is not None:
             fixed = self.grammar.step(fixed, byte)
         if word is not None:
@@ -120,7 +120,7 @@ class _Blocks:
         return None if fixed is None and word is None else (fixed, word)
 
     def done(self, state: State) -> bool:
-        fixed, word = state  # type: ignore[misc]
+        fixed, word = state
         return (fixed is not None and self.grammar.done(fixed)) or (word is not None and self.inferences.done(word))
 
 

@@ -91,8 +91,8 @@ class Row:
 class _Node:
     """A node of the vocabulary's byte trie."""
 
-    children: dict[int, "_Node"] = field(default_factory=dict)
-    ids: list[int] = field(default_factory=list)
+    children: dict[int, "_Node"] = field(default_factory=lambda: dict[int, _Node]())
+    ids: list[int] = field(default_factory=list[int])
     free: "tuple[list[int], list[int]] | None" = None
     """Ids below that keep to free text, and ids below in which `[[` occurs; computed when first needed."""
 
@@ -157,7 +157,7 @@ class MaskEngine:
         """Split the ids at and below `node`, read as free text from there, by whether they hold `[[`."""
         if not pending and node.free is not None:
             return node.free
-        plain, opening = list(node.ids), []
+        plain, opening = list(node.ids), list[int]()
         for byte, child in node.children.items():
             if byte == _BRACKET and pending:
                 opening += _all_ids(child)

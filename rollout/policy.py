@@ -176,11 +176,15 @@ def _require_folder(model_name: str) -> None:
         model_name.startswith((".", "/", "~")) or model_name.count("/") > 1 or model_name.startswith("checkpoints/")
     )
     if looks_local and not (Path(model_name).expanduser() / "config.json").exists():
-        raise PolicyError(f"model folder {model_name!r} does not exist or holds no config.json")
+        raise PolicyError(
+            f"model folder {model_name!r} does not exist here or holds no config.json; run from the repository's "
+            "root, or make the seed model with `certistar pretrain configs/seed.yaml --out checkpoints/seed`"
+        )
 
 
 def model_digest(model_name: str) -> str:
     """Return the SHA-256 over a local model's weights, configuration and tokenizer; a hub model's name and commit."""
+    _require_folder(model_name)
     folder = Path(model_name).expanduser()
     if not folder.is_dir():
         return _hub_digest(model_name)
@@ -208,7 +212,10 @@ def _digest_of(paths: Sequence[Path]) -> str:
 def _hub_digest(model_name: str) -> str:
     from transformers import AutoConfig
 
-    commit = getattr(AutoConfig.from_pretrained(model_name), "_commit_hash", None)
+    try:
+        commit = getattr(AutoConfig.from_pretrained(model_name), "_commit_hash", None)
+    except (OSError, ValueError) as error:
+        raise PolicyError(f"model {model_name!r} could not be found ({_first_line(error)})") from error
     return hashlib.sha256(json.dumps([model_name, commit]).encode()).hexdigest()
 
 

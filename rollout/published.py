@@ -148,5 +148,5 @@ def _text(source: Path) -> str:
     try:
         data = source.read_bytes()
         return (gzip.decompress(data) if source.suffix == ".gz" else data).decode()
-    except (gzip.BadGzipFile, EOFError, UnicodeDecodeError) as error:
-        raise InputError(f"{source}: not {source.suffix} in UTF-8 ({error}); fetch the file again") from error
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise InputError(f"{source}: cannot be read ({error}); name another file, or fetch it again") from error

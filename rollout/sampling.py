@@ -22,7 +22,7 @@ class Request:
     prompt_ids: list[int]
     seed: int
     row: Row | None
-    output: list[int] = field(default_factory=list)
+    output: list[int] = field(default_factory=list[int])
 
 
 def sample_batch(

@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+from critics.errors import InputError
+
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
@@ -11,7 +13,7 @@ def token_bytes(tokenizer: Any) -> list[bytes | None]:
     """Return the bytes of every id, None for special tokens and for ids that stand for nothing.
 
     Knows byte-level BPE (GPT-2, Llama 3, Qwen) and SentencePiece with byte fallback (Llama 2, Mistral); any
-    other decoder raises `ValueError`, because a wrong table would let a policy write what a guide forbids.
+    other decoder raises `InputError`, because a wrong table would let a policy write what a guide forbids.
     """
     backend = json.loads(tokenizer.backend_tokenizer.to_str())
     decoder = json.dumps(backend["decoder"])
@@ -22,7 +24,7 @@ def token_bytes(tokenizer: Any) -> list[bytes | None]:
     elif "ByteFallback" in decoder or "Metaspace" in decoder:
         decode = _sentencepiece
     else:
-        raise ValueError(
+        raise InputError(
             f"the tokenizer's decoder ({decoder[:60]}) is neither byte-level nor SentencePiece; "
             "guided decoding needs to know every token's bytes"
         )

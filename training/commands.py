@@ -10,6 +10,7 @@ from critics.judge import JudgePool
 from critics.problem import Problem, RecordError, read_attempt
 from critics.recheck import recheck
 from critics.reference import ReferenceMismatch, reference
+from critics.verdict import VERDICTS
 from rollout.demonstration import demonstrate
 from rollout.problems.prontoqa import Ontology, PrOntoQA, Split, generate
 from rollout.prompt import PromptStyle, text
@@ -163,7 +164,7 @@ def _with_verdicts(
     traces: list[dict[str, Any]], path: Path, verdicts: Path | None, jobs: int, timeout_s: float
 ) -> list[dict[str, Any]]:
     """Attach verdicts: from the file, else the trace's own, else judged now."""
-    given = {v.get("id"): v for v in read_records(verdicts)} if verdicts else {}
+    given = _read_verdicts(verdicts) if verdicts else {}
     for trace in traces:
         if trace["id"] in given:
             trace["judgement"] = given[trace["id"]]
@@ -174,6 +175,15 @@ def _with_verdicts(
         trace["judgement"] = verdict
     _refuse_false_certificates(traces)
     return traces
+
+
+def _read_verdicts(path: Path) -> dict[str, dict[str, Any]]:
+    given: dict[str, dict[str, Any]] = {}
+    for number, record in enumerate(read_records(path), 1):
+        if not isinstance(record.get("id"), str) or record.get("verdict") not in VERDICTS:
+            raise InputError(f"{path}: record {number}: a verdict needs an id and one of {', '.join(VERDICTS)}")
+        given[record["id"]] = {"reason": "", "answer": None, "feedback": "", "certificate": None, **record}
+    return given
 
 
 def _refuse_false_certificates(traces: list[dict[str, Any]]) -> None:

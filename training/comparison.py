@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from critics.errors import InputError
 from training.estimates import REPLICATES, PairedComparison, Proportion, compare_paired, mean, mean_interval
 from training.report import p_value, percent, pick_examples, points, render, write_whole
 
@@ -84,7 +85,7 @@ class Arm:
 def summarise(run: Path) -> dict[str, Any]:
     """Return the content of report.json for a finished run folder.
 
-    Raises ValueError that names the file where the run is unfinished or a record is ill-formed, or both
+    Raises InputError that names the file where the run is unfinished or a record is ill-formed, or both
     files where two evaluations are of different problems.
     """
     return _summary(_read_arms(run), _provenance(run))
@@ -94,7 +95,7 @@ def compare_runs(runs: Sequence[Path]) -> dict[str, Any]:
     """Return one summary over several runs, their arms called `RUN:ARM`; of a single run its own summary.
 
     All arms must share seeds and problems; `a` is the first strict arm, else the first arm. Raises
-    ValueError as `summarise` does.
+    InputError as `summarise` does.
     """
     if len(runs) == 1:
         return summarise(runs[0])
@@ -285,11 +286,11 @@ def _by_hops(modes: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def _check_paired(arms: Sequence[Arm]) -> None:
-    """Raise ValueError unless every evaluation under one seed is of the same problems."""
+    """Raise InputError unless every evaluation under one seed is of the same problems."""
     first = arms[0]
     for arm in arms:
         if arm.seeds != first.seeds:
-            raise ValueError(
+            raise InputError(
                 f"arm {first.name} has the seeds {first.seeds} and arm {arm.name} {arm.seeds}: answers are "
                 "compared seed by seed, so give all arms the same seeds"
             )
@@ -302,7 +303,7 @@ def _check_same_problems(a: Evaluation, b: Evaluation) -> None:
     if a.ids == b.ids and a.problems.get("digest") == b.problems.get("digest"):
         return
     num_shared = len(set(a.ids) & set(b.ids))
-    raise ValueError(
+    raise InputError(
         f"{a.path} ({len(a.ids)} problems) and {b.path} ({len(b.ids)}) are not of the same problems: "
         f"{num_shared} ids are shared, and answers are compared one by one; evaluate both on the same file"
     )
@@ -317,18 +318,18 @@ def _read_arms(run: Path) -> list[Arm]:
     for entry in layout["lines"]:
         lines.setdefault(entry["arm"], []).append(_read_line(run, entry, layout["num_rounds"]))
     if not lines:
-        raise ValueError(f"{run / 'lines.json'}: names no lines; run `certistar run` again")
+        raise InputError(f"{run / 'lines.json'}: names no lines; run `certistar run` again")
     return [_arm(name, sorted(found, key=lambda line: line.seed)) for name, found in lines.items()]
 
 
 def _arm(name: str, lines: Sequence[Line]) -> Arm:
     if len({line.seed for line in lines}) < len(lines):
-        raise ValueError(f"arm {name} has two lines with one seed: {[line.seed for line in lines]}")
+        raise InputError(f"arm {name} has two lines with one seed: {[line.seed for line in lines]}")
     evaluations = [evaluation for line in lines for evaluation in line.rounds]
     first = evaluations[0]
     for other in evaluations:
         if other.sampled["decoding"] != first.sampled["decoding"]:
-            raise ValueError(f"arm {name} is decoded differently in {first.path} and {other.path}")
+            raise InputError(f"arm {name} is decoded differently in {first.path} and {other.path}")
     return Arm(name, first.sampled["decoding"], tuple(lines))
 
 
@@ -351,12 +352,12 @@ def _read_evaluation(path: Path) -> Evaluation:
         counts = [sampled["n"], sampled["right"], sampled["certified"]]
         problems = record["problems"]
         if sampled["decoding"] not in ("guided", "free"):
-            raise ValueError(f"sampled.decoding is {sampled['decoding']!r}, not guided or free")
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{path}: not an evaluation ({error!r}); delete it and run `certistar run` again") from error
+            raise InputError(f"sampled.decoding is {sampled['decoding']!r}, not guided or free")
+    except (KeyError, TypeError, InputError) as error:
+        raise InputError(f"{path}: not an evaluation ({error!r}); delete it and run `certistar run` again") from error
     ids, right, certified = zip(*answers, strict=True) if answers else ((), (), ())
     if counts != [len(ids), sum(right), sum(certified)] or not ids:
-        raise ValueError(f"{path}: its counts (n, right, certified) {counts} are not those of its outcomes, or 0")
+        raise InputError(f"{path}: its counts (n, right, certified) {counts} are not those of its outcomes, or 0")
     return Evaluation(path, problems, record["modes"], ids, right, certified)
 
 
@@ -373,8 +374,8 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ValueError(
+        raise InputError(
             f"{path} is missing: the run is not finished; run `certistar run` again to finish it"
         ) from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"{path} is not JSON ({error}); delete it and run `certistar run` again") from None
+        raise InputError(f"{path} is not JSON ({error}); delete it and run `certistar run` again") from None

@@ -41,6 +41,11 @@ class ProblemsConfig(Section):
     property_rate: Rate = 1.0
     ordering: Literal["random", "ordered"] = "random"
 
+    @model_validator(mode="after")
+    def _can_be_generated(self) -> Self:
+        self.family("train")
+        return self
+
     def family(self, split: Split) -> PrOntoQA:
         """Return the generator's own configuration for one split."""
         return PrOntoQA(
@@ -255,7 +260,10 @@ def _validated(model: type[Any], data: dict[str, Any], overrides: list[str], pat
             section = section.setdefault(parent, {})
             if not isinstance(section, dict):
                 raise ConfigError(f"--set {override}: {parent} is not a section")
-        section[last] = yaml.safe_load(value)
+        try:
+            section[last] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise ConfigError(f"--set {override}: the value is not YAML") from error
     try:
         return model.model_validate(data)
     except ValidationError as error:

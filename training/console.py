@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from training.line import Progress
 
@@ -81,7 +81,7 @@ def tracked(items: Iterable[Item], *, total: int, what: str) -> Iterator[Item]:
             progress.advance(task)
 
 
-def _bar(console: "object") -> "object":  # type: ignore[misc]
+def _bar(console: Any) -> Any:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -101,6 +101,6 @@ def _bar(console: "object") -> "object":  # type: ignore[misc]
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-        console=console,  # type: ignore[arg-type]
+        console=console,
         disable=not sys.stderr.isatty(),
     )

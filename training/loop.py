@@ -41,8 +41,9 @@ class Unit:
 def run(config: RunConfig, out: Path, report: Report = lambda _: None) -> None:
     """Do everything that is missing in `out`, then write report.json and report.html."""
     with locked(out):
+        lines = _lines(config)
         _claim(config, out)
-        write_json(out / "lines.json", _lines(config))
+        write_json(out / "lines.json", lines)
         _run_units(config, out, _units(config), report)
     from training.comparison import write_report
 
@@ -112,7 +113,7 @@ def _run_units(config: RunConfig, out: Path, units: list[Unit], report: Report) 
             _schedule(pool, units)
     except BrokenProcessPool as error:
         raise RunError(
-            f"a worker process died, perhaps for want of memory; {out} holds what is finished: run the same command again"
+            f"a worker process died, perhaps for want of memory; {out} holds what is finished: run the command again"
         ) from error
     finally:
         messages.put(None)
@@ -220,13 +221,20 @@ def provenance(config: RunConfig) -> dict[str, Any]:
         "config": config.name,
         "config_digest": config.digest(),
         "commit": commit(),
-        "versions": {name: metadata.version(name) for name in ("certistar", "torch", "transformers", "peft")},
+        "versions": {name: _version(name) for name in ("certistar", "torch", "transformers", "peft")},
         "seeds": config.seeds,
         "held_out_split": config.evaluation.split,
         "base": config.model.name,
         "base_digest": model_digest(config.model.name),
         "base_provenance": json.loads(made.read_text()) if made.exists() else None,
     }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def commit() -> str | None:

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from critics.errors import InputError
+
 TEMPLATE = Path(__file__).with_name("report.html.jinja")
 LONGEST_TEXT = 6_000
 """Characters of one text shown: a model that never stops must not make a page that never ends."""
@@ -163,7 +165,7 @@ def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
             try:
                 yield json.loads(line)
             except json.JSONDecodeError as error:
-                raise ValueError(f"{path}:{number}: not a JSON line ({error})") from None
+                raise InputError(f"{path}:{number}: not a JSON line ({error})") from None
 
 
 def _kind(trace: Mapping[str, Any]) -> str:

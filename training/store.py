@@ -70,14 +70,19 @@ def _lines(path: Path) -> Iterator[str]:
 
 def write_text(path: Path, text: str) -> None:
     """Put a whole file in place: written beside, synced, renamed; readers see the old file or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.new")
-    with beside.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
-    _sync_folder(path.parent)
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(f"{path} is a folder")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with beside.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written ({error}); choose another place") from error
 
 
 def write_json(path: Path, value: object) -> None:
