@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 State = Any
 """Hashable, and opaque to everyone but its automaton."""
@@ -49,7 +49,7 @@ class Words:
 
     def step(self, state: State, byte: int) -> State | None:
         """Narrow the range of words that agree on one more byte (binary search)."""
-        low, high, depth = state
+        low, high, depth = cast("tuple[int, int, int]", state)
 
         def at(word: bytes) -> int:
             return word[depth] if depth < len(word) else -1
@@ -60,7 +60,7 @@ class Words:
 
     def done(self, state: State) -> bool:
         """Say whether the first word left ends here; prefix-freeness makes it the only one."""
-        low, _, depth = state
+        low, _, depth = cast("tuple[int, int, int]", state)
         return depth == len(self.words[low])
 
 
@@ -121,7 +121,7 @@ class Grammar:
         move = (state, byte)
         if move not in self._moves:
             nodes: set[int] = set()
-            for node in state:
+            for node in cast("frozenset[int]", state):
                 nodes |= self._edges[node].get(byte, set())
             self._moves[move] = self._closure(nodes) if nodes else None
         return self._moves[move]

@@ -19,7 +19,7 @@ VARIABLES = ("'x", "'y", "'z")
 ARITIES = {"p": 1, "q": 1, "r": 2, "s": 2}
 
 
-def kernel_of(*axioms: str, work_limit: int = 200_000) -> Kernel:
+def kernel_of(*axioms: str, work_limit: int = 100_000) -> Kernel:
     kernel = Kernel(work_limit=work_limit)
     for axiom in axioms:
         kernel.add_axiom(parse_statement(axiom))

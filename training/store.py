@@ -123,7 +123,7 @@ def _recovered(path: Path) -> list[dict[str, Any]]:
         with path.open("r+b") as file:
             file.truncate(len(whole))
             os.fsync(file.fileno())
-    lines = whole.decode().splitlines(keepends=True)
+    lines = whole.decode().split("\n")[:-1]  # splitlines would also split at U+2028 and its kin
     return [read_line(line, where=f"{path}:{i}", checksum=True) for i, line in enumerate(lines, 1)]
 
 

@@ -1,0 +1,57 @@
+from training.filters import funnel, select, subsample
+
+
+def trace(number: int, verdict: str, answer: str | None, *, decoding="guided", format_="guided", finished=True):
+    return {
+        "id": f"t{number}",
+        "problem": {"context": f"c{number}", "question": "q", "answer": "true"},
+        "format": format_,
+        "completion": "text",
+        "finished": finished,
+        "sampling": {"decoding": decoding},
+        "judgement": {"verdict": verdict, "reason": "r", "answer": answer},
+    }
+
+
+TRACES = [
+    trace(0, "certified", "true"),
+    trace(1, "unproved", "true"),
+    trace(2, "refuted", "false"),
+    trace(3, "unproved", "true", decoding="free"),
+    trace(4, "malformed", None),
+    trace(5, "certified", "true", finished=False),
+    trace(6, "error", "true"),
+]
+
+
+def ids(traces):
+    return [t["id"] for t in traces]
+
+
+def test_each_filter_keeps_what_it_says():
+    assert ids(select(TRACES, "strict")) == ["t0"]
+    assert ids(select(TRACES, "guided")) == ["t0", "t1", "t6"]
+    assert ids(select(TRACES, "naive")) == ["t0", "t1", "t3", "t6"]
+    assert ids(select(TRACES, "unfiltered")) == ["t0", "t1", "t2", "t3", "t4", "t6"]
+
+
+def test_the_same_text_about_the_same_problem_counts_once():
+    again = {**TRACES[0], "id": "again"}
+    assert ids(select([TRACES[0], again], "strict")) == ["t0"]
+
+
+def test_an_unknown_gold_answer_makes_nothing_right():
+    unknown = {**TRACES[1], "problem": {"context": "c", "question": "q", "answer": None}}
+    assert select([unknown], "naive") == []
+
+
+def test_a_subsample_depends_on_ids_not_on_order():
+    chosen = {t["id"] for t in subsample(TRACES, 3, seed=1)}
+    assert len(chosen) == 3
+    assert {t["id"] for t in subsample(TRACES[::-1], 3, seed=1)} == chosen
+
+
+def test_the_funnel_counts_lucky_guesses():
+    counts = funnel(TRACES, 2)
+    assert (counts["sampled"], counts["right"], counts["certified"], counts["lucky"], counts["kept"]) == (7, 5, 2, 3, 2)
+    assert counts["verdicts"]["malformed"] == 1

@@ -1,0 +1,203 @@
+"""A run killed anywhere ends in the same files as one left alone."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from critics.judge import judge_record
+from training.comparison import write_report
+from training.config import ConfigError, RunConfig
+from training.line import Line, RunError, _refuse_leaks, evaluate_base, run_line
+from training.loop import _claim, _lines, locked
+from training.store import OpenStore, read_records, write_json
+
+ROOT = Path(__file__).parents[1]
+
+
+def config_for(model: Path, **changes) -> RunConfig:
+    return RunConfig.model_validate(
+        {
+            "name": "test",
+            "model": {"name": str(model)},
+            "problems": {"hops": [1], "extra_kinds": [0, 0]},
+            "arms": [
+                {"name": "strict", "keep": "strict", "decoding": "guided"},
+                {"name": "unfiltered", "keep": "unfiltered", "decoding": "free"},
+            ],
+            "star": {"rounds": 2, "problems_per_round": 6},
+            "sampling": {"max_new_tokens": 30, "batch_size": 2},
+            "training": {"batch_size": 2, "learning_rate": 1e-3},
+            "evaluation": {"num_problems": 5, "greedy": "ends"},
+            **changes,
+        }
+    )
+
+
+def judging(records):
+    return [judge_record(record) for record in records]
+
+
+def lines(config: RunConfig, run: Path) -> list[Line]:
+    return [Line(config, run, arm, seed, judging) for arm in config.arms for seed in config.seeds]
+
+
+def work(config: RunConfig, run: Path) -> None:
+    """Do what `certistar run` does, in this process."""
+    write_json(run / "lines.json", _lines(config))
+    for line in lines(config, run):
+        evaluate_base(line)
+        run_line(line)
+    write_report(run)
+
+
+def contents(run: Path) -> dict[str, bytes]:
+    """Return every data file's bytes; the report's provenance holds a commit, so only its numbers are compared."""
+    files = {str(p.relative_to(run)): p.read_bytes() for p in sorted(run.rglob("*")) if p.is_file()}
+    report = json.loads(files.pop("report.json"))
+    del files["report.html"], report["provenance"]
+    return files | {"report": json.dumps(report).encode()}
+
+
+@pytest.fixture(scope="module")
+def finished(tiny_model, tmp_path_factory):
+    """Return a configuration and the folder of an uninterrupted run; the untrained model cannot end its texts."""
+    import torch
+
+    torch.set_num_threads(1)
+    config = config_for(ending(tiny_model, tmp_path_factory.mktemp("ending")))
+    run = tmp_path_factory.mktemp("finished")
+    work(config, run)
+    return config, run
+
+
+def ending(model: Path, folder: Path) -> Path:
+    """Copy the tiny model, with end-of-text made likely, so that some completions finish and can be kept."""
+    from transformers import AutoModelForCausalLM
+
+    shutil.copytree(model, folder, dirs_exist_ok=True)
+    loaded = AutoModelForCausalLM.from_pretrained(folder)
+    weights = loaded.get_input_embeddings().weight.data
+    weights[loaded.config.eos_token_id] = weights.mean(0) * 3
+    loaded.save_pretrained(folder)
+    return folder
+
+
+STAGES = {
+    "nothing but the base": ["strict", "unfiltered", "report.json"],
+    "after the rollout was sealed": ["unfiltered/seed-0/round-000/dataset", "unfiltered/seed-0/round-000/adapter",
+                                     "unfiltered/seed-0/round-000/evaluation.json", "unfiltered/seed-0/round-001"],
+    "within curating": ["unfiltered/seed-0/round-000/dataset/summary.json", "unfiltered/seed-0/round-000/adapter",
+                        "unfiltered/seed-0/round-000/evaluation.json", "unfiltered/seed-0/round-001"],
+    "within fine-tuning": ["unfiltered/seed-0/round-001/adapter/manifest.json",
+                           "unfiltered/seed-0/round-001/evaluation.json"],
+    "before the evaluation": ["unfiltered/seed-0/round-001/evaluation.json", "report.json"],
+    "before the base was measured": ["base", "report.html"],
+}  # fmt: skip
+
+
+def forget(run: Path, names: list[str]) -> None:
+    for name in names:
+        path = run / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def test_the_run_trained_on_something(finished):
+    config, run = finished
+    manifest = json.loads((run / "unfiltered/seed-0/round-001/adapter/manifest.json").read_text())
+    assert manifest["trained"]
+    assert manifest["examples"] > 0
+    assert (run / "unfiltered/seed-0/round-001/adapter/adapter_model.safetensors").exists()
+    assert config.star.rounds == 2
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_run_killed_at_a_stage_ends_the_same(finished, tmp_path, stage):
+    config, run = finished
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    forget(copy, STAGES[stage])
+    work(config, copy)
+    assert contents(copy) == contents(run)
+
+
+@pytest.mark.parametrize("torn", [0, 40])
+def test_a_run_killed_within_a_rollout_ends_the_same(finished, tmp_path, torn):
+    config, run = finished
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    folder = copy / "unfiltered/seed-0/round-000"
+    traces = [{k: v for k, v in t.items() if k != "judgement"} for t in read_records(folder / "traces.jsonl")]
+    forget(copy, ["unfiltered"])
+    store = OpenStore(folder / "traces.open.jsonl")
+    store.append(traces[:4])
+    store.path.write_bytes(store.path.read_bytes()[: -torn or None])
+    work(config, copy)
+    assert contents(copy) == contents(run)
+
+
+def test_a_folder_of_another_configuration_is_refused(finished, tmp_path):
+    config, _ = finished
+    _claim(config, tmp_path)
+    _claim(config.model_copy(update={"jobs": 7}), tmp_path)
+    with pytest.raises(ConfigError, match="another configuration"):
+        _claim(config.model_copy(update={"seeds": [5]}), tmp_path)
+
+
+def test_two_processes_cannot_share_a_run_folder(tmp_path):
+    with locked(tmp_path), pytest.raises(RunError, match="another process"), locked(tmp_path):
+        pass
+
+
+def test_training_problems_among_the_held_out_ones_stop_the_run(finished, tmp_path):
+    config, _ = finished
+    line = lines(config, tmp_path)[0]
+    with pytest.raises(RunError, match="stand among the held-out ones"):
+        _refuse_leaks(line.held_out[:2], line.held_out)
+
+
+def test_no_example_kept_leaves_the_base_model_in_place(finished):
+    _, run = finished
+    manifest = json.loads((run / "strict/seed-0/round-000/adapter/manifest.json").read_text())
+    assert manifest == {"trained": False, "reason": "no example was kept"}
+    evaluation = json.loads((run / "strict/seed-0/round-000/evaluation.json").read_text())
+    assert evaluation["policy"]["adapter"] is None
+
+
+@pytest.mark.parametrize("changes", [{"star": {"rounds": 2, "problems_per_round": 16, "start": "last"}},
+                                     {"training": {"method": "full", "batch_size": 2, "optimizer": "adamw_bnb_8bit"}, "star": {"problems_per_round": 16}},
+                                     {"star": {"rounds": 1, "problems_per_round": 16, "rationalise": True}}])  # fmt: skip
+def test_the_switches_run(finished, tmp_path, changes):
+    config, _ = finished
+    changed = config_for(Path(config.model.name), arms=[{"name": "u", "keep": "unfiltered", "decoding": "free"}], **changes)
+    work(changed, tmp_path)
+    assert json.loads((tmp_path / "round-000/adapter/manifest.json").read_text())["trained"]
+    traces = list(read_records(tmp_path / "round-000/traces.jsonl", checksum=True))
+    assert any(t["hint"] for t in traces) == changed.star.rationalise
+
+
+def test_a_real_kill_within_a_rollout_is_survived(finished, tmp_path):
+    """SIGKILL to the command while its rollout is open; its children die too, and the second call ends the same."""
+    config, run = finished
+    path = tmp_path / "config.yaml"
+    path.write_text(yaml.safe_dump(config.model_dump(mode="json")))
+    command = [sys.executable, "-m", "training", "run", str(path), "--out", str(tmp_path / "run")]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    first = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 240
+    while not list((tmp_path / "run").rglob("traces.open.jsonl")) and first.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    again = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=400, check=False)
+    assert again.returncode == 0, again.stderr
+    rates = [json.loads((r / "report.json").read_text())["arms"] for r in (run, tmp_path / "run")]
+    assert rates[0] == rates[1]

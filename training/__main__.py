@@ -1,0 +1,5 @@
+"""`python -m training` is `certistar`."""
+
+from training.cli import app
+
+app()
