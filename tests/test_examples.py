@@ -17,7 +17,7 @@ def test_an_example_without_end_of_text_is_an_error():
 
 
 def test_an_example_that_would_be_cut_is_an_error():
-    with pytest.raises(ExampleError, match="exceed training.max_tokens"):
+    with pytest.raises(ExampleError, match=r"exceed training\.max_tokens"):
         checked(Example("e", (1, 2), (3, EOS)), eos_id=EOS, max_tokens=3)
 
 

@@ -24,11 +24,24 @@ def after(*blocks: str) -> LogicGuide:
 
 def test_the_six_actions_are_allowed_and_nothing_else():
     guide = LogicGuide()
-    for block in ("object:tom]]", "prop:cold-blooded]]", "relation:visits]]", "goal:(not (cat tom))]]", "infer:nothing]]"):
+    for block in (
+        "object:tom]]",
+        "prop:cold-blooded]]",
+        "relation:visits]]",
+        "goal:(not (cat tom))]]",
+        "infer:nothing]]",
+    ):
         assert accepts(guide, block), block
     for block in ("axiom:(cat tom)]]", "axiom:(cat 'x) -> (not (dog 'x))]]", "axiom:(a tom) -> (b 'y tom) -> (c 'y)]]"):
         assert accepts(guide, block), block
-    for block in ("var:x]]", "goal:(cat 'x)]]", "axiom:(cat 'x)]]", "axiom: (cat tom)]]", "axiom:(not (not (a b)))]]", "prop:]]"):
+    for block in (
+        "var:x]]",
+        "goal:(cat 'x)]]",
+        "axiom:(cat 'x)]]",
+        "axiom: (cat tom)]]",
+        "axiom:(not (not (a b)))]]",
+        "prop:]]",
+    ):
         assert not accepts(guide, block), block
 
 

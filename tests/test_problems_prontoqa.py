@@ -54,7 +54,9 @@ def test_the_order_of_statements_does_not_make_another_problem():
     assert content_key(shuffled) == content_key(ordered)
 
 
-@pytest.mark.parametrize("bad", [{"hops": (0,)}, {"hops": (9,)}, {"hops": ()}, {"extra_kinds": (2, 1)}, {"ontologies": ()}])
+@pytest.mark.parametrize(
+    "bad", [{"hops": (0,)}, {"hops": (9,)}, {"hops": ()}, {"extra_kinds": (2, 1)}, {"ontologies": ()}]
+)
 def test_a_configuration_that_cannot_be_drawn_is_refused(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         PrOntoQA(**bad)

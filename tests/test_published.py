@@ -131,8 +131,8 @@ def test_broken_json_is_named_with_its_line(tmp_path: Path):
     ("name", "content", "why"),
     [
         ("set.csv", b"", "must end in"),
-        ("set.jsonl.gz", b"plain", "fetch the file again"),
-        ("set.jsonl", b"\xff", "fetch the file again"),
+        ("set.jsonl.gz", b"plain", "fetch it again"),
+        ("set.jsonl", b"\xff", "fetch it again"),
         ("set.json", b"3", "name another file"),
         ("set.json", b'{"example1": {}}', "set.json, example1: problem.id"),
     ],

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from training import report
 from training.comparison import compare_runs, summarise, table, verdict_sentence, write_report
+from training.store import line_of
 
 N = 20
 ATTACK = "</pre><script>alert('x')</script><img src=x onerror=alert(1)> [[axiom:</mark><script>y()</script>]]"
@@ -97,7 +98,6 @@ def trace(number: int, verdict: str, completion: str = "[[axiom:(impus rex)]] so
             "feedback": None,
             "certificate": certificate if verdict == "certified" else None,
         },
-        "crc": "0",
     }
 
 
@@ -116,7 +116,7 @@ def make_run(run: Path, arms: dict[str, list[tuple[int, int]]], *, seeds: int = 
                 save(folder / "dataset" / "summary.json", counts)
                 kind = "certified" if name == "strict" else "unproved"
                 traces = [trace(i, kind, options.get("completion", "[[goal:x]] Answer: true")) for i in range(5)]
-                (folder / "traces.jsonl").write_text("".join(json.dumps(t) + "\n" for t in reversed(traces)))
+                (folder / "traces.jsonl").write_text("".join(line_of(t) for t in reversed(traces)))
     provenance = {
         "commit": "c0ffee",
         "base_provenance": {"pretraining": {"sequences": 58_000}, "sees": "proofs"},
@@ -431,7 +431,7 @@ def test_what_a_model_wrote_is_never_markup(tmp_path):
             line["judgement"]["reason"] = line["judgement"]["feedback"] = ATTACK
             if line["judgement"]["certificate"]:
                 line["judgement"]["certificate"]["evidence"]["steps"][0] = {"statement": ATTACK, "by": ATTACK}
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        path.write_text("".join(line_of(line) for line in lines))
     write_report(run)
     page = Page((run / "report.html").read_text())
     assert not {"script", "img"} & {tag for tag, _ in page.elements}
@@ -447,7 +447,7 @@ def test_other_evidence_is_shown_as_json(tmp_path):
         line["judgement"]["certificate"]["evidence"] = {"steps": "none", "model": ["p(a)"]}
         line["messages"] = [{"role": "user", "content": "And \ud800 then?"}]
         del line["completion"]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    path.write_text("".join(line_of(line) for line in lines))
     write_report(run)
     text = Page((run / "report.html").read_text()).text
     assert '"p(a)"' in text
@@ -459,7 +459,7 @@ def test_examples_are_the_first_by_id_one_for_each_problem(tmp_path):
     traces = [trace(i, "certified") for i in (4, 2, 3, 1)] + [{**trace(1, "certified"), "id": "q1-7"}]
     traces += [{**trace(0, "unproved"), "id": "a"}, {**trace(5, "unproved"), "id": "b"}]
     traces[-1]["judgement"] = {**traces[-1]["judgement"], "answer": "false"}  # unproved, and wrong
-    path.write_text("".join(json.dumps(t) + "\n" for t in traces))
+    path.write_text("".join(line_of(t) for t in traces))
     found = report.pick_examples({"naive": [(0, path)], "strict": [(3, tmp_path / "none"), (4, path)]})
     assert [(e.arm, e.seed, e.trace["id"]) for e in found.certified] == [
         ("strict", 4, "q1-0"),
@@ -472,7 +472,7 @@ def test_examples_are_the_first_by_id_one_for_each_problem(tmp_path):
 def test_broken_trace_line_is_named(run):
     path = run / "strict/seed-0/round-001/traces.jsonl"
     path.write_text(path.read_text() + "{half")
-    with pytest.raises(ValueError, match=r"traces.jsonl:6: not a JSON line"):
+    with pytest.raises(ValueError, match=r"traces.jsonl:6: not a JSON object"):
         write_report(run)
 
 

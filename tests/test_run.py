@@ -171,12 +171,19 @@ def test_no_example_kept_leaves_the_base_model_in_place(finished):
     assert evaluation["policy"]["adapter"] is None
 
 
-@pytest.mark.parametrize("changes", [{"star": {"rounds": 2, "problems_per_round": 16, "start": "last"}},
-                                     {"training": {"method": "full", "batch_size": 2, "optimizer": "adamw_bnb_8bit"}, "star": {"problems_per_round": 16}},
-                                     {"star": {"rounds": 1, "problems_per_round": 16, "rationalise": True}}])  # fmt: skip
+SWITCHES = [
+    {"star": {"rounds": 2, "problems_per_round": 16, "start": "last"}},
+    {"star": {"problems_per_round": 16}, "training": {"method": "full", "optimizer": "adamw_bnb_8bit"}},
+    {"star": {"rounds": 1, "problems_per_round": 16, "rationalise": True}},
+]
+
+
+@pytest.mark.parametrize("changes", SWITCHES)
 def test_the_switches_run(finished, tmp_path, changes):
     config, _ = finished
-    changed = config_for(Path(config.model.name), arms=[{"name": "u", "keep": "unfiltered", "decoding": "free"}], **changes)
+    changed = config_for(
+        Path(config.model.name), arms=[{"name": "u", "keep": "unfiltered", "decoding": "free"}], **changes
+    )
     work(changed, tmp_path)
     assert json.loads((tmp_path / "round-000/adapter/manifest.json").read_text())["trained"]
     traces = list(read_records(tmp_path / "round-000/traces.jsonl", checksum=True))

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from critics.errors import InputError
 from training.estimates import REPLICATES, PairedComparison, Proportion, compare_paired, mean, mean_interval
-from training.report import p_value, percent, pick_examples, points, render, write_whole
+from training.report import p_value, percent, pick_examples, points, render
+from training.store import write_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -116,7 +117,7 @@ def write_report(run: Path) -> dict[str, Any]:
     summary = _summary(arms, _provenance(run))
     examples = pick_examples({arm.name: [(line.seed, line.traces) for line in arm.lines] for arm in arms})
     record = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False)
-    write_whole(run / "report.json", record + "\n")
+    write_text(run / "report.json", record + "\n")
     render(summary, examples, run / "report.html", headlines=verdict_sentence(summary))
     return summary
 
@@ -353,7 +354,7 @@ def _read_evaluation(path: Path) -> Evaluation:
         problems = record["problems"]
         if sampled["decoding"] not in ("guided", "free"):
             raise InputError(f"sampled.decoding is {sampled['decoding']!r}, not guided or free")
-    except (KeyError, TypeError, InputError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: not an evaluation ({error!r}); delete it and run `certistar run` again") from error
     ids, right, certified = zip(*answers, strict=True) if answers else ((), (), ())
     if counts != [len(ids), sum(right), sum(certified)] or not ids:

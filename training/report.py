@@ -7,14 +7,13 @@ traces give equal bytes.
 
 import heapq
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from critics.errors import InputError
+from training.store import read_records, write_text
 
 TEMPLATE = Path(__file__).with_name("report.html.jinja")
 LONGEST_TEXT = 6_000
@@ -71,7 +70,7 @@ def render(summary: Mapping[str, Any], traces: Examples, out: Path, headlines: S
         certified=[_view(example) for example in traces.certified],
         lucky=[_view(example) for example in traces.lucky],
     )
-    write_whole(out, page)
+    write_text(out, page)
 
 
 def write_figure(summary: Mapping[str, Any], path: Path) -> None:
@@ -82,20 +81,7 @@ def write_figure(summary: Mapping[str, Any], path: Path) -> None:
         for axes, (metric, title) in zip(panels, METRICS, strict=True):
             _draw_rates(axes, summary["arms"], metric)
             axes.set_title(title, loc="left", weight="bold")
-        write_whole(path, _svg(figure))
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Replace `path` by `text` in one step: a reader sees the old file or the new one, never half.
-
-    A lone surrogate, which JSON may carry and UTF-8 cannot, becomes a question mark.
-    """
-    beside = path.with_name(f".{path.name}.part")
-    with beside.open("wb") as file:
-        file.write(text.encode("utf-8", "replace"))
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+        write_text(path, _svg(figure))
 
 
 # -- numbers as people read them
@@ -152,20 +138,11 @@ def pick_examples(files: Mapping[str, Sequence[tuple[int, Path]]]) -> Examples:
 def _first_traces(path: Path, wanted: str) -> list[dict[str, Any]]:
     """Return the traces of the wanted kind with the smallest ids, one for each problem."""
     best: dict[str, dict[str, Any]] = {}
-    for trace in _read_lines(path):
+    for trace in read_records(path):
         if _kind(trace) == wanted:
             problem = str(trace["problem"]["id"])
             best[problem] = min(trace, best.get(problem, trace), key=lambda trace: str(trace["id"]))
     return heapq.nsmallest(NUM_EXAMPLES, best.values(), key=lambda trace: str(trace["id"]))
-
-
-def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                yield json.loads(line)
-            except json.JSONDecodeError as error:
-                raise InputError(f"{path}:{number}: not a JSON line ({error})") from None
 
 
 def _kind(trace: Mapping[str, Any]) -> str:

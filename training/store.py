@@ -21,7 +21,10 @@ class StoreError(InputError):
 
 def line_of(record: dict[str, Any]) -> str:
     """Return the record as one line with its checksum, newline included."""
-    body = json.dumps({k: v for k, v in record.items() if k != "crc"}, ensure_ascii=False)
+    content = {key: value for key, value in record.items() if key != "crc"}
+    body = json.dumps(content, ensure_ascii=False)
+    if not body.isprintable() and any("\ud800" <= c <= "\udfff" for c in body):
+        body = json.dumps(content)  # a lone surrogate has no UTF-8, but an escape
     if body == "{}":
         raise StoreError("an empty record cannot be stored")
     return f'{body[:-1]}, "crc": "{zlib.crc32(body.encode()):08x}"}}\n'
@@ -75,8 +78,8 @@ def write_text(path: Path, text: str) -> None:
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a folder")
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with beside.open("wb") as file:
+            file.write(text.encode("utf-8", "replace"))  # a lone surrogate, which JSON may carry, has no UTF-8
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
