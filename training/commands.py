@@ -17,6 +17,7 @@ from rollout.prompt import PromptStyle, text
 from rollout.published import load_prontoqa
 from training.config import ConfigError, RunConfig, load_run
 from training.filters import KEEPS, funnel, select
+from training.logs import quieten
 from training.problems import load_problems
 from training.store import read_records, write_json, write_records
 
@@ -265,16 +266,9 @@ def _policy(config: RunConfig, adapter: Path | None) -> Any:
 
     if not torch.cuda.is_available():
         torch.set_num_threads(1)
-    _quiet()
+    quieten()
     style = config.model.style(config.arms[0].format)
     return HuggingFacePolicy(config.model.name, adapter, prompt_style=style, dtype=config.model.dtype)
-
-
-def _quiet() -> None:
-    from transformers.utils import logging
-
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
 
 
 def train_files(config_path: Path, data: Path, out: Path, nproc: str, seed: int, overrides: list[str] | None) -> None:
@@ -286,7 +280,7 @@ def train_files(config_path: Path, data: Path, out: Path, nproc: str, seed: int,
     config = load_run(config_path, overrides)
     if nproc != "auto" and not (nproc.isdigit() and int(nproc) > 0):
         raise ConfigError(f"--nproc {nproc!r}: write a number from 1, or auto")
-    _quiet()
+    quieten()
     job = FineTuning(
         model=config.model,
         training=config.training,
@@ -295,6 +289,7 @@ def train_files(config_path: Path, data: Path, out: Path, nproc: str, seed: int,
         seed=seed,
         base_digest=model_digest(config.model.name),
         nproc=num_training_processes() if nproc == "auto" else int(nproc),
+        progress=True,
     )
     made = fine_tune(job)
     say(f"trained on {made['examples']} examples, {made['supervised_tokens']} supervised tokens; adapter in {out}")

@@ -212,6 +212,8 @@ class PretrainingConfig(Section):
 
     name: str
     seed: int
+    start: str | None = None
+    """A model folder to go on from, with its tokenizer; None: from scratch."""
     model: SizeConfig = SizeConfig()
     batch_size: Positive = 32
     learning_rate: Annotated[float, Field(gt=0)] = 3e-3

@@ -18,6 +18,7 @@ from critics.errors import RunFailed
 from rollout.policy import load_model, load_tokenizer, prompt_ids
 from training.config import ModelConfig, TrainingConfig
 from training.examples import CompletionCollator, Example, ExampleError, checked, tokenised
+from training.logs import quieten
 from training.store import read_records, write_json
 
 MANIFEST = "manifest.json"
@@ -40,6 +41,8 @@ class FineTuning:
     """The adapter to go on from; None: the base model."""
     base_digest: str = ""
     nproc: int = 1
+    progress: bool = False
+    """Whether to show the Trainer's own bar; several at once would garble a terminal."""
 
 
 def fine_tune(job: FineTuning) -> dict[str, Any]:
@@ -57,6 +60,7 @@ def train_here(job: FineTuning) -> dict[str, Any]:
     import torch
     from transformers import set_seed
 
+    quieten()
     _assert_world_size(job.nproc)
     if not torch.cuda.is_available():
         torch.set_num_threads(1)  # two busy threads on two busy cores were measured five times slower than one
@@ -121,7 +125,7 @@ def _trainable_model(job: FineTuning) -> Any:
 
 def _trainer(job: FineTuning, model: Any, tokenizer: Any, examples: list[Example], work: Path) -> Any:
     import torch
-    from transformers import Trainer, TrainingArguments
+    from transformers import PrinterCallback, Trainer, TrainingArguments
 
     config = job.training
     gpu = torch.cuda.is_available()
@@ -142,14 +146,16 @@ def _trainer(job: FineTuning, model: Any, tokenizer: Any, examples: list[Example
         save_total_limit=2,
         logging_steps=10,
         report_to=[],
-        disable_tqdm=not sys.stderr.isatty(),
+        disable_tqdm=not (job.progress and sys.stderr.isatty()),
         remove_unused_columns=False,
         seed=job.seed,
         data_seed=job.seed,
         dataloader_pin_memory=gpu,
     )
     collator = CompletionCollator(tokenizer.pad_token_id)
-    return Trainer(model, arguments, train_dataset=examples, data_collator=collator)  # type: ignore[arg-type]
+    trainer = Trainer(model, arguments, train_dataset=examples, data_collator=collator)  # type: ignore[arg-type]
+    trainer.remove_callback(PrinterCallback)
+    return trainer
 
 
 def _put_in_place(job: FineTuning, model: Any, work: Path, examples: list[Example], metrics: dict[str, Any]) -> None:

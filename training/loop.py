@@ -169,13 +169,12 @@ def _start_worker(config: RunConfig, out: Path, messages: Any) -> None:
     from multiprocessing.util import Finalize
 
     import torch
-    from transformers.utils import logging
 
     from critics.judge import JudgePool
+    from training.logs import quieten
 
     die_with_parent()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    quieten()
     if not torch.cuda.is_available():
         torch.set_num_threads(1)
     worker = _Worker(config, out, messages, JudgePool())

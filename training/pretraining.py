@@ -15,10 +15,12 @@ from typing import Any
 from critics.formula import parse_statement
 from critics.problem import Formal, Problem
 from rollout.demonstration import compose, decide
+from rollout.policy import load_model, load_tokenizer, model_digest
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle, text
 from training.config import PhaseConfig, PretrainingConfig
 from training.examples import CompletionCollator, Example, tokenised
+from training.logs import quieten
 
 _PIECES = r" ?[0-9]+-| 'x\)+\]\]| 'x\) -> \((?:not \()?|\)*\]\]| ?\[\[[a-z]+:\(*(?:not \()?| ?[A-Za-z]+|[0-9]|\s|."
 """Where the tokenizer may cut: words with their blank, and the brackets of guided text with theirs."""
@@ -31,10 +33,11 @@ def pretrain(config: PretrainingConfig, out: Path) -> dict[str, Any]:
     import torch
     from transformers import set_seed
 
+    quieten()
     torch.set_num_threads(1)
-    tokenizer = build_tokenizer(config)
+    tokenizer = load_tokenizer(config.start) if config.start else build_tokenizer(config)
     set_seed(config.seed)
-    model = build_model(config, tokenizer)
+    model = _earlier_model(config.start) if config.start else build_model(config, tokenizer)
     batches = [batch for phase in range(len(config.phases)) for batch in _batches(config, phase, tokenizer)]
     trainer = _trainer(config, model, tokenizer, batches, out)
     result = trainer.train()
@@ -135,6 +138,10 @@ def build_model(config: PretrainingConfig, tokenizer: Any) -> Any:
     return model
 
 
+def _earlier_model(folder: str) -> Any:
+    return load_model(folder, dtype="float32", attn_implementation="eager")
+
+
 def _batches(config: PretrainingConfig, phase: int, tokenizer: Any) -> Iterator[list[Example]]:
     """Yield batches of similar length, so that little is padded; their order is shuffled in windows."""
     window = 64 * config.batch_size
@@ -183,6 +190,7 @@ def _provenance(config: PretrainingConfig, model: Any, tokenizer: Any, metrics: 
     last = config.phases[-1]
     return {
         "made_by": "certistar pretrain",
+        "started_from": model_digest(config.start) if config.start else "scratch",
         "num_parameters": sum(p.numel() for p in model.parameters()),
         "vocabulary": len(tokenizer),
         "sequences": sum(phase.num_examples for phase in config.phases),
