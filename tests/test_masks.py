@@ -12,11 +12,38 @@ from rollout.masks import GuideViolation, MaskEngine, Row
 
 AXIOMS = ("(cat 'x) -> (warm 'x)", "(cat 'x) -> (not (dog 'x))", "(cat tom)")
 STRADDLERS = [
-    "[[", " [[", "]]", ")]]", "))]]", ")]].", ")]] [[", ")]] [[infer:(", "] [[infer:(warm", "[[infer:(", "[[axiom:(",
-    "[[nope:", "]]\nAnswer",
-    "(warm", "(not (dog tom))", " tom)]] so [", "[", "[infer:", "x [", "warm", "tom",
-    ")]] [[goal:(a b)]]", "infer:nothing]]", "axiom:(a 'x) -> (b 'x)]]", " -> (", "'x", "goal:(", "object:", "prop:a]]", "[[[", "]",
-]  # fmt: skip
+    "[[",
+    " [[",
+    "]]",
+    ")]]",
+    "))]]",
+    ")]].",
+    ")]] [[",
+    ")]] [[infer:(",
+    "] [[infer:(warm",
+    "[[infer:(",
+    "[[axiom:(",
+    "[[nope:",
+    "]]\nAnswer",
+    "(warm",
+    "(not (dog tom))",
+    " tom)]] so [",
+    "[",
+    "[infer:",
+    "x [",
+    "warm",
+    "tom",
+    ")]] [[goal:(a b)]]",
+    "infer:nothing]]",
+    "axiom:(a 'x) -> (b 'x)]]",
+    " -> (",
+    "'x",
+    "goal:(",
+    "object:",
+    "prop:a]]",
+    "[[[",
+    "]",
+]
 VOCABULARY: list[bytes | None] = [None, *(bytes([b]) for b in range(32, 127)), *(t.encode() for t in STRADDLERS)]
 EOS = 0
 

@@ -139,7 +139,7 @@ def _trainer(job: FineTuning, model: Any, tokenizer: Any, examples: list[Example
         warmup_steps=int(config.warmup_ratio * config.epochs * len(examples) / config.batch_size),
         weight_decay=config.weight_decay,
         optim=config.optimizer,
-        bf16=gpu,
+        bf16=uses_bfloat16(config),
         use_cpu=not gpu,
         save_strategy="steps" if config.checkpoint_steps else "no",
         save_steps=config.checkpoint_steps or 500,
@@ -156,6 +156,16 @@ def _trainer(job: FineTuning, model: Any, tokenizer: Any, examples: list[Example
     trainer = Trainer(model, arguments, train_dataset=examples, data_collator=collator)  # type: ignore[arg-type]
     trainer.remove_callback(PrinterCallback)
     return trainer
+
+
+def uses_bfloat16(config: TrainingConfig) -> bool:
+    """Say whether a fine-tuning here runs in mixed bfloat16."""
+    import torch
+
+    if config.precision != "auto":
+        return config.precision == "bfloat16"
+    native = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)
+    return torch.cuda.is_available() or native()
 
 
 def _put_in_place(job: FineTuning, model: Any, work: Path, examples: list[Example], metrics: dict[str, Any]) -> None:
@@ -181,6 +191,7 @@ def manifest(job: FineTuning, examples: list[Example], loss: float) -> dict[str,
         "dataset": hashlib.sha256(data).hexdigest(),
         "config": hashlib.sha256(job.training.model_dump_json().encode()).hexdigest(),
         "seed": job.seed,
+        "precision": "bfloat16" if uses_bfloat16(job.training) else "float32",
         "examples": len(examples),
         "supervised_tokens": sum(len(example.completion_ids) for example in examples),
         "mean_loss": loss,
