@@ -57,10 +57,10 @@ def fine_tune(job: FineTuning) -> dict[str, Any]:
 
 def train_here(job: FineTuning) -> dict[str, Any]:
     """Fine-tune in this process, which under torchrun is one of several."""
+    quieten()
     import torch
     from transformers import set_seed
 
-    quieten()
     _assert_world_size(job.nproc)
     if not torch.cuda.is_available():
         torch.set_num_threads(1)  # two busy threads on two busy cores were measured five times slower than one

@@ -6,10 +6,10 @@ import warnings
 
 def quieten() -> None:
     """Silence progress bars and notices of transformers, peft and bitsandbytes in this process."""
+    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # before anything imports it
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()
-    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
     for category in (FutureWarning, DeprecationWarning, UserWarning):
         warnings.filterwarnings("ignore", category=category, module=r"(torch|transformers|peft|bitsandbytes)\b")

@@ -168,13 +168,13 @@ _worker: list[_Worker] = []
 def _start_worker(config: RunConfig, out: Path, messages: Any) -> None:
     from multiprocessing.util import Finalize
 
-    import torch
-
     from critics.judge import JudgePool
     from training.logs import quieten
 
     die_with_parent()
     quieten()
+    import torch
+
     if not torch.cuda.is_available():
         torch.set_num_threads(1)
     worker = _Worker(config, out, messages, JudgePool())

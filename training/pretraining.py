@@ -30,10 +30,10 @@ _BARE = PromptStyle()
 
 def pretrain(config: PretrainingConfig, out: Path) -> dict[str, Any]:
     """Train the seed model of `config` into `out`; return its provenance, which is written beside it."""
+    quieten()
     import torch
     from transformers import set_seed
 
-    quieten()
     torch.set_num_threads(1)
     tokenizer = load_tokenizer(config.start) if config.start else build_tokenizer(config)
     set_seed(config.seed)
