@@ -1,0 +1,95 @@
+"""The stages as commands of their own: roll out, filter, train (one process and two), evaluate."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from training.config import ModelConfig
+from training.examples import ExampleError
+from training.finetuning import read_examples
+
+ROOT = Path(__file__).parents[1]
+
+
+def certistar(*words: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "training", *map(str, words)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.fixture(scope="module")
+def config(tiny_model, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("config") / "tiny.yaml"
+    settings = {
+        "name": "tiny",
+        "model": {"name": str(tiny_model)},
+        "problems": {"hops": [1], "extra_kinds": [0, 0]},
+        "arms": [{"name": "free", "keep": "unfiltered", "decoding": "free"}],
+        "sampling": {"max_new_tokens": 20, "batch_size": 3},
+        "training": {"batch_size": 2, "learning_rate": 1e-3},
+    }
+    path.write_text(yaml.safe_dump(settings))
+    return path
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory) -> Path:
+    """Reference attempts, judged and filtered: every one is certified."""
+    folder = tmp_path_factory.mktemp("data")
+    for words in (
+        ("problems", "prontoqa", "--num", 8, "--hops", 1, "--out", folder / "p.jsonl"),
+        ("demonstrate", folder / "p.jsonl", "--out", folder / "a.jsonl"),
+        ("filter", folder / "a.jsonl", "--keep", "strict", "--out", folder / "kept"),
+    ):
+        done = certistar(*words)
+        assert done.returncode == 0, done.stderr
+    assert json.loads((folder / "kept" / "summary.json").read_text())["kept"] == 8
+    return folder
+
+
+def test_a_rollout_is_written_in_problem_order(config, dataset, tmp_path):
+    done = certistar("rollout", config, "--problems", dataset / "p.jsonl", "--out", tmp_path / "t.jsonl")
+    assert done.returncode == 0, done.stderr
+    traces = [json.loads(line) for line in (tmp_path / "t.jsonl").read_text().splitlines()]
+    assert [t["problem"]["id"] for t in traces] == [f"prontoqa/train/0/{i}" for i in range(8)]
+    assert all(t["sampling"]["temperature"] == 1.0 and t["policy"]["base"] for t in traces)
+
+
+@pytest.mark.parametrize("nproc", [1, 2])
+def test_training_launches_as_many_processes_as_asked(config, dataset, tmp_path, nproc):
+    out = tmp_path / "adapter"
+    done = certistar("train", config, "--data", dataset / "kept", "--out", out, "--nproc", nproc)
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["examples"] == 8
+    assert (out / "adapter_model.safetensors").exists()
+    measured = certistar("evaluate", config, "--problems", dataset / "p.jsonl", "--adapter", out, "--json")
+    assert measured.returncode == 0, measured.stderr
+    assert json.loads(measured.stdout)["n"] == 8
+
+
+def test_the_same_seed_trains_the_same_adapter(config, dataset, tmp_path):
+    weights = []
+    for name in ("one", "two"):
+        done = certistar("train", config, "--data", dataset / "kept", "--out", tmp_path / name, "--nproc", 1)
+        assert done.returncode == 0, done.stderr
+        weights.append((tmp_path / name / "adapter_model.safetensors").read_bytes())
+    assert weights[0] == weights[1]
+
+
+def test_an_empty_dataset_is_an_error(tiny_model, tmp_path):
+    from rollout.policy import load_tokenizer
+
+    (tmp_path / "examples.jsonl").write_text("")
+    with pytest.raises(ExampleError, match="no example to train on"):
+        read_examples(tmp_path, ModelConfig(name="m"), load_tokenizer(str(tiny_model)), max_tokens=99)
+
+
+def test_a_missing_dataset_names_the_command_that_makes_one(config, tmp_path):
+    done = certistar("train", config, "--data", tmp_path / "gone", "--out", tmp_path / "a", "--nproc", 1)
+    assert done.returncode == 2
+    assert "certistar filter" in done.stderr
+    assert "Traceback" not in done.stderr
