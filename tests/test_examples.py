@@ -1,6 +1,8 @@
 import pytest
 
+from training.config import TrainingConfig
 from training.examples import IGNORED, CompletionCollator, Example, ExampleError, checked
+from training.finetuning import _step_limit
 
 EOS = 9
 
@@ -26,3 +28,9 @@ def test_the_loss_falls_on_the_completion_alone():
     assert batch["input_ids"].tolist() == [[1, 2, 3, EOS], [4, EOS, 0, 0]]
     assert batch["labels"].tolist() == [[IGNORED, IGNORED, 3, EOS], [IGNORED, EOS, IGNORED, IGNORED]]
     assert batch["attention_mask"].tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
+
+
+@pytest.mark.parametrize(("num_examples", "limit"), [(3, -1), (40, -1), (41, 10)])
+def test_a_step_limit_shortens_and_never_lengthens(num_examples, limit):
+    config = TrainingConfig(epochs=1, batch_size=4, max_steps=10)
+    assert _step_limit(config, num_examples, nproc=1) == limit

@@ -124,6 +124,9 @@ class TrainingConfig(Section):
     lora_alpha: Positive = 16
     lora_dropout: Rate = 0.0
     epochs: Positive = 1
+    max_steps: Annotated[int, Field(ge=0)] = 0
+    """At most so many optimiser steps, whatever the epochs ask for: an equal budget for arms that keep more.
+    0: no limit."""
     batch_size: Positive = 2
     gradient_accumulation: Positive = 1
     learning_rate: Annotated[float, Field(gt=0)] = 2e-5

@@ -6,6 +6,7 @@ optimisers and resuming are the Trainer's. The adapter is in place when its mani
 
 import hashlib
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -132,6 +133,7 @@ def _trainer(job: FineTuning, model: Any, tokenizer: Any, examples: list[Example
     arguments = TrainingArguments(
         output_dir=str(work),
         num_train_epochs=config.epochs,
+        max_steps=_step_limit(config, len(examples), job.nproc),
         per_device_train_batch_size=config.batch_size,
         gradient_accumulation_steps=config.gradient_accumulation,
         learning_rate=config.learning_rate,
@@ -156,6 +158,13 @@ def _trainer(job: FineTuning, model: Any, tokenizer: Any, examples: list[Example
     trainer = Trainer(model, arguments, train_dataset=examples, data_collator=collator)  # type: ignore[arg-type]
     trainer.remove_callback(PrinterCallback)
     return trainer
+
+
+def _step_limit(config: TrainingConfig, num_examples: int, nproc: int) -> int:
+    """Return the Trainer's `max_steps`: the limit where the epochs would exceed it, else -1 (no limit)."""
+    batch = config.batch_size * config.gradient_accumulation * nproc
+    num_steps = config.epochs * math.ceil(num_examples / batch)
+    return config.max_steps if 0 < config.max_steps < num_steps else -1
 
 
 def uses_bfloat16(config: TrainingConfig) -> bool:
