@@ -36,6 +36,10 @@ class Automaton(Protocol):
         """Say whether a whole word has been read."""
         ...
 
+    def state_key(self, state: State) -> Hashable:
+        """Equal keys mean that the same bytes may follow, also in two automata with different languages."""
+        ...
+
 
 class Words:
     """A finite set of words, walked as a trie without building one: a state is (low, high, depth)."""
@@ -62,6 +66,10 @@ class Words:
         """Say whether the first word left ends here; prefix-freeness makes it the only one."""
         low, _, depth = cast("tuple[int, int, int]", state)
         return depth == len(self.words[low])
+
+    def state_key(self, state: State) -> Hashable:
+        """Return the words together with the place in them."""
+        return self.key, state
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +137,10 @@ class Grammar:
     def done(self, state: State) -> bool:
         """Say whether the final node is reached."""
         return self._final in state
+
+    def state_key(self, state: State) -> Hashable:
+        """Return the grammar's name together with the place in it."""
+        return self.key, state
 
     def _node(self) -> int:
         self._edges.append({})

@@ -123,6 +123,13 @@ class _Blocks:
         fixed, word = state
         return (fixed is not None and self.grammar.done(fixed)) or (word is not None and self.inferences.done(word))
 
+    def state_key(self, state: State) -> Hashable:
+        """Forget the inferences where they are ruled out: formalising is the same for every problem."""
+        fixed, word = state
+        if word is None:
+            return self.grammar.state_key(fixed)
+        return self.inferences.state_key(word) if fixed is None else (self.key, state)
+
 
 @lru_cache(maxsize=1)
 def _formalising_grammar() -> Grammar:

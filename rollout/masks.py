@@ -37,7 +37,7 @@ class Row:
         """Equal keys mean equal masks, but for tokens in which a block ends and another begins."""
         if self.block is None:
             return ("free", self.pending, self.guide.key)
-        return ("block", self.block, self._automaton.key)
+        return ("block", self._automaton.state_key(self.block))
 
     @property
     def automaton(self) -> Automaton:

@@ -385,7 +385,7 @@ def test_report_files_agree_and_leave_nothing_beside_them(run):
     before = {path.name for path in run.iterdir()}
     summary = write_report(run)
     assert json.loads((run / "report.json").read_text()) == summary == summarise(run)
-    assert {path.name for path in run.iterdir()} - before == {"report.json", "report.html"}
+    assert {path.name for path in run.iterdir()} - before == {"report.json", "report.html", "rates.svg"}
 
 
 def test_report_is_equal_bytes_each_time(run):

@@ -62,7 +62,7 @@ def contents(run: Path) -> dict[str, bytes]:
     """Return every data file's bytes; the report's provenance holds a commit, so only its numbers are compared."""
     files = {str(p.relative_to(run)): p.read_bytes() for p in sorted(run.rglob("*")) if p.is_file()}
     report = json.loads(files.pop("report.json"))
-    del files["report.html"], report["provenance"]
+    del files["report.html"], files["rates.svg"], report["provenance"]
     return files | {"report": json.dumps(report).encode()}
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from critics.errors import InputError
 from training.estimates import REPLICATES, PairedComparison, Proportion, compare_paired, mean, mean_interval
-from training.report import p_value, percent, pick_examples, points, render
+from training.report import p_value, percent, pick_examples, points, render, write_figure
 from training.store import write_text
 
 if TYPE_CHECKING:
@@ -112,13 +112,14 @@ def compare_runs(runs: Sequence[Path]) -> dict[str, Any]:
 
 
 def write_report(run: Path) -> dict[str, Any]:
-    """Write report.json and report.html of a finished run, and return the summary."""
+    """Write report.json, report.html and its first figure, rates.svg, of a finished run; return the summary."""
     arms = _read_arms(run)
     summary = _summary(arms, _provenance(run))
     examples = pick_examples({arm.name: [(line.seed, line.traces) for line in arm.lines] for arm in arms})
     record = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False)
     write_text(run / "report.json", record + "\n")
     render(summary, examples, run / "report.html", headlines=verdict_sentence(summary))
+    write_figure(summary, run / "rates.svg")
     return summary
 
 
