@@ -23,7 +23,7 @@ from rollout.automaton import (
     sequence,
 )
 
-OPEN, CLOSE = b"[[", b"]]"
+CLOSE = b"]]"
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 

@@ -223,6 +223,7 @@ def test_an_undone_predicate_may_take_another_arity():
     kernel.add_axiom(parse_statement("(p 'x) -> (q 'x)"))
     kernel.undo(mark)
     kernel.add_axiom(parse_statement("(p a b)"))
+    assert parse_statement("(p a b)") in kernel.known
 
 
 def test_too_much_work_leaves_the_state_as_before_and_ends_quickly():
