@@ -11,8 +11,8 @@ from critics.checker import Rejected, check, in_terms_of
 from critics.formula import FormulaError, parse_statement
 from critics.kernel import ArityError, WorkLimitExceeded
 from critics.problem import Formal, RecordError, is_object, read_formal
-from critics.reference import same_formal, saturated, text_decides
-from critics.translators.prontoqa import TranslationError, translate
+from critics.reference import TRANSLATORS, same_formal, saturated, text_decides
+from critics.translators.translation import TranslationError
 
 
 def recheck(records: Iterable[object]) -> dict[str, Any]:
@@ -87,19 +87,20 @@ def _second_opinion(certificate: dict[str, Any], dataset: str | None) -> bool:
     Then the text may still show that what is formalised is its opposite.
     """
     problem, source = certificate["problem"], certificate["evidence"]["reference"]
-    if dataset == "prontoqa" and source == "none":
+    if dataset in TRANSLATORS and source == "none":
         # Attack: withhold the reference, so that any formalisation will do.
         raise Rejected("reference_is_missing")
-    if source != "prontoqa":
+    translator = TRANSLATORS.get(source if dataset is None or dataset not in TRANSLATORS else dataset)
+    if source not in TRANSLATORS:
         said = text_decides(problem["context"], problem["question"])
         if said is not None and in_terms_of(said, problem["options"]) != certificate["claim"]:
             raise Rejected("text_says_otherwise")
-        if dataset != "prontoqa":
-            return False
+    if translator is None:
+        return False
     try:
-        again = translate(problem["context"], problem["question"])
+        again = translator(problem["context"], problem["question"])
     except TranslationError as error:
-        if source != "prontoqa":
+        if source not in TRANSLATORS:
             return False
         raise Rejected("reference_is_not_the_text") from error
     if not same_formal(again, Formal(tuple(problem["formal"]["axioms"]), problem["formal"]["goal"])):

@@ -8,9 +8,11 @@ from typing import Literal as Choice
 from critics.formula import Literal, Statement, canonical_statement, parse_literal, parse_statement
 from critics.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.problem import Formal, Problem
-from critics.translators.prontoqa import TranslationError, translate
+from critics.translators import prontoqa
+from critics.translators.translation import TranslationError, Translator
 
-Source = Choice["given", "prontoqa"]
+TRANSLATORS: dict[str, Translator] = {"prontoqa": prontoqa.translate}
+"""The data sets whose language is regular. Their problems are translated whether they bring a formalisation or not."""
 
 
 class ReferenceMismatch(ValueError):  # noqa: N818
@@ -22,7 +24,8 @@ class Reference:
     """A formalisation and where it comes from: the translator that gets it from the text, or `given`."""
 
     formal: Formal
-    source: Source
+    source: str
+    """`given`, or the data set whose translator got it from the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,26 +44,26 @@ class Theory:
 def reference(problem: Problem) -> Reference | None:
     """Return what an attempt's formalisation is compared with; None where there is nothing.
 
-    Raises `ReferenceMismatch` where a PrOntoQA problem's text means something else than its `formal`, or has
-    no `formal` and cannot be translated: a wrong reference would certify wrong theorems.
+    Raises `ReferenceMismatch` where the text of a problem in a regular language means something else than its
+    `formal`, or has no `formal` and cannot be translated: a wrong reference would certify wrong theorems.
     """
-    if problem.dataset != "prontoqa":
+    if problem.dataset not in TRANSLATORS:
         return None if problem.formal is None else Reference(problem.formal, "given")
-    return _translated(problem.context, problem.question, problem.formal)
+    return _translated(problem.dataset, problem.context, problem.question, problem.formal)
 
 
 @lru_cache(maxsize=128)
-def _translated(context: str, question: str, given: Formal | None) -> Reference:
+def _translated(dataset: str, context: str, question: str, given: Formal | None) -> Reference:
     """Translate once for all attempts at one problem."""
     try:
-        translated = translate(context, question)
+        translated = TRANSLATORS[dataset](context, question)
     except TranslationError as error:
         if given is None:
             raise ReferenceMismatch(str(error)) from error
         return Reference(given, "given")
     if given is not None and not same_formal(translated, given):
         raise ReferenceMismatch("problem.formal is not what the problem's text says")
-    return Reference(given or translated, "prontoqa")
+    return Reference(given or translated, dataset)
 
 
 def same_formal(one: Formal, other: Formal) -> bool:
@@ -92,10 +95,12 @@ def saturated(axioms: Iterable[Statement]) -> Kernel:
 @lru_cache(maxsize=128)
 def text_decides(context: str, question: str) -> Choice["true", "false"] | None:
     """Return what the text itself says, whatever a formalisation makes of it; None if that is not known."""
-    try:
-        return theory(translate(context, question)).decided
-    except (TranslationError, ArityError, WorkLimitExceeded):
-        return None
+    for translate in TRANSLATORS.values():
+        try:
+            return theory(translate(context, question)).decided
+        except (TranslationError, ArityError, WorkLimitExceeded):
+            continue
+    return None
 
 
 def _stated(formal: Formal) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from critics.problem import Problem
-from rollout.guide import LogicGuide
+from rollout.guides.logic import LogicGuide
 from rollout.policy import Policy
 from rollout.traces import Sampling, Trace, derived_seed
 

@@ -13,7 +13,7 @@ from critics.recheck import recheck
 from rollout.demonstration import demonstrate
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle, messages, solved_examples, text
-from rollout.published import load_prontoqa
+from rollout.published.prontoqa import load_prontoqa
 
 EVERYTHING = PrOntoQA(hops=range(1, 9), ontologies=("fictional", "false", "true"))
 

@@ -7,7 +7,7 @@ import pytest
 from critics.formula import parse_statement
 from critics.kernel import Kernel
 from rollout.automaton import Words
-from rollout.guide import LogicGuide
+from rollout.guides.logic import LogicGuide
 from rollout.masks import GuideViolation, MaskEngine, Row
 
 AXIOMS = ("(cat 'x) -> (warm 'x)", "(cat 'x) -> (not (dog 'x))", "(cat tom)")

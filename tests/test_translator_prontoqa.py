@@ -9,7 +9,8 @@ import pytest
 from critics.formula import Literal, parse_literal, parse_statement
 from critics.inflection import article, is_plural, plural, singular
 from critics.problem import Formal
-from critics.translators.prontoqa import TranslationError, translate
+from critics.translators.prontoqa import translate
+from critics.translators.translation import TranslationError
 
 NOUNS = [
     "animal", "ant", "arthropod", "bacterium", "bilaterian", "butterfly", "carnivore", "cat", "chordate",

@@ -12,9 +12,10 @@ from critics.recheck import recheck
 from critics.reference import ReferenceMismatch, reference
 from critics.verdict import VERDICTS
 from rollout.demonstration import demonstrate
-from rollout.problems.prontoqa import Ontology, PrOntoQA, Split, generate
+from rollout.problems.prontoqa import Ontology, PrOntoQA, generate
+from rollout.problems.splits import Split
 from rollout.prompt import PromptStyle, text
-from rollout.published import load_prontoqa
+from rollout.published.prontoqa import load_prontoqa
 from training.config import ConfigError, RunConfig, load_run
 from training.filters import KEEPS, funnel, select
 from training.logs import quieten

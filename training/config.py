@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from critics.errors import InputError
-from rollout.problems.prontoqa import Ontology, PrOntoQA, Split
+from rollout.problems.prontoqa import Ontology, PrOntoQA
+from rollout.problems.splits import Split
 from rollout.prompt import PromptStyle
 from rollout.traces import Decoding, Sampling
 from training.filters import Keep

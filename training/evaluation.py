@@ -7,7 +7,7 @@ from typing import Any
 
 from critics.problem import Problem
 from rollout.policy import Policy
-from rollout.problems.prontoqa import content_key
+from rollout.problems.splits import content_key
 from rollout.traces import Sampling
 from rollout.worker import sample
 from training.filters import is_certified, is_lucky, is_right

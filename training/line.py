@@ -15,7 +15,7 @@ from typing import Any
 from critics.errors import RunFailed
 from critics.problem import Problem
 from rollout.policy import HuggingFacePolicy, model_digest
-from rollout.problems.prontoqa import content_key
+from rollout.problems.splits import content_key
 from rollout.traces import Sampling, derived_seed
 from rollout.worker import sample
 from training.config import ArmConfig, RunConfig

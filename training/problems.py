@@ -7,7 +7,7 @@ from pathlib import Path
 from critics.errors import InputError
 from critics.problem import Problem, RecordError, read_problem
 from rollout.problems.prontoqa import generate
-from rollout.published import load_prontoqa
+from rollout.published.prontoqa import load_prontoqa
 from training.config import ConfigError, ProblemsConfig, RunConfig
 from training.store import read_records
 

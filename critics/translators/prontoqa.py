@@ -24,6 +24,7 @@ from typing import Literal as Choice
 from critics.formula import MAX_NAME_LENGTH, RESERVED_NAMES, Literal, Rule, Statement
 from critics.inflection import is_plural, singular
 from critics.problem import Formal
+from critics.translators.translation import TranslationError
 
 Role = Choice["noun", "adjective", "name"]
 
@@ -57,14 +58,6 @@ _NO_MODIFIERS = frozenset({
 """Adjectives that quantify: `Numerous cats are dogs` says nothing about every member of a kind."""
 _TERM_HEADS = frozenset({"fraction", "integer", "number", "prime"})
 """Heads of terms of art: a prime number is what is called so, whatever `prime` and `number` say apart."""
-
-
-class TranslationError(ValueError):
-    """The text is outside the language; `sentence` is the first sentence that is."""
-
-    def __init__(self, sentence: str, why: str) -> None:
-        super().__init__(f"{sentence!r}: {why}")
-        self.sentence = sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ Splits are disjoint by content: the hash of a problem's formal statements decide
 belong, whatever seed drew it.
 """
 
-import hashlib
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,18 +16,11 @@ from typing import Literal
 from critics.inflection import article, plural
 from critics.problem import Problem
 from critics.translators.prontoqa import translate
+from rollout.problems.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
 from rollout.problems.vocabulary import ADJECTIVES, FICTIONAL_KINDS, NAMES, REAL_KINDS, TAXONOMIES, Property
 
 Ontology = Literal["fictional", "false", "true"]
-Split = Literal["pretrain", "train", "develop", "test"]
 MAX_HOPS = 8
-_NUM_BUCKETS = 16
-SPLIT_BUCKETS: dict[Split, range] = {
-    "pretrain": range(0, 8),
-    "train": range(8, 12),
-    "develop": range(12, 14),
-    "test": range(14, 16),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,27 +71,11 @@ def item(config: PrOntoQA, index: int, *, seed: int) -> Problem:
     ontology = config.ontologies[(index // (2 * num_hops)) % len(config.ontologies)]
     attempt = 0
     while True:
-        rng = random.Random(_digest("prontoqa", config.split, seed, index, attempt))
+        rng = random.Random(item_seed("prontoqa", config.split, seed, index, attempt))
         problem = _draw(config, rng, hops, ontology, answer, f"prontoqa/{config.split}/{seed}/{index}")
         if content_bucket(problem) in SPLIT_BUCKETS[config.split]:
             return problem
         attempt += 1
-
-
-def content_key(problem: Problem) -> str:
-    """Return a digest of what is asked, whatever the order and the wording of the statements."""
-    if problem.formal is None:
-        return hashlib.sha256(f"{problem.context}\n{problem.question}".encode()).hexdigest()
-    return hashlib.sha256("\n".join([*sorted(problem.formal.axioms), "?", problem.formal.goal]).encode()).hexdigest()
-
-
-def content_bucket(problem: Problem) -> int:
-    """Return the problem's bucket, from 0 to 15; a split owns a range of them."""
-    return int(content_key(problem)[:8], 16) % _NUM_BUCKETS
-
-
-def _digest(*parts: object) -> int:
-    return int.from_bytes(hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()[:8], "big")
 
 
 def _draw(

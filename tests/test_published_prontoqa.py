@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from critics.problem import Formal, Problem
-from rollout.published import load_prontoqa
+from rollout.published.prontoqa import load_prontoqa
 
 CONTEXT = "Vumpuses are luminous. Every jompus is not luminous. Stella is a jompus."
 FORMAL = Formal(

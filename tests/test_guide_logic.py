@@ -1,6 +1,6 @@
 from critics.blocks import split_blocks
 from critics.formula import parse_literal, parse_statement
-from rollout.guide import LogicGuide
+from rollout.guides.logic import LogicGuide
 
 
 def accepts(guide: LogicGuide, block: str) -> bool:

@@ -1,0 +1,135 @@
+"""LogicGuide's own guide (paper 004, section 3.3) in the `fixed` mode.
+
+It offers the paper's six actions: four that formalise (object, prop, relation, axiom), `goal`, and `infer`,
+whose content is one of the kernel's offers or `nothing`.
+"""
+
+from collections.abc import Hashable
+from functools import lru_cache
+
+from critics.formula import FormulaError, Literal, parse_literal, parse_statement
+from critics.kernel import ArityError, Kernel, WorkLimitExceeded
+from rollout.automaton import (
+    Grammar,
+    Pattern,
+    State,
+    Words,
+    chars,
+    choice,
+    literal,
+    repeat,
+    sequence,
+)
+from rollout.guide import CLOSE
+
+_NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+
+class LogicGuide:
+    """The guide of paper 004, section 3.3, in the `fixed` mode: offers nothing that is already known.
+
+    A block that is well-formed but means nothing (a predicate with another arity than before) changes no
+    state; the critic will call it malformed.
+    """
+
+    def __init__(self, kernel: Kernel | None = None, goal: Literal | None = None) -> None:
+        self.kernel = kernel or Kernel()
+        self.goal = goal
+        self._allowed: _Blocks | None = None
+
+    @property
+    def key(self) -> Hashable:
+        """The offers decide what is allowed."""
+        return self.allowed().key
+
+    def allowed(self) -> "_Blocks":
+        """Return the grammar of the formalising actions together with the current inferences."""
+        if self._allowed is None:
+            offers = sorted(str(offer) for offer in self.kernel.offers) or ["nothing"]
+            self._allowed = _Blocks(Words(b"infer:" + offer.encode() + CLOSE for offer in offers))
+        return self._allowed
+
+    def close(self, block: bytes) -> None:
+        """Add an axiom, set the goal or make an inference; other blocks only mark names."""
+        action, _, content = block.decode(errors="replace").partition(":")
+        try:
+            if action == "axiom":
+                self.kernel.add_axiom(parse_statement(content))
+            elif action == "goal":
+                self.goal = parse_literal(content)
+            elif action == "infer" and content != "nothing":
+                self.kernel.infer(parse_literal(content))
+        except (FormulaError, ArityError, WorkLimitExceeded, KeyError):
+            return
+        self._allowed = None
+
+    def clone(self) -> "LogicGuide":
+        """Fork the kernel; the allowed set is shared until one of the two moves on."""
+        copy = LogicGuide(self.kernel.fork(), self.goal)
+        copy._allowed = self._allowed
+        return copy
+
+    @property
+    def goal_status(self) -> str | None:
+        """Return proved, disproved or open; None without a goal."""
+        if self.goal is None:
+            return None
+        if self.goal in self.kernel.known:
+            return "proved"
+        return "disproved" if self.goal.negated() in self.kernel.known else "open"
+
+
+class _Blocks:
+    """The union of the fixed grammar and the words for `infer`; their first bytes keep them apart."""
+
+    def __init__(self, inferences: Words) -> None:
+        self.inferences = inferences
+        self.grammar = _formalising_grammar()
+        self.key: Hashable = inferences.key
+        self.start: State = (self.grammar.start, inferences.start)
+
+    def step(self, state: State, byte: int) -> State | None:
+        fixed, word = state
+        if fixed is not None:
+            fixed = self.grammar.step(fixed, byte)
+        if word is not None:
+            word = self.inferences.step(word, byte)
+        return None if fixed is None and word is None else (fixed, word)
+
+    def done(self, state: State) -> bool:
+        fixed, word = state
+        return (fixed is not None and self.grammar.done(fixed)) or (word is not None and self.inferences.done(word))
+
+    def state_key(self, state: State) -> Hashable:
+        """Forget the inferences where they are ruled out: formalising is the same for every problem."""
+        fixed, word = state
+        if word is None:
+            return self.grammar.state_key(fixed)
+        return self.inferences.state_key(word) if fixed is None else (self.key, state)
+
+
+@lru_cache(maxsize=1)
+def _formalising_grammar() -> Grammar:
+    """Return `object|prop|relation:NAME`, `axiom:STATEMENT` and `goal:LITERAL`, single blanks, closed by `]]`."""
+    part = choice(chars(_NAME_CHARS), sequence(literal("-"), chars(_NAME_CHARS)))
+    name = sequence(chars(_NAME_CHARS), choice(literal(""), repeat(part, most=24)))
+    variable = sequence(literal("'"), chars("abcdefghijklmnopqrstuvwxyz"))
+    ground, open_ = _literal_of(name, name), _literal_of(name, choice(name, variable))
+    rule = sequence(open_, repeat(sequence(literal(" -> "), open_)))
+    return Grammar(
+        "formalising",
+        sequence(
+            choice(
+                sequence(choice(literal("object:"), literal("prop:"), literal("relation:")), name),
+                sequence(literal("axiom:"), choice(ground, rule)),
+                sequence(literal("goal:"), ground),
+            ),
+            literal(CLOSE.decode()),
+        ),
+    )
+
+
+def _literal_of(name: Pattern, term: Pattern) -> Pattern:
+    arguments = choice(term, sequence(term, literal(" "), term))
+    atom = sequence(literal("("), name, literal(" "), arguments, literal(")"))
+    return choice(atom, sequence(literal("(not "), atom, literal(")")))

@@ -1,0 +1,1 @@
+"""Loaders of published files: one module for each data set, on the shared reader of `records`."""
