@@ -10,19 +10,21 @@ from critics.reference import Reference
 
 
 def horn_certificate(
+    kind: str,
     problem: Problem,
     reference: Reference | None,
     claim: str,
     goal: Literal,
-    proof: list[Entry],
+    entries: list[Entry],
     limits: dict[str, int],
 ) -> dict[str, Any]:
-    """Return the certificate of a proof of `goal` or its negation, digest included.
+    """Return the certificate of a proof of `goal` or its negation (`horn-proof`), or of neither, digest included.
 
+    `entries` are the proof's, or everything that follows where neither does (`horn-saturation`).
     `reference` is what the attempt's formalisation was compared with; None: it was trusted.
     """
     certificate: dict[str, Any] = {
-        "kind": "horn-proof",
+        "kind": kind,
         "problem": {
             "context": problem.context,
             "question": problem.question,
@@ -34,7 +36,7 @@ def horn_certificate(
         "evidence": {
             "goal": str(goal),
             "reference": "none" if reference is None else reference.source,
-            "steps": [_step(entry) for entry in proof],
+            "steps": [_step(entry) for entry in entries],
         },
         "formalisation": "trusted" if reference is None else "checked",
         "engine": HORN_ENGINE,

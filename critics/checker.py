@@ -2,14 +2,19 @@
 
 This module imports the standard library only and shares no code with the kernel that made the evidence:
 it has its own reader of statements and its own matching, so that one bug cannot vouch for another.
-A certificate of kind `horn-proof` is accepted when
+Of a certificate of either kind it asks that
 
 * its digest is the SHA-256 of the rest as canonical JSON, and its keys are those of the design;
 * every entry is an axiom, or a rule applied to earlier entries, re-matched here;
-* every entry but the last serves a later one, and the last is the goal or the goal's negation;
 * no entry contradicts another;
-* the claim is what that means for the problem (true or false, or the option that says so);
+* the claim is what the evidence means for the problem (true, false or unknown, or the option that says so);
 * with `formalisation: checked`: every axiom is one of the reference's, and the goal is the reference's.
+
+`horn-proof`: every entry but the last serves a later one, and the last is the goal or the goal's negation.
+`horn-saturation`: the entries hold every axiom of the reference and are closed under its rules (every way to
+match the premises is tried, and gives an entry), and neither the goal nor its negation is among them. They are
+then a model in which neither holds, so neither follows. A formalisation on trust is never saturated: what was
+left out of it could decide the goal.
 
 What needs a search or a translator is left to `critics.recheck`, which calls this module: that the reference
 says what the text says, where the text's language is regular, and that nothing contradictory follows from it.
@@ -21,6 +26,8 @@ import hashlib
 import json
 import re
 from collections import deque
+from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any
 
 KEYS = (
@@ -35,12 +42,27 @@ KEYS = (
     "digest",
 )
 HORN_ENGINE = "certistar-horn/1"
+KINDS = ("horn-proof", "horn-saturation")
+REFERENCES = ("given", "prontoqa", "proofwriter", "syllogism", "prontoqa-ood")
+"""Where a reference may come from: the problem itself, or the translator of a data set."""
+MAX_MATCHES = 200_000
+"""How many matches the closure of a saturation may take, also in vain."""
+MAX_DEPTH = 20
 PROBLEM_KEYS = ("context", "question", "options", "answer", "formal")
 _BLANKS = " \t\r\n"
 _TOKEN = re.compile(rf"[{_BLANKS}]*(\(|\)|->|'[a-z](?![a-zA-Z0-9_-])|[a-zA-Z0-9_]+(?:-[a-zA-Z0-9_]+)*)")
 _OPTION_LETTER = re.compile(r"\(?([A-Za-z])[ \t]*[).:]")
 
-Term = str
+_SAYING = {
+    "true": ("true", "valid", "yes"),
+    "false": ("false", "invalid", "no"),
+    "unknown": ("unknown", "uncertain", "invalid"),
+}
+"""The option texts that say each value. An argument whose conclusion does not follow is as invalid as one
+whose premises refute it."""
+
+Term = str | tuple["Term", ...]
+"""A symbol, a variable (which starts with a quote), or a function followed by its arguments."""
 Atom = tuple[bool, tuple[Term, ...]]
 """A signed atom: whether it is asserted, then the predicate and its arguments."""
 
@@ -73,7 +95,7 @@ def check(certificate: object) -> None:
 def _check(certificate: Any) -> None:
     if certificate.keys() != set(KEYS):
         raise Rejected("ill_formed")
-    if certificate["kind"] != "horn-proof" or certificate["engine"] != HORN_ENGINE:
+    if certificate["kind"] not in KINDS or certificate["engine"] != HORN_ENGINE:
         raise Rejected("unknown_kind")
     if digest(certificate) != certificate["digest"]:
         raise Rejected("digest")
@@ -82,11 +104,14 @@ def _check(certificate: Any) -> None:
     steps: list[dict[str, Any]] = evidence["steps"]
     goal = read_atom(evidence["goal"])
     rules = _replay(steps)
-    conclusion = rules[-1][0]
-    _check_claim(certificate, problem, goal, conclusion)
+    if certificate["kind"] == "horn-proof":
+        value = _proved(steps, rules, goal)
+    else:
+        value = _undecided(certificate["formalisation"], problem["formal"], steps, rules, goal)
+    _check_claim(certificate, problem, value)
     if certificate["formalisation"] == "checked":
         _check_reference(problem["formal"], steps, rules, goal)
-    elif any(s["by"] == "axiom" and rule == [conclusion] for s, rule in zip(steps, rules, strict=True)):
+    elif _is_assumed(steps, rules):
         raise Rejected("goal_assumed")
 
 
@@ -98,7 +123,7 @@ def _check_shapes(certificate: dict[str, Any]) -> None:
         raise Rejected("ill_formed")
     if problem["options"] is not None and not _are_texts(problem["options"]):
         raise Rejected("ill_formed")
-    compared = {"checked": ("given", "prontoqa"), "trusted": ("none",)}
+    compared = {"checked": REFERENCES, "trusted": ("none",)}
     if evidence["reference"] not in compared.get(certificate["formalisation"], ()):
         raise Rejected("ill_formed")
     if not _is_formal(problem["formal"], needed=certificate["formalisation"] == "checked"):
@@ -122,66 +147,161 @@ def _are_texts(values: Any) -> bool:
 
 
 def _replay(steps: list[dict[str, Any]]) -> list[list[Atom]]:
-    """Re-apply every step and return the statements, the last an atom; every earlier step must be used."""
+    """Re-apply every step and return the statements; no two of them contradict each other."""
     rules: list[list[Atom]] = []
-    used: set[int] = set()
     for index, step in enumerate(steps):
         rule = read_rule(step["statement"])
         if step["by"] == "rule":
             if step.keys() != {"by", "premises", "rule", "statement"}:
                 raise Rejected("ill_formed")
-            cited: list[int] = [step["rule"], *step["premises"]]
+            cited = _cited(step)
             if not all(type(i) is int and 0 <= i < index for i in cited):
                 raise Rejected("forward_reference")
             _apply(rules[cited[0]], [rules[i] for i in cited[1:]], rule)
-            used.update(cited)
         elif step["by"] != "axiom" or step.keys() != {"by", "statement"}:
             raise Rejected("ill_formed")
         rules.append(rule)
-    if used != set(range(len(steps) - 1)):
-        raise Rejected("unused_step")
-    if len(rules[-1]) != 1:
-        raise Rejected("ill_formed")
-    facts = {rule[0] for rule in rules if len(rule) == 1}
+    facts = _facts(rules)
     if any((not sign, terms) in facts for sign, terms in facts):
         raise Rejected("inconsistent")
     return rules
 
 
+def _cited(step: dict[str, Any]) -> list[int]:
+    return [step["rule"], *step["premises"]] if step["by"] == "rule" else []
+
+
+def _facts(rules: list[list[Atom]]) -> set[Atom]:
+    return {rule[0] for rule in rules if _is_fact(rule)}
+
+
+def _is_fact(rule: list[Atom]) -> bool:
+    return len(rule) == 1 and not _has_variables(rule[0][1])
+
+
 def _apply(rule: list[Atom], premises: list[list[Atom]], result: list[Atom]) -> None:
     """Raise unless `rule`, its premises matched in order by `premises`, gives `result`."""
-    if len(rule) < 2 or len(rule) - 1 != len(premises) or len(result) != 1:
+    if _is_fact(rule) or len(rule) - 1 != len(premises) or not _is_fact(result):
         raise Rejected("invalid_step")
-    binding: dict[Term, Term] = {}
+    binding: dict[str, Term] = {}
     for pattern, given in zip(rule[:-1], premises, strict=True):
-        if len(given) != 1 or not _matches(pattern, given[0], binding):
+        if not _is_fact(given) or not _matches(pattern, given[0], binding):
             raise Rejected("invalid_step")
-    sign, terms = rule[-1]
-    if any(term.startswith("'") and term not in binding for term in terms):
+    if len(rule) == 1:
+        # A universal fact: its variables stand for whatever the result has in their places.
+        _matches(rule[0], result[0], binding)
+    elif any(variable not in binding for variable in _variables_of(rule[-1][1])):
         raise Rejected("unbound_head_var")
-    if result[0] != (sign, tuple(binding.get(term, term) for term in terms)):
+    if result[0] != _filled(rule[-1], binding):
         raise Rejected("invalid_step")
 
 
-def _matches(pattern: Atom, given: Atom, binding: dict[Term, Term]) -> bool:
-    """Bind the pattern's variables to the given terms; false where sign, length or a term differs."""
-    if pattern[0] != given[0] or len(pattern[1]) != len(given[1]):
+def _matches(pattern: Atom, given: Atom, binding: dict[str, Term]) -> bool:
+    """Bind the pattern's variables to the ground terms given; false where sign, length or a symbol differs."""
+    return pattern[0] == given[0] and _match_terms(pattern[1], given[1], binding)
+
+
+def _match_terms(pattern: tuple[Term, ...], given: tuple[Term, ...], binding: dict[str, Term]) -> bool:
+    if len(pattern) != len(given):
         return False
-    for wanted, term in zip(pattern[1], given[1], strict=True):
-        if wanted.startswith("'"):
-            wanted = binding.setdefault(wanted, term)
-        if wanted != term or term.startswith("'"):
+    for wanted, term in zip(pattern, given, strict=True):
+        if isinstance(wanted, str):
+            if term != (binding.setdefault(wanted, term) if wanted[0] == "'" else wanted):
+                return False
+        elif isinstance(term, str) or not _match_terms(wanted, term, binding):
             return False
     return True
 
 
-def _check_claim(certificate: dict[str, Any], problem: dict[str, Any], goal: Atom, conclusion: Atom) -> None:
-    if conclusion == goal:
-        value = "true"
-    elif conclusion == (not goal[0], goal[1]):
-        value = "false"
-    else:
-        raise Rejected("goal_not_reached")
+def _filled(atom: Atom, binding: Mapping[str, Term]) -> Atom:
+    return atom[0], _filled_terms(atom[1], binding)
+
+
+def _filled_terms(terms: tuple[Term, ...], binding: Mapping[str, Term]) -> tuple[Term, ...]:
+    return tuple(binding.get(t, t) if isinstance(t, str) else _filled_terms(t, binding) for t in terms)
+
+
+def _variables_of(terms: tuple[Term, ...]) -> Iterator[str]:
+    for term in terms:
+        if not isinstance(term, str):
+            yield from _variables_of(term)
+        elif term[0] == "'":
+            yield term
+
+
+def _has_variables(terms: tuple[Term, ...]) -> bool:
+    return any(True for _ in _variables_of(terms))
+
+
+def _proved(steps: list[dict[str, Any]], rules: list[list[Atom]], goal: Atom) -> str:
+    """Return whether the last step is the goal (true) or its negation (false); every earlier one must serve it."""
+    if not _is_fact(rules[-1]):
+        raise Rejected("ill_formed")
+    if {i for step in steps for i in _cited(step)} != set(range(len(steps) - 1)):
+        raise Rejected("unused_step")
+    if rules[-1] == [goal]:
+        return "true"
+    if rules[-1] == [(not goal[0], goal[1])]:
+        return "false"
+    raise Rejected("goal_not_reached")
+
+
+def _undecided(
+    formalisation: str, formal: dict[str, Any] | None, steps: list[dict[str, Any]], rules: list[list[Atom]], goal: Atom
+) -> str:
+    """Return `unknown` where the steps hold the whole reference, are closed under it, and lack the goal."""
+    if formalisation != "checked" or formal is None:
+        raise Rejected("reference_is_missing")
+    if len(set(map(_canonical, rules))) != len(rules):
+        raise Rejected("repeated_step")
+    axioms = {_canonical(rule) for step, rule in zip(steps, rules, strict=True) if step["by"] == "axiom"}
+    if not axioms >= {_canonical(read_rule(text)) for text in formal["axioms"]}:
+        raise Rejected("axiom_missing")
+    facts = _facts(rules)
+    if goal in facts or (not goal[0], goal[1]) in facts:
+        raise Rejected("goal_reached")
+    _check_closed([rule for rule in rules if not _is_fact(rule)], facts, goal)
+    return "unknown"
+
+
+def _check_closed(rules: list[list[Atom]], facts: set[Atom], goal: Atom) -> None:
+    """Raise unless every way to match a rule's premises with facts gives a fact."""
+    budget = MAX_MATCHES
+    by_predicate: dict[tuple[bool, Term], list[Atom]] = {}
+    for fact in facts:
+        by_predicate.setdefault((fact[0], fact[1][0]), []).append(fact)
+    for rule in rules:
+        bindings: list[dict[str, Term]] = [{}] if len(rule) > 1 else _assignments(rule, rules, facts, goal)
+        for pattern in rule[:-1]:
+            candidates = by_predicate.get((pattern[0], pattern[1][0]), [])
+            budget -= len(bindings) * len(candidates)
+            if budget < 0:
+                raise Rejected("too_large")
+            bindings = [new for old in bindings for fact in candidates if _matches(pattern, fact, new := dict(old))]
+        if any(_filled(rule[-1], binding) not in facts for binding in bindings):
+            raise Rejected("not_closed")
+
+
+def _assignments(universal: list[Atom], rules: list[list[Atom]], facts: set[Atom], goal: Atom) -> list[dict[str, Term]]:
+    """Return every assignment of objects to a universal fact's variables; without functions they are finite."""
+    atoms = [goal, *facts, *(atom for rule in rules for atom in rule)]
+    if not all(isinstance(term, str) for _, terms in atoms for term in terms):
+        raise Rejected("not_decidable")
+    objects = sorted({str(term) for _, terms in atoms for term in terms[1:] if not str(term).startswith("'")})
+    variables = sorted(set(_variables_of(universal[0][1])))
+    if len(objects) ** len(variables) > MAX_MATCHES:
+        raise Rejected("too_large")
+    return [dict(zip(variables, values, strict=True)) for values in product(objects, repeat=len(variables))]
+
+
+def _is_assumed(steps: list[dict[str, Any]], rules: list[list[Atom]]) -> bool:
+    """Say whether the last step is an axiom, or an instance of a universal one."""
+    if any(len(rules[index]) == 1 for index in _cited(steps[-1])[:1]):
+        return True
+    return any(step["by"] == "axiom" and rule == rules[-1] for step, rule in zip(steps, rules, strict=True))
+
+
+def _check_claim(certificate: dict[str, Any], problem: dict[str, Any], value: str) -> None:
     if certificate["claim"] != in_terms_of(value, problem["options"]):
         raise Rejected("claim")
     if problem["answer"] is not None and problem["answer"] != certificate["claim"]:
@@ -191,18 +311,19 @@ def _check_claim(certificate: dict[str, Any], problem: dict[str, Any], goal: Ato
 def in_terms_of(value: str, options: list[str] | tuple[str, ...] | None) -> str | None:
     """Return an answer in the problem's own terms: itself, or the letter of the one option that says it.
 
-    `Uncertain` says `unknown`; case, a final full stop and an option's own letter say nothing.
+    `Uncertain` says `unknown`, `Valid` says `true`, `Invalid` says `false` and `unknown`; case, a final full stop
+    and an option's own letter say nothing.
     """
-    value = _plain(value)
+    value = "unknown" if _plain(value) == "uncertain" else _plain(value)
     if options is None:
         return value
     texts = [_plain(_without_letter(option, position)) for position, option in enumerate(options)]
-    return chr(ord("A") + texts.index(value)) if texts.count(value) == 1 else None
+    saying = [position for position, text in enumerate(texts) if text in _SAYING.get(value, (value,))]
+    return chr(ord("A") + saying[0]) if len(saying) == 1 else None
 
 
 def _plain(text: str) -> str:
-    text = text.strip().rstrip(".").strip().lower()
-    return "unknown" if text == "uncertain" else text
+    return text.strip().rstrip(".").strip().lower()
 
 
 def _without_letter(option: str, position: int) -> str:
@@ -225,27 +346,20 @@ def _check_reference(formal: dict[str, Any], steps: list[dict[str, Any]], rules:
 
 def _canonical(rule: list[Atom]) -> tuple[Atom, ...]:
     """Sort the premises, without regard to the names of variables, then name these by first occurrence."""
-    premises = sorted(rule[:-1], key=_shape)
-    names: dict[Term, Term] = {}
-    renamed: list[Atom] = []
-    for sign, terms in [*premises, rule[-1]]:
-        for term in terms[1:]:
-            if term.startswith("'"):
-                names.setdefault(term, f"'{len(names)}")
-        renamed.append((sign, tuple(names.get(term, term) for term in terms)))
-    return tuple(renamed)
+    ordered = [*sorted(rule[:-1], key=_shape), rule[-1]]
+    names: dict[str, Term] = {}
+    for _, terms in ordered:
+        for variable in _variables_of(terms):
+            names.setdefault(variable, f"'{len(names)}")
+    return tuple(_filled(atom, names) for atom in ordered)
 
 
-def _shape(atom: Atom) -> tuple[bool, tuple[Term, ...]]:
-    return atom[0], tuple("'" if term.startswith("'") else term for term in atom[1])
-
-
-def _variables(rule: list[Atom]) -> bool:
-    return any(term.startswith("'") for _, terms in rule for term in terms)
+def _shape(atom: Atom) -> str:
+    return repr(_filled(atom, dict.fromkeys(_variables_of(atom[1]), "'")))
 
 
 def read_rule(text: str) -> list[Atom]:
-    """Read `P -> .. -> Q` as its atoms, the conclusion last; a fact is a list of one."""
+    """Read `P -> .. -> Q` as its atoms, the conclusion last; a fact, also a universal one, is a list of one."""
     tokens: deque[str] = deque()
     at, text = 0, text.rstrip(_BLANKS)
     while at < len(text):
@@ -259,14 +373,14 @@ def read_rule(text: str) -> list[Atom]:
         if tokens.popleft() != "->":
             raise ValueError(text)
         atoms.append(_take_atom(tokens))
-    if len(atoms) == 1 and _variables(atoms):
-        raise ValueError(text)
     return atoms
 
 
 def read_atom(text: str) -> Atom:
     """Read one ground signed atom."""
     (atom,) = read_rule(text)
+    if _has_variables(atom[1]):
+        raise ValueError(text)
     return atom
 
 
@@ -274,17 +388,28 @@ def _take_atom(tokens: deque[str], sign: bool = True) -> Atom:
     """Take one atom off the front; raises `IndexError` where the tokens run out."""
     if tokens.popleft() != "(":
         raise ValueError("expected (")
+    if sign and tokens[0] == "not" and tokens[1] == "(":
+        tokens.popleft()
+        _, negated = _take_atom(tokens, False)
+        if tokens.popleft() != ")":
+            raise ValueError("expected )")
+        return False, negated
+    terms = _take_terms(tokens, 0)
+    if not 2 <= len(terms) <= 3:
+        raise ValueError(f"not an atom: {terms}")
+    return sign, terms
+
+
+def _take_terms(tokens: deque[str], depth: int) -> tuple[Term, ...]:
+    """Take a symbol and its arguments, up to the closing parenthesis; only arguments may be applications."""
     terms: list[Term] = []
     while (token := tokens.popleft()) != ")":
-        if sign and token == "not" and not terms and tokens[0] == "(":
-            _, negated = _take_atom(tokens, False)
-            if tokens.popleft() != ")":
-                raise ValueError("expected )")
-            return False, negated
-        terms.append(token)
-    if not 2 <= len(terms) <= 3 or terms[0].startswith("'") or {"(", "->", "not", "nothing"} & set(terms):
-        raise ValueError(f"not an atom: {terms}")
-    return sign, tuple(terms)
+        if token in ("->", "not", "nothing") or (not terms and token[0] in "'(") or depth > MAX_DEPTH:
+            raise ValueError(f"{token} cannot stand here")
+        terms.append(_take_terms(tokens, depth + 1) if token == "(" else token)
+    if len(terms) < 2:
+        raise ValueError("a symbol without arguments")
+    return tuple(terms)
 
 
 def _refuse_floats(value: Any) -> None:

@@ -1,13 +1,21 @@
-"""The formal language of LogicGuide: atoms, literals and Horn rules, read from text and printed back.
+"""The formal language of LogicGuide: terms, literals and Horn rules, read from text and printed back.
 
-`(cat tom)` is a literal, `(not (cat tom))` its strong negation, `(cat 'x) -> (warm 'x)` a rule with one
-premise. Variables are a quote and a lower-case letter. Negation is a sign on an atom, never a
-connective: there is no double negation, no contraposition and no negation as failure (notes on
-LogicGuide, section 8).
+    (cat tom)                                         a literal
+    (not (cat tom))                                   its strong negation
+    (cat 'x) -> (warm 'x)                             a rule with one premise
+    (low 'p 'e) -> (obligatory (cancel 'e))           a function term
+    (cold 'x)                                         a universal fact: a rule without premises
+
+Variables are a quote and a lower-case letter, and are bound by their statement; they are never constants.
+Predicates, functions and objects are three namespaces: `public` may be a predicate here and an object there.
+Negation is a sign on an atom, never a connective: there is no double negation, no contraposition and no
+negation as failure (notes on LogicGuide, section 8).
 """
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeGuard
 
 NAME = re.compile(r"[a-zA-Z0-9_]+(?:-[a-zA-Z0-9_]+)*")
 """What the guide accepts as a name of an object, a property or a relation."""
@@ -19,6 +27,11 @@ MAX_PREMISES = 32
 """More than any data set's rules have; without a bound one axiom could cost the kernel anything."""
 RESERVED_NAMES = frozenset({"not", "nothing"})
 MAX_ARITY = 2
+"""Of predicates, as in LogicGuide."""
+MAX_FUNCTION_ARITY = 4
+MAX_TERM_DEPTH = 16
+MAX_TERM_SIZE = 1024
+"""Symbols in one term. A rule such as `(p 'x) -> (p (f 'x 'x))` doubles them at every step."""
 
 
 class FormulaError(ValueError):
@@ -30,15 +43,30 @@ class FormulaError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Application:
+    """A function applied to terms: `(days-before anna kickoff)`."""
+
+    function: str
+    arguments: "tuple[Term, ...]"
+
+    def __str__(self) -> str:
+        return f"({self.function} {' '.join(map(str, self.arguments))})"
+
+
+Term = str | Application
+"""A text is a variable where it starts with a quote, else an object."""
+
+
+@dataclass(frozen=True, slots=True)
 class Literal:
-    """A signed atom. An argument that starts with a quote is a variable, any other is an object."""
+    """A signed atom."""
 
     positive: bool
     predicate: str
-    arguments: tuple[str, ...]
+    arguments: tuple[Term, ...]
 
     def __str__(self) -> str:
-        atom = f"({self.predicate} {' '.join(self.arguments)})"
+        atom = f"({self.predicate} {' '.join(map(str, self.arguments))})"
         return atom if self.positive else f"(not {atom})"
 
     def negated(self) -> "Literal":
@@ -47,16 +75,50 @@ class Literal:
 
     def variables(self) -> tuple[str, ...]:
         """Return the variables in order of occurrence, with repetitions."""
-        return tuple(a for a in self.arguments if a[0] == "'")
+        return tuple(part for part in subterms(self) if is_variable(part))
 
-    def substitute(self, binding: dict[str, str]) -> "Literal":
+    def substitute(self, binding: Mapping[str, Term]) -> "Literal":
         """Replace all bound variables at once."""
-        return Literal(self.positive, self.predicate, tuple(binding.get(a, a) for a in self.arguments))
+        return Literal(self.positive, self.predicate, tuple(replaced(a, binding) for a in self.arguments))
+
+
+def is_variable(term: Term) -> TypeGuard[str]:
+    """Say whether a term is a variable."""
+    return term.__class__ is str and term[0] == "'"  # type: ignore[index]
+
+
+def replaced(term: Term, binding: Mapping[str, Term]) -> Term:
+    """Return the term with all bound variables replaced at once."""
+    if isinstance(term, str):
+        return binding.get(term, term)
+    return Application(term.function, tuple(replaced(a, binding) for a in term.arguments))
+
+
+def subterms(whole: Literal | Application) -> Iterator[Term]:
+    """Yield every term within, each before its own parts, from left to right."""
+    for argument in whole.arguments:
+        yield argument
+        if isinstance(argument, Application):
+            yield from subterms(argument)
+
+
+def is_within_bounds(term: Term) -> bool:
+    """Say whether a term is as shallow and small as the language allows."""
+    if isinstance(term, str):
+        return True
+    return _depth(term) <= MAX_TERM_DEPTH and 1 + sum(1 for _ in subterms(term)) <= MAX_TERM_SIZE
+
+
+def _depth(term: Term) -> int:
+    return 0 if isinstance(term, str) else 1 + max(map(_depth, term.arguments))
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A Horn rule: if all premises hold then so does the conclusion. Variables are its own binders."""
+    """A Horn rule: if all premises hold then so does the conclusion, whatever its variables stand for.
+
+    Without premises it is a universal fact, and its conclusion has a variable.
+    """
 
     premises: tuple[Literal, ...]
     conclusion: Literal
@@ -69,7 +131,7 @@ Statement = Literal | Rule
 
 
 def parse_statement(text: str) -> Statement:
-    """Read an axiom: a ground literal, or a rule whose conclusion uses no variable of its own.
+    """Read an axiom: a fact, a universal fact, or a rule whose conclusion uses no variable of its own.
 
     Raises `FormulaError` for anything else; blanks between tokens are free.
     """
@@ -82,7 +144,7 @@ def parse_statement(text: str) -> Statement:
             raise FormulaError("too_many_premises", f"{_shown(text)}: more than {MAX_PREMISES} premises")
     reader.end()
     if len(parts) == 1:
-        return _ground(parts[0])
+        return Rule((), parts[0]) if parts[0].variables() else parts[0]
     rule = Rule(tuple(parts[:-1]), parts[-1])
     bound = {v for premise in rule.premises for v in premise.variables()}
     unbound = [v for v in rule.conclusion.variables() if v not in bound]
@@ -105,10 +167,10 @@ def parse_literal(text: str) -> Literal:
 def parse_name(text: str) -> str:
     """Read the name of an object, a property or a relation; raises `FormulaError`."""
     reader = _Reader(text)
-    name = reader.argument()
+    if reader.peek().startswith("'"):
+        raise FormulaError("free_variable", f"{reader.peek()} is a variable, not a name")
+    name = reader.symbol("anything")
     reader.end()
-    if name[0] == "'":
-        raise FormulaError("free_variable", f"{name} is a variable, not a name")
     return name
 
 
@@ -130,8 +192,8 @@ def canonical_statement(statement: Statement) -> str:
     return " -> ".join(str(part) for part in parts)
 
 
-def _shape(literal: Literal) -> tuple[str, bool, tuple[str, ...]]:
-    return literal.predicate, literal.positive, tuple("'" if a[0] == "'" else a for a in literal.arguments)
+def _shape(literal: Literal) -> str:
+    return str(literal.substitute(dict.fromkeys(literal.variables(), "'")))
 
 
 def _shown(text: str) -> str:
@@ -141,7 +203,7 @@ def _shown(text: str) -> str:
 
 def _ground(literal: Literal) -> Literal:
     if literal.variables():
-        raise FormulaError("free_variable", f"{literal}: a fact or goal must not contain a variable")
+        raise FormulaError("free_variable", f"{literal}: a goal or an inference must not contain a variable")
     return literal
 
 
@@ -189,15 +251,20 @@ class _Reader:
             return inner.negated()
         if head in RESERVED_NAMES:
             raise FormulaError("reserved_name", f"{_shown(self.text)}: {head} cannot name a predicate")
-        arguments: list[str] = []
-        while self.peek() not in (")", ""):
-            arguments.append(self.argument())
-        self.expect(")")
+        arguments = self.arguments()
         if not 1 <= len(arguments) <= MAX_ARITY:
             raise FormulaError(
                 "arity", f"{_shown(self.text)}: {head!r} has {len(arguments)} arguments, not 1 to {MAX_ARITY}"
             )
-        return Literal(True, head, tuple(arguments))
+        return Literal(True, head, arguments)
+
+    def arguments(self, depth: int = 0) -> tuple[Term, ...]:
+        """Read terms up to the closing parenthesis."""
+        terms: list[Term] = []
+        while self.peek() not in (")", ""):
+            terms.append(self.argument(depth))
+        self.expect(")")
+        return tuple(terms)
 
     def name(self) -> str:
         token = self.take()
@@ -205,10 +272,29 @@ class _Reader:
             raise FormulaError("syntax", f"{_shown(self.text)}: {_shown(token)} is not a name")
         return token
 
-    def argument(self) -> str:
-        if self.peek().startswith("'"):
-            return self.take()
+    def argument(self, depth: int = 0) -> Term:
+        if self.peek() == "(":
+            return self.application(depth + 1)
+        return self.take() if self.peek().startswith("'") else self.symbol("an object")
+
+    def application(self, depth: int) -> Application:
+        if depth > MAX_TERM_DEPTH:
+            raise FormulaError("depth", f"{_shown(self.text)}: terms nest deeper than {MAX_TERM_DEPTH}")
+        self.expect("(")
+        function = self.symbol("a function")
+        arguments = self.arguments(depth)
+        if not 1 <= len(arguments) <= MAX_FUNCTION_ARITY:
+            raise FormulaError(
+                "arity",
+                f"{_shown(self.text)}: {function!r} has {len(arguments)} arguments, not 1 to {MAX_FUNCTION_ARITY}",
+            )
+        term = Application(function, arguments)
+        if not is_within_bounds(term):
+            raise FormulaError("depth", f"{_shown(self.text)}: a term has more than {MAX_TERM_SIZE} symbols")
+        return term
+
+    def symbol(self, role: str) -> str:
         token = self.name()
         if token in RESERVED_NAMES:
-            raise FormulaError("reserved_name", f"{_shown(self.text)}: {token!r} cannot name an object")
+            raise FormulaError("reserved_name", f"{_shown(self.text)}: {token!r} cannot name {role}")
         return token

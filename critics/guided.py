@@ -1,14 +1,18 @@
 """The critic of `guided` attempts: replays LogicGuide text in the kernel and certifies nothing but proofs.
 
+The answer is proved by an inference of the goal or of its negation, and `unknown` by inferring everything that
+follows from everything that is stated, down to `[[infer:nothing]]`, without meeting either.
+
 Stricter than the paper's "strict guided" (section 4.3), which asks only that the environment hold a proof
 whose outcome equals the label. Each refusal below names the attack that it stops. Where the problem has no
 reference, what the attempt formalises is taken on trust, and its certificate says so.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
+from critics.background import background
 from critics.blocks import BlockError, answers_early, final_answer, split_blocks
 from critics.certificate import horn_certificate
 from critics.checker import Rejected, check, in_terms_of
@@ -24,6 +28,7 @@ from critics.formula import (
 from critics.kernel import DEFAULT_WORK_LIMIT, ArityError, Axiom, Kernel, WorkLimitExceeded
 from critics.problem import Attempt, Problem
 from critics.reference import Reference, ReferenceMismatch, Theory, reference, saturated, text_decides, theory
+from critics.sorts import SortError
 from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
 
 MAX_CHARACTERS = 100_000
@@ -65,8 +70,9 @@ class _Replay:
 
     stated: Theory | None
     """What the problem says, where that is known."""
-    kernel: Kernel = field(default_factory=Kernel)
-    axioms: list[Statement] = field(default_factory=list[Statement])
+    kernel: Kernel
+    axioms: list[Statement]
+    """Everything that is assumed, with what nobody has to state."""
     goal: Literal | None = None
     inferring: bool = False
     finished: bool = False
@@ -77,9 +83,9 @@ def judge_guided(problem: Problem, attempt: Attempt) -> Verdict:
     answer = final_answer(attempt.completion, problem)
     try:
         known = reference(problem)
-        replay = _replay(attempt.completion, None if known is None else theory(known.formal))
+        replay = _replay(attempt.completion, _start(problem, known))
         claim = _proved_claim(attempt.completion, problem, replay, answer)
-    except (ReferenceMismatch, FormulaError, ArityError) as error:
+    except (ReferenceMismatch, FormulaError, ArityError, SortError) as error:
         return CriticError("no_reference", answer, f"the problem's own formalisation cannot be used: {error}")
     except WorkLimitExceeded as error:
         return _refused(_Refusal(TimedOut, "work_limit", str(error)), problem, answer)
@@ -102,11 +108,21 @@ def _is_wrong(answer: str | None, problem: Problem) -> bool:
     return answer is not None and problem.answer is not None and answer != problem.answer
 
 
-def _replay(text: str, stated: Theory | None) -> _Replay:
+def _start(problem: Problem, known: Reference | None) -> _Replay:
+    """Return the state before the first block: what the data set takes for granted, where the reference has it."""
+    stated = None if known is None else theory(known.formal)
+    granted = background(problem.dataset)
+    kernel = Kernel(signature=granted.signature)
+    axioms = [s for s in granted.statements() if stated is None or canonical_statement(s) in stated.stated]
+    for axiom in axioms:
+        kernel.add_axiom(axiom)
+    return _Replay(stated, kernel, axioms)
+
+
+def _replay(text: str, replay: _Replay) -> _Replay:
     """Read all blocks before any is played, so that what does not parse is malformed whatever comes first."""
     if len(text) > MAX_CHARACTERS:
         raise _Refusal(Malformed, "too_long", f"more than {MAX_CHARACTERS} characters")
-    replay = _Replay(stated)
     try:
         for move in list(_moves(text)):
             _play(move, replay)
@@ -114,6 +130,8 @@ def _replay(text: str, stated: Theory | None) -> _Replay:
         raise _Refusal(Malformed, error.reason, str(error)) from error
     except ArityError as error:
         raise _Refusal(Malformed, "arity", str(error)) from error
+    except SortError as error:
+        raise _Refusal(Malformed, "sort", str(error)) from error
     return replay
 
 
@@ -160,6 +178,7 @@ def _aim(goal: Literal, replay: _Replay) -> None:
     if replay.stated is not None and goal != replay.stated.goal:
         # Attack: prove an easier goal than the question's.
         raise _Refusal(Unproved, "goal_mismatch", f"{goal} is not what the question asks")
+    replay.kernel.mention(goal)
     replay.goal = goal
 
 
@@ -191,7 +210,8 @@ def _infer_nothing(replay: _Replay) -> None:
 
 def _proved_claim(text: str, problem: Problem, replay: _Replay, answer: str | None) -> str:
     """Return the answer that the replayed proof gives, in the problem's terms, or raise what bars it."""
-    claim = in_terms_of(_decided(replay), problem.options)
+    value = _decided(replay, answer, problem.options)
+    claim = in_terms_of(value, problem.options)
     if claim is None:
         raise _Refusal(Unproved, "no_such_option", "not exactly one option says what the inferences prove")
     if answer is None:
@@ -205,19 +225,44 @@ def _proved_claim(text: str, problem: Problem, replay: _Replay, answer: str | No
     return claim
 
 
-def _decided(replay: _Replay) -> str:
-    """Return whether the goal (true) or its negation (false) is reached."""
+def _decided(replay: _Replay, answer: str | None, options: tuple[str, ...] | None) -> str:
+    """Return true where the goal is reached, false for its negation, unknown where neither follows."""
     if replay.goal is None:
         raise _Refusal(Unproved, "no_goal", "no [[goal:..]] is set")
-    if replay.stated is None and not {replay.goal, replay.goal.negated()}.isdisjoint(replay.axioms):
+    if replay.stated is None and _is_assumed(replay.goal, replay.axioms):
         # Attack: with nothing to compare with, at least the goal must not be assumed.
         raise _Refusal(Vacuous, "goal_assumed", f"{replay.goal} is decided by an axiom")
     if replay.goal in replay.kernel.known:
         return "true"
     if replay.goal.negated() in replay.kernel.known:
         return "false"
-    # Attack: answer "false" because nothing was derived.
-    raise _Refusal(Unproved, "goal_not_reached", f"neither {replay.goal} nor its negation is inferred")
+    if not replay.finished or answer is None or answer != in_terms_of("unknown", options):
+        # Attack: answer "false" because nothing was derived.
+        raise _Refusal(Unproved, "goal_not_reached", f"neither {replay.goal} nor its negation is inferred")
+    _check_exhaustive(replay)
+    return "unknown"
+
+
+def _is_assumed(goal: Literal, axioms: list[Statement]) -> bool:
+    """Say whether an axiom, or an instance of a universal one, decides the goal."""
+    assumed = Kernel()
+    for axiom in axioms:
+        if isinstance(axiom, Literal) or not axiom.premises:
+            assumed.add_axiom(axiom)
+    assumed.mention(goal)
+    return any(decided in assumed.known or decided in assumed.offers for decided in (goal, goal.negated()))
+
+
+def _check_exhaustive(replay: _Replay) -> None:
+    """Refuse `unknown` where something that was left out could decide the goal."""
+    if replay.stated is None:
+        # Attack: formalise next to nothing, from which nothing follows.
+        raise _Refusal(Unproved, "unknown_on_trust", "that nothing follows cannot be checked without a reference")
+    if not replay.stated.stated <= set(map(canonical_statement, replay.axioms)):
+        # Attack: leave the axiom out that decides the goal.
+        raise _Refusal(Unproved, "axiom_missing", "not everything that the context says is stated")
+    if replay.kernel.truncated:
+        raise _Refusal(Unproved, "undecidable", "the terms grow without end, so the inferences have none")
 
 
 def _check_consistency(replay: _Replay) -> None:
@@ -235,9 +280,11 @@ def _certified(problem: Problem, known: Reference | None, replay: _Replay, claim
         if said is not None and in_terms_of(said, problem.options) != claim:
             # Attack: formalise the opposite of a text that nobody has formalised.
             return Unproved("text_says_otherwise", claim, "the text says the opposite of what is formalised")
-    reached = replay.goal if replay.goal in replay.kernel.known else replay.goal.negated()
     limits = {"work": DEFAULT_WORK_LIMIT}
-    certificate = horn_certificate(problem, known, claim, replay.goal, replay.kernel.proof(reached), limits)
+    reached = next((g for g in (replay.goal, replay.goal.negated()) if g in replay.kernel.known), None)
+    kind = "horn-saturation" if reached is None else "horn-proof"
+    entries = replay.kernel.entries if reached is None else replay.kernel.proof(reached)
+    certificate = horn_certificate(kind, problem, known, claim, replay.goal, entries, limits)
     try:
         check(certificate)
     except Rejected as rejection:

@@ -6,14 +6,20 @@ the other premises are looked up by the arguments that are bound. Proofs are ent
 earlier entries: a DAG, never unfolded. `undo` restores an earlier state exactly; `fork` gives an
 independent copy.
 
+Universal facts are offered instance by instance, for every ground term that occurs in what is known, in the
+rules or in the goal. A conclusion with a term beyond the bounds of the language is not offered, and `truncated`
+says that something was left out, so that nobody takes the end of the offers for the end of what follows.
+
 Soundness does not rest on this module: `critics.checker` replays its proofs without it.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
 from typing import TypeVar
 
-from critics.formula import Literal, Rule, Statement
+from critics.formula import Application, Literal, Rule, Statement, Term, is_within_bounds, subterms
+from critics.sorts import Signature
 
 DEFAULT_WORK_LIMIT = 100_000
 """Matches tried, also in vain, and facts inferred before a kernel gives up: about a second of work.
@@ -22,8 +28,10 @@ Five premises over many facts would never end. Of 199 recorded problems none nee
 
 _Key = TypeVar("_Key")
 _Item = TypeVar("_Item")
-_Signature = tuple[bool, str, int]
-_Place = tuple[_Signature, tuple[int, str] | None]
+_Symbol = tuple[str, str]
+"""A namespace, `predicate` or `function`, and a name in it."""
+_Kind = tuple[bool, str, int]
+_Place = tuple[_Kind, tuple[int, Term] | None]
 """Where facts are looked up: all of a signature (None), or those with one argument known, by its position."""
 
 
@@ -32,7 +40,7 @@ class WorkLimitExceeded(RuntimeError):  # noqa: N818
 
 
 class ArityError(ValueError):
-    """A predicate is used with another number of arguments than at its first use."""
+    """A predicate or a function is used with another number of arguments than at its first use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,30 +68,50 @@ class Kernel:
     `entries` is append-only between undos. `known` maps each fact to its entry's index; `offers` maps
     each literal that one more inference could add to the rule and premises that give it; its order means
     nothing. A kernel that has once exceeded its work limit has no budget left.
+
+    With a `signature` every statement must be well-sorted, and so is every offer (`critics.sorts`).
     """
 
-    def __init__(self, *, work_limit: int = DEFAULT_WORK_LIMIT) -> None:
+    def __init__(self, *, work_limit: int = DEFAULT_WORK_LIMIT, signature: Signature | None = None) -> None:
         self.entries: list[Entry] = []
         self.known: dict[Literal, int] = {}
         self.offers: dict[Literal, tuple[int, tuple[int, ...]]] = {}
-        self._arities: dict[str, int] = {}
+        self.truncated = False
+        """Whether a conclusion was left out because a term of it is too large."""
+        self._signature = signature
+        self._sorts: dict[str, str] = {}
+        """The sort of each object seen so far; empty without a signature."""
+        self._arities: dict[_Symbol, int] = {}
+        self._objects: dict[Term, None] = {}
+        """The ground terms that universal facts speak of, in order of occurrence."""
+        self._universals: list[int] = []
+        self._variables: dict[int, tuple[tuple[str, ...], ...]] = {}
+        """The variables of each rule's premises."""
         self._rules: dict[Rule, int] = {}
         self._facts: dict[_Place, list[Literal]] = {}
-        self._rules_by_premise: dict[_Signature, list[tuple[int, int]]] = {}
+        self._rules_by_premise: dict[_Kind, list[tuple[int, int]]] = {}
         self._trail: list[_Undo] = []
         self._work_left = work_limit
 
     def add_axiom(self, statement: Statement) -> int:
         """Take `statement` as given; return its entry's index (the old one where it is known already).
 
-        Raises `ArityError`, and `WorkLimitExceeded`; after either the kernel is as before.
+        Raises `ArityError`, `SortError` and `WorkLimitExceeded`; after each the kernel is as before.
         """
-        self._check_arities(statement)
+        known = self._rules.get(statement) if isinstance(statement, Rule) else self.known.get(statement)
+        if known is not None:
+            return known
+        undo = self._declare(statement)
         if isinstance(statement, Rule):
-            return self._rules[statement] if statement in self._rules else self._add_rule(statement)
-        if statement in self.known:
-            return self.known[statement]
-        return self._add_fact(Axiom(statement), statement)
+            return self._add_rule(statement, undo)
+        return self._add_fact(Axiom(statement), statement, undo)
+
+    def mention(self, literal: Literal) -> None:
+        """Check a goal's symbols, and let universal facts speak of its objects; raises like `add_axiom`."""
+        undo = self._declare(literal)
+        undo.is_mention = True
+        self._trail.append(undo)
+        self._offer_all(self._instances(undo.objects), undo)
 
     def infer(self, literal: Literal) -> int:
         """Add an offered literal.
@@ -92,10 +120,10 @@ class Kernel:
         """
         rule, premises = self.offers[literal]
         self._spend(literal)
-        return self._add_fact(Inference(literal, rule, premises), literal)
+        return self._add_fact(Inference(literal, rule, premises), literal, self._declare(literal))
 
     def saturate(self) -> None:
-        """Infer everything that follows; ends because no rule invents an object."""
+        """Infer everything that follows, unless `truncated` or `WorkLimitExceeded` says otherwise."""
         while self.offers:
             # In rounds: to find one end of a dictionary means to pass what was taken from it there.
             for literal in list(self.offers):
@@ -132,7 +160,12 @@ class Kernel:
 
     def fork(self) -> "Kernel":
         """Return an independent kernel in the same state."""
-        copy = Kernel(work_limit=self._work_left)
+        copy = Kernel(work_limit=self._work_left, signature=self._signature)
+        copy.truncated = self.truncated
+        copy._sorts = self._sorts.copy()
+        copy._objects = self._objects.copy()
+        copy._universals = self._universals.copy()
+        copy._variables = self._variables.copy()
         copy.entries = self.entries.copy()
         copy.known = self.known.copy()
         copy.offers = self.offers.copy()
@@ -143,46 +176,74 @@ class Kernel:
         copy._trail = self._trail.copy()
         return copy
 
-    def _check_arities(self, statement: Statement) -> None:
-        within: dict[str, int] = {}
-        for literal in _literals(statement):
-            num = len(literal.arguments)
-            first = self._arities.get(literal.predicate) or within.setdefault(literal.predicate, num)
+    def _declare(self, statement: Statement) -> "_Undo":
+        """Check the statement's symbols, and note what it names for the first time."""
+        literals = _literals(statement)
+        within: dict[_Symbol, int] = {}
+        for symbol, num in _uses(literals):
+            first = self._arities.get(symbol) or within.setdefault(symbol, num)
             if first != num:
-                raise ArityError(f"{literal}: {literal.predicate} took {first} argument(s) before, not {num}")
+                raise ArityError(f"{statement}: {symbol[1]} took {first} argument(s) before, not {num}")
+        sorts = {} if self._signature is None else self._signature.sorts_in(statement, self._sorts)
+        objects = [term for term in _ground_terms(literals) if term not in self._objects]
+        undo = _Undo(objects, {name: self._sorts.get(name) for name in sorts}, list(within))
+        self._arities.update(within)
+        self._sorts.update(sorts)
+        self._objects.update(dict.fromkeys(objects))
+        return undo
 
-    def _add_rule(self, rule: Rule) -> int:
+    def _add_rule(self, rule: Rule, undo: "_Undo") -> int:
         index = len(self.entries)
-        undo = _Undo(None, [], self._declare(rule), None)
         self.entries.append(Axiom(rule))
         self._rules[rule] = index
+        self._variables[index] = tuple(tuple(dict.fromkeys(p.variables())) for p in rule.premises)
         for position, premise in enumerate(rule.premises):
-            self._rules_by_premise.setdefault(_signature(premise), []).append((index, position))
+            self._rules_by_premise.setdefault(_kind(premise), []).append((index, position))
         self._trail.append(undo)
-        self._offer_all(self._joins(index, rule, {}, {}), undo)
+        self._offer_all(self._instances(undo.objects), undo)
+        if rule.premises:
+            self._offer_all(self._joins(index, rule, {}, {}), undo)
+        else:
+            self._universals.append(index)
+            self._offer_all(self._instances_of(index, rule, list(self._objects), 0), undo)
         return index
 
-    def _add_fact(self, entry: Entry, fact: Literal) -> int:
+    def _add_fact(self, entry: Entry, fact: Literal, undo: "_Undo") -> int:
         index = len(self.entries)
-        undo = _Undo(fact, [], self._declare(fact), self.offers.pop(fact, None))
+        undo.fact, undo.withdrawn = fact, self.offers.pop(fact, None)
         self.entries.append(entry)
         self.known[fact] = index
         for place in _places(fact):
             self._facts.setdefault(place, []).append(fact)
         self._trail.append(undo)
+        self._offer_all(self._instances(undo.objects), undo)
         self._offer_all(self._new_matches(fact), undo)
         return index
 
-    def _declare(self, statement: Statement) -> list[str]:
-        literals = _literals(statement)
-        fresh = [lit.predicate for lit in literals if lit.predicate not in self._arities]
-        for literal in literals:
-            self._arities.setdefault(literal.predicate, len(literal.arguments))
-        return fresh
+    def _instances(self, new: Sequence[Term]) -> Iterator[tuple[Literal, int, tuple[int, ...]]]:
+        """Yield the instances of universal facts that speak of a new object."""
+        if new and self._universals:
+            objects = list(self._objects)
+            for index in self._universals:
+                yield from self._instances_of(index, self._rule(index), objects, len(objects) - len(new))
+
+    def _instances_of(
+        self, index: int, rule: Rule, objects: Sequence[Term], num_old: int
+    ) -> Iterator[tuple[Literal, int, tuple[int, ...]]]:
+        """Yield the instances of one universal fact but for those that speak of old objects alone."""
+        variables = tuple(dict.fromkeys(rule.conclusion.variables()))
+        old = set(objects[:num_old])
+        for values in product(objects, repeat=len(variables)):
+            self._spend(rule)
+            if not old.issuperset(values) and self._fits(rule, dict(zip(variables, values, strict=True))):
+                yield rule.conclusion.substitute(dict(zip(variables, values, strict=True))), index, ()
+
+    def _fits(self, rule: Rule, binding: Mapping[str, Term]) -> bool:
+        return self._signature is None or self._signature.admits(rule, binding, self._sorts)
 
     def _new_matches(self, fact: Literal) -> Iterator[tuple[Literal, int, tuple[int, ...]]]:
         """Yield the applications that use `fact` in some premise."""
-        for index, position in self._rules_by_premise.get(_signature(fact), ()):
+        for index, position in self._rules_by_premise.get(_kind(fact), ()):
             rule = self._rule(index)
             self._spend(rule)
             binding = _match(rule.premises[position], fact, {})
@@ -190,7 +251,7 @@ class Kernel:
                 yield from self._joins(index, rule, binding, {position: self.known[fact]})
 
     def _joins(
-        self, index: int, rule: Rule, binding: dict[str, str], chosen: dict[int, int]
+        self, index: int, rule: Rule, binding: Mapping[str, Term], chosen: dict[int, int]
     ) -> Iterator[tuple[Literal, int, tuple[int, ...]]]:
         """Yield the conclusions of `rule` for every way to match the premises not yet chosen."""
         open_positions = [i for i in range(len(rule.premises)) if i not in chosen]
@@ -198,7 +259,8 @@ class Kernel:
             premises = tuple(chosen[i] for i in range(len(rule.premises)))
             yield rule.conclusion.substitute(binding), index, premises
             return
-        position = min(open_positions, key=lambda i: _num_free(rule.premises[i], binding))
+        variables = self._variables[index]
+        position = min(open_positions, key=lambda i: sum(v not in binding for v in variables[i]))
         premise = rule.premises[position].substitute(binding)
         for fact in self._candidates(premise):
             self._spend(rule)
@@ -207,10 +269,10 @@ class Kernel:
                 yield from self._joins(index, rule, extended, {**chosen, position: self.known[fact]})
 
     def _candidates(self, premise: Literal) -> list[Literal]:
-        bound = [(i, a) for i, a in enumerate(premise.arguments) if a[0] != "'"]
+        bound = [(i, a) for i, a in enumerate(premise.arguments) if _is_ground(a)]
         if len(bound) == len(premise.arguments):
             return [premise] if premise in self.known else []
-        return self._facts.get((_signature(premise), bound[0] if bound else None), [])
+        return self._facts.get((_kind(premise), bound[0] if bound else None), [])
 
     def _spend(self, on: Statement) -> None:
         self._work_left -= 1
@@ -220,30 +282,51 @@ class Kernel:
     def _offer_all(self, applications: Iterator[tuple[Literal, int, tuple[int, ...]]], undo: "_Undo") -> None:
         try:
             for conclusion, rule, premises in applications:
-                if conclusion not in self.known and conclusion not in self.offers:
+                if conclusion in self.known or conclusion in self.offers:
+                    continue
+                if all(map(is_within_bounds, conclusion.arguments)):
                     self.offers[conclusion] = (rule, premises)
                     undo.offered.append(conclusion)
+                else:
+                    undo.truncates = undo.truncates or not self.truncated
+                    self.truncated = True
         except WorkLimitExceeded:
             self._undo_one(self._trail.pop())
             raise
 
     def _undo_one(self, undo: "_Undo") -> None:
-        entry = self.entries.pop()
         for literal in undo.offered:
             self.offers.pop(literal, None)
-        for predicate in undo.declared:
-            self._arities.pop(predicate, None)
-        if undo.fact is None:
-            rule = self._rule_of(entry)
-            del self._rules[rule]
-            for premise in rule.premises:
-                _pop(self._rules_by_premise, _signature(premise))
+        for symbol in undo.declared:
+            del self._arities[symbol]
+        for term in undo.objects:
+            del self._objects[term]
+        for name, sort in undo.sorts.items():
+            _restore(self._sorts, name, sort)
+        if undo.truncates:
+            self.truncated = False
+        if undo.is_mention:
             return
-        del self.known[undo.fact]
-        for place in _places(undo.fact):
+        entry = self.entries.pop()
+        if undo.fact is None:
+            self._forget_rule(self._rule_of(entry))
+        else:
+            self._forget_fact(undo.fact, undo.withdrawn)
+
+    def _forget_rule(self, rule: Rule) -> None:
+        index = self._rules.pop(rule)
+        del self._variables[index]
+        for premise in rule.premises:
+            _pop(self._rules_by_premise, _kind(premise))
+        if self._universals and self._universals[-1] == index:
+            self._universals.pop()
+
+    def _forget_fact(self, fact: Literal, withdrawn: "tuple[int, tuple[int, ...]] | None") -> None:
+        del self.known[fact]
+        for place in _places(fact):
             _pop(self._facts, place)
-        if undo.withdrawn is not None:
-            self.offers[undo.fact] = undo.withdrawn
+        if withdrawn is not None:
+            self.offers[fact] = withdrawn
 
     def _rule(self, index: int) -> Rule:
         return self._rule_of(self.entries[index])
@@ -256,21 +339,29 @@ class Kernel:
 
 @dataclass(slots=True)
 class _Undo:
-    """What one added entry changed: the fact (None: a rule), new offers, new names, the offer it used up."""
+    """What one addition changed."""
 
-    fact: Literal | None
-    offered: list[Literal]
-    declared: list[str]
-    withdrawn: tuple[int, tuple[int, ...]] | None
+    objects: list[Term]
+    sorts: dict[str, str | None]
+    """The former sorts of the objects whose sort is known better now."""
+    declared: list[_Symbol]
+    offered: list[Literal] = field(default_factory=list[Literal])
+    fact: Literal | None = None
+    """None: a rule was added, or nothing."""
+    withdrawn: tuple[int, tuple[int, ...]] | None = None
+    """The offer that the new fact used up."""
+    truncates: bool = False
+    is_mention: bool = False
+    """Whether no entry was added."""
 
 
-def _signature(literal: Literal) -> _Signature:
+def _kind(literal: Literal) -> _Kind:
     return literal.positive, literal.predicate, len(literal.arguments)
 
 
 def _places(fact: Literal) -> list[_Place]:
     """Return where a fact is found; of a single argument nothing is left to look up once it is bound."""
-    signature = _signature(fact)
+    signature = _kind(fact)
     arguments = enumerate(fact.arguments) if len(fact.arguments) > 1 else ()
     return [(signature, None), *((signature, bound) for bound in arguments)]
 
@@ -286,19 +377,48 @@ def _pop(lists: dict[_Key, list[_Item]], key: _Key) -> None:
         del lists[key]
 
 
-def _num_free(literal: Literal, binding: dict[str, str]) -> int:
-    return sum(v not in binding for v in literal.variables())
+def _restore(values: dict[str, str], key: str, former: str | None) -> None:
+    if former is None:
+        del values[key]
+    else:
+        values[key] = former
 
 
-def _match(pattern: Literal, fact: Literal, binding: dict[str, str]) -> dict[str, str] | None:
-    """Extend `binding` so that `pattern` becomes `fact`, or return None. Signatures are equal."""
+def _uses(literals: Sequence[Literal]) -> Iterator[tuple[_Symbol, int]]:
+    """Yield every use of a predicate or function with its number of arguments."""
+    for literal in literals:
+        yield ("predicate", literal.predicate), len(literal.arguments)
+        for term in subterms(literal):
+            if isinstance(term, Application):
+                yield ("function", term.function), len(term.arguments)
+
+
+def _ground_terms(literals: Sequence[Literal]) -> list[Term]:
+    """Return the terms without variables, each once, in order of occurrence."""
+    return list(dict.fromkeys(term for literal in literals for term in subterms(literal) if _is_ground(term)))
+
+
+def _is_ground(term: Term) -> bool:
+    if isinstance(term, str):
+        return term[0] != "'"
+    return all(map(_is_ground, term.arguments))
+
+
+def _match(pattern: Literal, fact: Literal, binding: Mapping[str, Term]) -> dict[str, Term] | None:
+    """Extend `binding` so that `pattern` becomes `fact`, or return None. Kinds are equal."""
     extended = dict(binding)
     for wanted, given in zip(pattern.arguments, fact.arguments, strict=True):
-        if wanted[0] == "'":
-            wanted = extended.setdefault(wanted, given)
-        if wanted != given:
+        if not _match_term(wanted, given, extended):
             return None
     return extended
+
+
+def _match_term(wanted: Term, given: Term, binding: dict[str, Term]) -> bool:
+    if isinstance(wanted, str):
+        return given == (binding.setdefault(wanted, given) if wanted[0] == "'" else wanted)
+    if isinstance(given, str) or wanted.function != given.function:
+        return False
+    return all(_match_term(w, g, binding) for w, g in zip(wanted.arguments, given.arguments, strict=True))
 
 
 def _reindexed(entry: Entry, place: dict[int, int]) -> Entry:

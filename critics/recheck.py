@@ -55,7 +55,9 @@ def recheck_one(verdict: dict[str, Any], record: dict[str, Any]) -> bool:
         dataset = _check_same_problem(record.get("problem"), certificate["problem"])
         _check_consistency(certificate)
         return _second_opinion(certificate, dataset)
-    except (RecordError, FormulaError, ArityError, WorkLimitExceeded) as error:
+    except WorkLimitExceeded as error:
+        raise Rejected("too_large") from error
+    except (RecordError, FormulaError, ArityError) as error:
         raise Rejected("ill_formed") from error
 
 

@@ -75,7 +75,7 @@ def same_formal(one: Formal, other: Formal) -> bool:
 def theory(formal: Formal) -> Theory:
     """Read a formalisation; raises `FormulaError`, `ArityError`, and `WorkLimitExceeded`."""
     goal = parse_literal(formal.goal)
-    kernel = saturated(parse_statement(axiom) for axiom in formal.axioms)
+    kernel = saturated((parse_statement(axiom) for axiom in formal.axioms), goal)
     clash = kernel.contradiction()
     decided = None
     if clash is None and (goal in kernel.known or goal.negated() in kernel.known):
@@ -83,12 +83,16 @@ def theory(formal: Formal) -> Theory:
     return Theory(goal, _stated(formal), clash, decided)
 
 
-def saturated(axioms: Iterable[Statement]) -> Kernel:
-    """Return everything that follows; raises `ArityError` and `WorkLimitExceeded`."""
+def saturated(axioms: Iterable[Statement], goal: Literal | None = None) -> Kernel:
+    """Return everything that follows; raises `ArityError`, and `WorkLimitExceeded` also where that has no end."""
     kernel = Kernel()
     for axiom in axioms:
         kernel.add_axiom(axiom)
+    if goal is not None:
+        kernel.mention(goal)
     kernel.saturate()
+    if kernel.truncated:
+        raise WorkLimitExceeded("what follows from the axioms has no end: their terms grow")
     return kernel
 
 

@@ -50,6 +50,8 @@ def trace(
 
 HONEST = trace()
 ASSUMED = {
+    "everything": "(warm 'x)",
+    "everything about two": "(likes 'x 'y)",
     "the goal": "(warm rex)",
     "the goal's negation": "(not (warm rex))",
     "a ground bridge to the goal": "(dog rex) -> (warm rex)",
@@ -65,7 +67,6 @@ ASSUMED = {
     "another number of arguments": "(dog rex rex)",
 }
 UNPARSED = {
-    "everything": ("(warm 'x)", "free_variable"),
     "a conclusion about everything": ("(dog rex) -> (warm 'y)", "unbound_head_var"),
     "two facts in one block": ("(dog rex) (warm rex)", "syntax"),
     "a comment": ("(dog rex) /* (warm rex) */", "syntax"),

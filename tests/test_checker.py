@@ -351,7 +351,9 @@ def test_a_long_proof_and_a_long_statement_are_checked_in_linear_time():
         kernel.add_axiom(parse_statement(axiom))
     kernel.saturate()
     goal = parse_literal(f"(p{steps} a)")
-    certificate = horn_certificate(Problem("p", "mine", "", ""), None, "true", goal, kernel.proof(goal), {"work": 1})
+    certificate = horn_certificate(
+        "horn-proof", Problem("p", "mine", "", ""), None, "true", goal, kernel.proof(goal), {"work": 1}
+    )
     start = time.perf_counter()
     check(certificate)
     long = changed(MADE["trusted"], ("evidence", "steps", 1, "statement"), "(p a) -> " * 50_000 + "(q a)")

@@ -172,7 +172,7 @@ def test_a_translated_text_that_is_no_longer_translatable_is_rejected():
         (["(mammal 'x) -> (not (dog 'x))"], "inconsistent_context"),
         (["(warm rex rex)"], "ill_formed"),
         (["(cold"], "ill_formed"),
-        ([f"(p o{i})" for i in range(400)] + ["(p 'a) -> (p 'b) -> (p 'c) -> (q 'a)"], "ill_formed"),
+        ([f"(p o{i})" for i in range(400)] + ["(p 'a) -> (p 'b) -> (p 'c) -> (q 'a)"], "too_large"),
     ],
 )
 def test_a_given_reference_that_the_critic_would_not_have_used_is_rejected(more: list[str], expected: str):

@@ -1,0 +1,38 @@
+"""What a data set takes for granted beside each problem's text: rules that nobody has to state, and sorts.
+
+The rules stand in the reference formalisation as well, so that the checker needs to know nothing of this module.
+"""
+
+from dataclasses import dataclass
+
+from critics.formula import Statement, parse_statement
+from critics.kernel import Kernel
+from critics.sorts import Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """Rules in the formal language, and the signature of a typed theory (None: untyped)."""
+
+    axioms: tuple[str, ...] = ()
+    signature: Signature | None = None
+
+    def statements(self) -> tuple[Statement, ...]:
+        """Return the rules as statements."""
+        return tuple(map(parse_statement, self.axioms))
+
+    def kernel(self) -> Kernel:
+        """Return a kernel that knows the rules and holds statements to the signature."""
+        kernel = Kernel(signature=self.signature)
+        for statement in self.statements():
+            kernel.add_axiom(statement)
+        return kernel
+
+
+BACKGROUNDS: dict[str, Background] = {}
+"""By data set; a data set that is not here has none."""
+
+
+def background(dataset: str) -> Background:
+    """Return what a data set takes for granted."""
+    return BACKGROUNDS.get(dataset, Background())
