@@ -19,27 +19,33 @@ every inference read aloud after it."""
 def demonstrate(problem: Problem, formal: Formal, *, style: Style = "compact") -> str:
     """Return a completion that formalises everything, proves the goal or its negation, and answers.
 
-    Raises `ValueError` where neither follows from the formalisation.
+    Where neither follows it infers everything, then nothing, and answers unknown.
     """
     answer, inferences = decide(formal)
     return compose(problem, formal, inferences, answer, style=style)
 
 
 def decide(formal: Formal) -> tuple[str, list[Literal]]:
-    """Return `true` or `false` and the inferences of a proof: none superfluous, in an order that works."""
+    """Return `true` or `false` and the inferences of a proof: none superfluous, in an order that works.
+
+    Where neither the goal nor its negation follows: `unknown` and everything that does follow. Raises `ValueError`
+    where that has no end.
+    """
     kernel = Kernel()
     goal = parse_literal(formal.goal)
     for text in formal.axioms:
         kernel.add_axiom(parse_statement(text))
+    kernel.mention(goal)
     decided = (goal, goal.negated())
-    while not any(literal in kernel.known for literal in decided):
-        if not kernel.offers:
-            raise ValueError(f"neither {goal} nor its negation follows from the formalisation")
+    while kernel.offers and not any(literal in kernel.known for literal in decided):
         for literal in list(kernel.offers):
             kernel.infer(literal)
-    reached = next(literal for literal in decided if literal in kernel.known)
-    inferences = [entry.statement for entry in kernel.proof(reached) if isinstance(entry, Inference)]
-    return "true" if reached == goal else "false", inferences
+    reached = next((literal for literal in decided if literal in kernel.known), None)
+    if reached is None and kernel.truncated:
+        raise ValueError(f"whether {goal} follows cannot be decided: the terms grow without end")
+    entries = kernel.entries if reached is None else kernel.proof(reached)
+    inferences = [entry.statement for entry in entries if isinstance(entry, Inference)]
+    return "unknown" if reached is None else "true" if reached == goal else "false", inferences
 
 
 def compose(
@@ -53,6 +59,8 @@ def compose(
         context = " ".join(_annotated(problem.context, formal))
         kinds = kinds_of(formal)
         steps = " ".join(f"[[infer:{literal}]] {spoken(literal, kinds)}" for literal in inferences)
+    if answer == "unknown":
+        steps = f"{steps} [[infer:nothing]]".lstrip()
     return (
         f"Formalized context: {context}\nFormalized goal: [[goal:{formal.goal}]]\nReasoning: {steps}\nAnswer: {answer}"
     )

@@ -26,7 +26,7 @@ def sample(
     wanted = [(problem, number) for problem in problems for number in range(sampling.samples_per_problem)]
     prompts = [policy.prompt(problem, hint=hinted) for problem, _ in wanted]
     seeds = [derived_seed(seed, problem.id, number, "hint" if hinted else "") for problem, number in wanted]
-    guides = [LogicGuide() for _ in wanted] if sampling.decoding == "guided" else None
+    guides = [LogicGuide.for_problem(problem) for problem, _ in wanted] if sampling.decoding == "guided" else None
     completions = policy.complete(prompts, guides, seeds, sampling)
     for (problem, number), trace_seed, completion in zip(wanted, seeds, completions, strict=True):
         yield Trace(

@@ -58,10 +58,18 @@ def test_all_published_problems_are_certified_recheck_and_cannot_be_forged(share
     assert (forged["checked"], forged["accepted"]) == (6000, 0)
 
 
-def test_what_does_not_follow_cannot_be_demonstrated():
-    problem = Problem("p", "mine", "Alex is a cat.", "Alex is warm.")
-    with pytest.raises(ValueError, match="follows"):
-        demonstrate(problem, Formal(("(cat alex)",), "(warm alex)"))
+def test_what_does_not_follow_is_shown_by_inferring_everything():
+    formal = Formal(("(cat alex)", "(cat 'x) -> (animal 'x)"), "(warm alex)")
+    problem = Problem("p", "mine", "Prose.", "Is he warm?", answer="unknown", formal=formal)
+    text = demonstrate(problem, formal)
+    assert text.endswith("[[infer:(animal alex)]] [[infer:nothing]]\nAnswer: unknown")
+    assert judge_record(attempt(problem, text))["verdict"] == "certified"
+
+
+def test_what_grows_without_end_cannot_be_demonstrated():
+    formal = Formal(("(cat alex)", "(cat 'x) -> (cat (child 'x))"), "(warm alex)")
+    with pytest.raises(ValueError, match="without end"):
+        demonstrate(Problem("p", "mine", "Prose.", "Is he warm?", formal=formal), formal)
 
 
 def test_a_goal_that_the_context_states_needs_no_inference():

@@ -212,26 +212,34 @@ def _example(trace: dict[str, Any]) -> dict[str, Any]:
 
 
 def demonstrate_file(path: Path, out: Path) -> None:
-    """Write a guided reference attempt for every problem."""
-    attempts: list[dict[str, Any]] = []
-    for problem in read_problems(path):
-        try:
-            known = reference(problem)
-            if known is None:
-                raise InputError(f"{path}: problem {problem.id!r} has no formalisation (key `formal`)")
-            completion = demonstrate(problem, known.formal)
-        except (ReferenceMismatch, ValueError) as error:
-            raise InputError(f"{path}: problem {problem.id!r}: {error}") from error
-        attempts.append(
-            {
-                "id": f"{problem.id}#demonstration",
-                "problem": problem.record(),
-                "format": "guided",
-                "completion": completion,
-            }
-        )
+    """Write a guided reference attempt for every problem that has a formalisation, and say how many have none."""
+    problems = list(read_problems(path))
+    attempts = [attempt for problem in problems if (attempt := _demonstration(problem, path)) is not None]
+    if not attempts:
+        raise InputError(f"{path}: no problem has a formalisation (key `formal`), or a text that can be translated")
     write_records(out, attempts)
-    say(f"{len(attempts)} demonstrations in {out}")
+    say(f"{len(attempts)} demonstrations in {out}; {len(problems) - len(attempts)} problems have no formalisation")
+
+
+def _demonstration(problem: Problem, path: Path) -> dict[str, Any] | None:
+    try:
+        known = reference(problem)
+    except ReferenceMismatch as error:
+        if problem.formal is not None:
+            raise InputError(f"{path}: problem {problem.id!r}: {error}") from error
+        return None
+    if known is None:
+        return None
+    try:
+        completion = demonstrate(problem, known.formal)
+    except ValueError as error:
+        raise InputError(f"{path}: problem {problem.id!r}: {error}") from error
+    return {
+        "id": f"{problem.id}#demonstration",
+        "problem": problem.record(),
+        "format": "guided",
+        "completion": completion,
+    }
 
 
 def roll_out(config_path: Path, problems: Path, out: Path, adapter: Path | None, overrides: list[str] | None) -> None:

@@ -7,8 +7,11 @@ whose content is one of the kernel's offers or `nothing`.
 from collections.abc import Hashable
 from functools import lru_cache
 
+from critics.background import background
 from critics.formula import FormulaError, Literal, parse_literal, parse_statement
 from critics.kernel import ArityError, Kernel, WorkLimitExceeded
+from critics.problem import Problem
+from critics.sorts import SortError
 from rollout.automaton import (
     Grammar,
     Pattern,
@@ -22,7 +25,14 @@ from rollout.automaton import (
 )
 from rollout.guide import CLOSE
 
+_TERM_DEPTH = 2
+_FUNCTION_ARITY = 3
+"""What the guide lets a policy write; the critic reads deeper and wider terms."""
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+
+PLAIN_DATASETS = frozenset({"prontoqa", "prontoqa-ood", "proofwriter", "syllogism"})
+"""Their language has neither function terms nor universal facts, so neither is worth a token of theirs."""
 
 
 class LogicGuide:
@@ -32,10 +42,17 @@ class LogicGuide:
     state; the critic will call it malformed.
     """
 
-    def __init__(self, kernel: Kernel | None = None, goal: Literal | None = None) -> None:
+    def __init__(self, kernel: Kernel | None = None, goal: Literal | None = None, *, plain: bool = True) -> None:
         self.kernel = kernel or Kernel()
         self.goal = goal
+        self.plain = plain
+        """Whether statements are written without function terms and universal facts."""
         self._allowed: _Blocks | None = None
+
+    @classmethod
+    def for_problem(cls, problem: Problem) -> "LogicGuide":
+        """Return a guide that knows what the problem's data set takes for granted, and speaks its language."""
+        return cls(background(problem.dataset).kernel(), plain=problem.dataset in PLAIN_DATASETS)
 
     @property
     def key(self) -> Hashable:
@@ -46,7 +63,8 @@ class LogicGuide:
         """Return the grammar of the formalising actions together with the current inferences."""
         if self._allowed is None:
             offers = sorted(str(offer) for offer in self.kernel.offers) or ["nothing"]
-            self._allowed = _Blocks(Words(b"infer:" + offer.encode() + CLOSE for offer in offers))
+            words = Words(b"infer:" + offer.encode() + CLOSE for offer in offers)
+            self._allowed = _Blocks(words, _formalising_grammar(self.plain))
         return self._allowed
 
     def close(self, block: bytes) -> None:
@@ -56,16 +74,18 @@ class LogicGuide:
             if action == "axiom":
                 self.kernel.add_axiom(parse_statement(content))
             elif action == "goal":
-                self.goal = parse_literal(content)
+                goal = parse_literal(content)
+                self.kernel.mention(goal)
+                self.goal = goal
             elif action == "infer" and content != "nothing":
                 self.kernel.infer(parse_literal(content))
-        except (FormulaError, ArityError, WorkLimitExceeded, KeyError):
+        except (FormulaError, ArityError, SortError, WorkLimitExceeded, KeyError):
             return
         self._allowed = None
 
     def clone(self) -> "LogicGuide":
         """Fork the kernel; the allowed set is shared until one of the two moves on."""
-        copy = LogicGuide(self.kernel.fork(), self.goal)
+        copy = LogicGuide(self.kernel.fork(), self.goal, plain=self.plain)
         copy._allowed = self._allowed
         return copy
 
@@ -82,10 +102,10 @@ class LogicGuide:
 class _Blocks:
     """The union of the fixed grammar and the words for `infer`; their first bytes keep them apart."""
 
-    def __init__(self, inferences: Words) -> None:
+    def __init__(self, inferences: Words, grammar: Grammar) -> None:
         self.inferences = inferences
-        self.grammar = _formalising_grammar()
-        self.key: Hashable = inferences.key
+        self.grammar = grammar
+        self.key: Hashable = (grammar.key, inferences.key)
         self.start: State = (self.grammar.start, inferences.start)
 
     def step(self, state: State, byte: int) -> State | None:
@@ -108,20 +128,22 @@ class _Blocks:
         return self.inferences.state_key(word) if fixed is None else (self.key, state)
 
 
-@lru_cache(maxsize=1)
-def _formalising_grammar() -> Grammar:
+@lru_cache(maxsize=2)
+def _formalising_grammar(plain: bool) -> Grammar:
     """Return `object|prop|relation:NAME`, `axiom:STATEMENT` and `goal:LITERAL`, single blanks, closed by `]]`."""
     part = choice(chars(_NAME_CHARS), sequence(literal("-"), chars(_NAME_CHARS)))
     name = sequence(chars(_NAME_CHARS), choice(literal(""), repeat(part, most=24)))
-    variable = sequence(literal("'"), chars("abcdefghijklmnopqrstuvwxyz"))
-    ground, open_ = _literal_of(name, name), _literal_of(name, choice(name, variable))
-    rule = sequence(open_, repeat(sequence(literal(" -> "), open_)))
+    open_term = choice(name, sequence(literal("'"), chars("abcdefghijklmnopqrstuvwxyz")))
+    depth = 0 if plain else _TERM_DEPTH
+    ground, open_ = _literal_of(name, _term_of(name, name, depth)), _literal_of(name, _term_of(name, open_term, depth))
+    more = repeat(sequence(literal(" -> "), open_))
+    statement = choice(ground, sequence(open_, more)) if plain else sequence(open_, choice(literal(""), more))
     return Grammar(
-        "formalising",
+        "plain" if plain else "terms",
         sequence(
             choice(
                 sequence(choice(literal("object:"), literal("prop:"), literal("relation:")), name),
-                sequence(literal("axiom:"), choice(ground, rule)),
+                sequence(literal("axiom:"), statement),
                 sequence(literal("goal:"), ground),
             ),
             literal(CLOSE.decode()),
@@ -129,7 +151,14 @@ def _formalising_grammar() -> Grammar:
     )
 
 
+def _term_of(name: Pattern, atom: Pattern, depth: int) -> Pattern:
+    if depth == 0:
+        return atom
+    arguments = repeat(sequence(literal(" "), _term_of(name, atom, depth - 1)), most=_FUNCTION_ARITY)
+    return choice(atom, sequence(literal("("), name, arguments, literal(")")))
+
+
 def _literal_of(name: Pattern, term: Pattern) -> Pattern:
-    arguments = choice(term, sequence(term, literal(" "), term))
-    atom = sequence(literal("("), name, literal(" "), arguments, literal(")"))
+    second = choice(literal(""), sequence(literal(" "), term))
+    atom = sequence(literal("("), name, literal(" "), term, second, literal(")"))
     return choice(atom, sequence(literal("(not "), atom, literal(")")))
