@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from critics.formula import Statement, parse_statement
 from critics.kernel import Kernel
-from critics.sorts import Signature
+from critics.sorts import Signature, joined
+from critics.theories import deontic, scheduling, triage
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,11 @@ class Background:
         return kernel
 
 
-BACKGROUNDS: dict[str, Background] = {}
+BACKGROUNDS: dict[str, Background] = {
+    # One signature for both domains: a data set's name does not say which of them a problem is from.
+    "syllogism": Background(syllogism.CALCULUS),
+    "deontiqa": Background(deontic.AXIOMS, joined(scheduling.SIGNATURE, triage.SIGNATURE)),
+}
 """By data set; a data set that is not here has none."""
 
 

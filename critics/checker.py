@@ -6,15 +6,16 @@ Of a certificate of either kind it asks that
 
 * its digest is the SHA-256 of the rest as canonical JSON, and its keys are those of the design;
 * every entry is an axiom, or a rule applied to earlier entries, re-matched here;
-* no entry contradicts another;
+* no fact among the entries contradicts another, or an entry about everything;
 * the claim is what the evidence means for the problem (true, false or unknown, or the option that says so);
 * with `formalisation: checked`: every axiom is one of the reference's, and the goal is the reference's.
 
 `horn-proof`: every entry but the last serves a later one, and the last is the goal or the goal's negation.
 `horn-saturation`: the entries hold every axiom of the reference and are closed under its rules (every way to
-match the premises is tried, and gives an entry), and neither the goal nor its negation is among them. They are
-then a model in which neither holds, so neither follows. A formalisation on trust is never saturated: what was
-left out of it could decide the goal.
+match the premises is tried, and gives an entry), and neither the goal nor its negation is among them. Negation is
+strong, so they are then a model in which the goal is neither true nor false, and neither follows; reasoning by
+cases or by contraposition is not asked for. A formalisation on trust is never saturated: what was left out of it
+could decide the goal.
 
 What needs a search or a translator is left to `critics.recheck`, which calls this module: that the reference
 says what the text says, where the text's language is regular, and that nothing contradictory follows from it.
@@ -45,12 +46,19 @@ HORN_ENGINE = "certistar-horn/1"
 KINDS = ("horn-proof", "horn-saturation")
 REFERENCES = ("given", "prontoqa", "proofwriter", "syllogism", "prontoqa-ood")
 """Where a reference may come from: the problem itself, or the translator of a data set."""
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 MAX_MATCHES = 200_000
-"""How many matches the closure of a saturation may take, also in vain."""
+"""How many matches the closure of a saturation may take, also in vain; fewer where terms are large."""
 MAX_DEPTH = 20
+"""Of terms; the kernel's language ends at 16."""
+MAX_TOKENS = 6_200
+"""Of an atom: two terms of the kernel's 1,024 symbols, with two brackets each.
+
+Without a bound, a short certificate could compare one long statement again and again."""
 PROBLEM_KEYS = ("context", "question", "options", "answer", "formal")
 _BLANKS = " \t\r\n"
-_TOKEN = re.compile(rf"[{_BLANKS}]*(\(|\)|->|'[a-z](?![a-zA-Z0-9_-])|[a-zA-Z0-9_]+(?:-[a-zA-Z0-9_]+)*)")
+_NO_SYMBOLS = frozenset({"->", "not", "nothing"})
+_TOKEN = re.compile(r"\(|\)|->|'[a-z](?![a-zA-Z0-9_-])|[a-zA-Z0-9_]+(?:-[a-zA-Z0-9_]+)*")
 _OPTION_LETTER = re.compile(r"\(?([A-Za-z])[ \t]*[).:]")
 
 _SAYING = {
@@ -74,8 +82,7 @@ class Rejected(Exception):  # noqa: N818
 def canonical_json(value: object) -> bytes:
     """Return the one spelling of `value`: sorted keys, no blanks, UTF-8 unescaped; raises on floats."""
     _refuse_floats(value)
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return text.encode()
+    return _CANONICAL.encode(value).encode()
 
 
 def digest(certificate: dict[str, Any]) -> str:
@@ -103,9 +110,9 @@ def _check(certificate: Any) -> None:
     evidence, problem = certificate["evidence"], certificate["problem"]
     steps: list[dict[str, Any]] = evidence["steps"]
     goal = read_atom(evidence["goal"])
-    rules = _replay(steps)
+    rules, facts = _replay(steps)
     if certificate["kind"] == "horn-proof":
-        value = _proved(steps, rules, goal)
+        value = _proved(steps, facts, goal)
     else:
         value = _undecided(certificate["formalisation"], problem["formal"], steps, rules, goal)
     _check_claim(certificate, problem, value)
@@ -131,7 +138,7 @@ def _check_shapes(certificate: dict[str, Any]) -> None:
     limits, repairs = certificate["limits"], certificate["repairs"]
     if limits.keys() != {"work"} or type(limits["work"]) is not int or repairs != []:
         raise Rejected("ill_formed")
-    if type(evidence["steps"]) is not list or not evidence["steps"]:
+    if type(evidence["steps"]) is not list:
         raise Rejected("ill_formed")
 
 
@@ -146,54 +153,61 @@ def _are_texts(values: Any) -> bool:
     return all(isinstance(value, str) for value in values) and isinstance(values, list)
 
 
-def _replay(steps: list[dict[str, Any]]) -> list[list[Atom]]:
-    """Re-apply every step and return the statements; no two of them contradict each other."""
+def _replay(steps: list[dict[str, Any]]) -> tuple[list[list[Atom]], dict[int, Atom]]:
+    """Re-apply every step; return the statements, and those that are facts by index. No fact is contradicted."""
     rules: list[list[Atom]] = []
+    facts: dict[int, Atom] = {}
     for index, step in enumerate(steps):
         rule = read_rule(step["statement"])
+        if _is_fact(rule):
+            facts[index] = rule[0]
         if step["by"] == "rule":
-            if step.keys() != {"by", "premises", "rule", "statement"}:
+            if step.keys() != {"by", "premises", "rule", "statement"} or type(step["premises"]) is not list:
                 raise Rejected("ill_formed")
-            cited = _cited(step)
+            by, *premises = cited = _cited(step)
             if not all(type(i) is int and 0 <= i < index for i in cited):
                 raise Rejected("forward_reference")
-            _apply(rules[cited[0]], [rules[i] for i in cited[1:]], rule)
+            if by in facts or not facts.keys() >= {index, *premises}:
+                raise Rejected("invalid_step")
+            _apply(rules[by], [facts[i] for i in premises], rule[0])
         elif step["by"] != "axiom" or step.keys() != {"by", "statement"}:
             raise Rejected("ill_formed")
         rules.append(rule)
-    facts = _facts(rules)
-    if any((not sign, terms) in facts for sign, terms in facts):
+    _check_consistency(rules, set(facts.values()))
+    return rules, facts
+
+
+def _check_consistency(rules: list[list[Atom]], facts: set[Atom]) -> None:
+    asserted = {terms for sign, terms in facts if sign}
+    if any(terms in asserted for sign, terms in facts if not sign):
         raise Rejected("inconsistent")
-    return rules
+    for universal in (rule for rule in rules if len(rule) == 1 and rule[0] not in facts):
+        if any(_is_instance((not sign, terms), universal) for sign, terms in facts):
+            raise Rejected("inconsistent")
 
 
 def _cited(step: dict[str, Any]) -> list[int]:
     return [step["rule"], *step["premises"]] if step["by"] == "rule" else []
 
 
-def _facts(rules: list[list[Atom]]) -> set[Atom]:
-    return {rule[0] for rule in rules if _is_fact(rule)}
-
-
 def _is_fact(rule: list[Atom]) -> bool:
     return len(rule) == 1 and not _has_variables(rule[0][1])
 
 
-def _apply(rule: list[Atom], premises: list[list[Atom]], result: list[Atom]) -> None:
-    """Raise unless `rule`, its premises matched in order by `premises`, gives `result`."""
-    if _is_fact(rule) or len(rule) - 1 != len(premises) or not _is_fact(result):
+def _apply(rule: list[Atom], premises: list[Atom], result: Atom) -> None:
+    """Raise unless `rule`, its premises matched in order by the facts `premises`, gives the fact `result`."""
+    if len(rule) - 1 != len(premises):
         raise Rejected("invalid_step")
     binding: dict[str, Term] = {}
     for pattern, given in zip(rule[:-1], premises, strict=True):
-        if not _is_fact(given) or not _matches(pattern, given[0], binding):
+        if not _matches(pattern, given, binding):
             raise Rejected("invalid_step")
     if len(rule) == 1:
         # A universal fact: its variables stand for whatever the result has in their places.
-        _matches(rule[0], result[0], binding)
-    elif any(variable not in binding for variable in _variables_of(rule[-1][1])):
-        raise Rejected("unbound_head_var")
-    if result[0] != _filled(rule[-1], binding):
-        raise Rejected("invalid_step")
+        _matches(rule[0], result, binding)
+    conclusion = _filled(rule[-1], binding)
+    if conclusion != result:
+        raise Rejected("unbound_head_var" if _has_variables(conclusion[1]) else "invalid_step")
 
 
 def _matches(pattern: Atom, given: Atom, binding: dict[str, Term]) -> bool:
@@ -213,12 +227,17 @@ def _match_terms(pattern: tuple[Term, ...], given: tuple[Term, ...], binding: di
     return True
 
 
+def _is_instance(fact: Atom, statement: list[Atom]) -> bool:
+    """Say whether a statement is the fact, or says it of everything."""
+    return len(statement) == 1 and _matches(statement[0], fact, {})
+
+
 def _filled(atom: Atom, binding: Mapping[str, Term]) -> Atom:
     return atom[0], _filled_terms(atom[1], binding)
 
 
 def _filled_terms(terms: tuple[Term, ...], binding: Mapping[str, Term]) -> tuple[Term, ...]:
-    return tuple(binding.get(t, t) if isinstance(t, str) else _filled_terms(t, binding) for t in terms)
+    return tuple([binding.get(t, t) if isinstance(t, str) else _filled_terms(t, binding) for t in terms])
 
 
 def _variables_of(terms: tuple[Term, ...]) -> Iterator[str]:
@@ -230,18 +249,23 @@ def _variables_of(terms: tuple[Term, ...]) -> Iterator[str]:
 
 
 def _has_variables(terms: tuple[Term, ...]) -> bool:
-    return any(True for _ in _variables_of(terms))
+    # A loop and no generator: most of a check would be spent here.
+    for term in terms:  # noqa: SIM110
+        if term[0] == "'" if isinstance(term, str) else _has_variables(term):
+            return True
+    return False
 
 
-def _proved(steps: list[dict[str, Any]], rules: list[list[Atom]], goal: Atom) -> str:
+def _proved(steps: list[dict[str, Any]], facts: dict[int, Atom], goal: Atom) -> str:
     """Return whether the last step is the goal (true) or its negation (false); every earlier one must serve it."""
-    if not _is_fact(rules[-1]):
+    last = facts.get(len(steps) - 1)
+    if last is None:
         raise Rejected("ill_formed")
     if {i for step in steps for i in _cited(step)} != set(range(len(steps) - 1)):
         raise Rejected("unused_step")
-    if rules[-1] == [goal]:
+    if last == goal:
         return "true"
-    if rules[-1] == [(not goal[0], goal[1])]:
+    if last == (not goal[0], goal[1]):
         return "false"
     raise Rejected("goal_not_reached")
 
@@ -252,12 +276,12 @@ def _undecided(
     """Return `unknown` where the steps hold the whole reference, are closed under it, and lack the goal."""
     if formalisation != "checked" or formal is None:
         raise Rejected("reference_is_missing")
-    if len(set(map(_canonical, rules))) != len(rules):
+    if len(set(map(tuple, rules))) != len(rules):
         raise Rejected("repeated_step")
     axioms = {_canonical(rule) for step, rule in zip(steps, rules, strict=True) if step["by"] == "axiom"}
     if not axioms >= {_canonical(read_rule(text)) for text in formal["axioms"]}:
         raise Rejected("axiom_missing")
-    facts = _facts(rules)
+    facts = {rule[0] for rule in rules if _is_fact(rule)}
     if goal in facts or (not goal[0], goal[1]) in facts:
         raise Rejected("goal_reached")
     _check_closed([rule for rule in rules if not _is_fact(rule)], facts, goal)
@@ -266,20 +290,35 @@ def _undecided(
 
 def _check_closed(rules: list[list[Atom]], facts: set[Atom], goal: Atom) -> None:
     """Raise unless every way to match a rule's premises with facts gives a fact."""
-    budget = MAX_MATCHES
+    weight = _weight([*facts, *(atom for rule in rules for atom in rule)])
+    left = MAX_MATCHES
     by_predicate: dict[tuple[bool, Term], list[Atom]] = {}
     for fact in facts:
         by_predicate.setdefault((fact[0], fact[1][0]), []).append(fact)
     for rule in rules:
         bindings: list[dict[str, Term]] = [{}] if len(rule) > 1 else _assignments(rule, rules, facts, goal)
+        left = _spent(left, weight * len(bindings))
         for pattern in rule[:-1]:
             candidates = by_predicate.get((pattern[0], pattern[1][0]), [])
-            budget -= len(bindings) * len(candidates)
-            if budget < 0:
-                raise Rejected("too_large")
+            left = _spent(left, weight * len(bindings) * len(candidates))
             bindings = [new for old in bindings for fact in candidates if _matches(pattern, fact, new := dict(old))]
         if any(_filled(rule[-1], binding) not in facts for binding in bindings):
             raise Rejected("not_closed")
+
+
+def _weight(atoms: list[Atom]) -> int:
+    """Return what a match costs: a conclusion may hold the largest term in every place of the largest conclusion."""
+    return 1 + max(_num_symbols(terms) for _, terms in atoms) ** 2 // 64 if atoms else 1
+
+
+def _num_symbols(terms: tuple[Term, ...]) -> int:
+    return sum(1 if isinstance(term, str) else _num_symbols(term) for term in terms)
+
+
+def _spent(left: int, matches: int) -> int:
+    if matches > left:
+        raise Rejected("too_large")
+    return left - matches
 
 
 def _assignments(universal: list[Atom], rules: list[list[Atom]], facts: set[Atom], goal: Atom) -> list[dict[str, Term]]:
@@ -289,16 +328,14 @@ def _assignments(universal: list[Atom], rules: list[list[Atom]], facts: set[Atom
         raise Rejected("not_decidable")
     objects = sorted({str(term) for _, terms in atoms for term in terms[1:] if not str(term).startswith("'")})
     variables = sorted(set(_variables_of(universal[0][1])))
-    if len(objects) ** len(variables) > MAX_MATCHES:
-        raise Rejected("too_large")
+    _spent(MAX_MATCHES, len(objects) ** len(variables))
     return [dict(zip(variables, values, strict=True)) for values in product(objects, repeat=len(variables))]
 
 
 def _is_assumed(steps: list[dict[str, Any]], rules: list[list[Atom]]) -> bool:
-    """Say whether the last step is an axiom, or an instance of a universal one."""
-    if any(len(rules[index]) == 1 for index in _cited(steps[-1])[:1]):
-        return True
-    return any(step["by"] == "axiom" and rule == rules[-1] for step, rule in zip(steps, rules, strict=True))
+    """Say whether an axiom is the last step, or says it of everything, however else it is derived."""
+    last = rules[-1][0]
+    return any(step["by"] == "axiom" and _is_instance(last, rule) for step, rule in zip(steps, rules, strict=True))
 
 
 def _check_claim(certificate: dict[str, Any], problem: dict[str, Any], value: str) -> None:
@@ -360,14 +397,10 @@ def _shape(atom: Atom) -> str:
 
 def read_rule(text: str) -> list[Atom]:
     """Read `P -> .. -> Q` as its atoms, the conclusion last; a fact, also a universal one, is a list of one."""
-    tokens: deque[str] = deque()
-    at, text = 0, text.rstrip(_BLANKS)
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise ValueError(text)
-        tokens.append(match.group(1))
-        at = match.end()
+    tokens = deque(_TOKEN.findall(text))
+    if sum(map(len, tokens)) != len(text) - sum(map(text.count, _BLANKS)):
+        # Something that is neither token nor blank was passed over.
+        raise ValueError(text)
     atoms = [_take_atom(tokens)]
     while tokens:
         if tokens.popleft() != "->":
@@ -386,6 +419,7 @@ def read_atom(text: str) -> Atom:
 
 def _take_atom(tokens: deque[str], sign: bool = True) -> Atom:
     """Take one atom off the front; raises `IndexError` where the tokens run out."""
+    num_before = len(tokens)
     if tokens.popleft() != "(":
         raise ValueError("expected (")
     if sign and tokens[0] == "not" and tokens[1] == "(":
@@ -395,16 +429,21 @@ def _take_atom(tokens: deque[str], sign: bool = True) -> Atom:
             raise ValueError("expected )")
         return False, negated
     terms = _take_terms(tokens, 0)
-    if not 2 <= len(terms) <= 3:
+    if not 2 <= len(terms) <= 3 or num_before - len(tokens) > MAX_TOKENS:
         raise ValueError(f"not an atom: {terms}")
     return sign, terms
 
 
 def _take_terms(tokens: deque[str], depth: int) -> tuple[Term, ...]:
     """Take a symbol and its arguments, up to the closing parenthesis; only arguments may be applications."""
-    terms: list[Term] = []
+    if depth > MAX_DEPTH:
+        raise ValueError("nested too deeply")
+    symbol = tokens.popleft()
+    if symbol in _NO_SYMBOLS or symbol[0] in "'()":
+        raise ValueError(f"{symbol} cannot name anything")
+    terms: list[Term] = [symbol]
     while (token := tokens.popleft()) != ")":
-        if token in ("->", "not", "nothing") or (not terms and token[0] in "'(") or depth > MAX_DEPTH:
+        if token in _NO_SYMBOLS:
             raise ValueError(f"{token} cannot stand here")
         terms.append(_take_terms(tokens, depth + 1) if token == "(" else token)
     if len(terms) < 2:
@@ -414,7 +453,10 @@ def _take_terms(tokens: deque[str], depth: int) -> tuple[Term, ...]:
 
 def _refuse_floats(value: Any) -> None:
     kind = value.__class__
+    if kind is str:
+        return
     if kind is float:
         raise ValueError("a certificate holds no floats")
     for item in value.values() if kind is dict else value if kind in (list, tuple) else ():
-        _refuse_floats(item)
+        if item.__class__ is not str:
+            _refuse_floats(item)

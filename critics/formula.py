@@ -19,9 +19,9 @@ from typing import TypeGuard
 
 NAME = re.compile(r"[a-zA-Z0-9_]+(?:-[a-zA-Z0-9_]+)*")
 """What the guide accepts as a name of an object, a property or a relation."""
-_BLANKS = " \t\r\n"
+BLANKS = " \t\r\n"
 """Blanks in Unicode's sense are more, and are look-alikes here."""
-_TOKEN = re.compile(rf"[{_BLANKS}]*(\(|\)|->|'[a-z](?![a-zA-Z0-9_-])|{NAME.pattern})")
+_TOKEN = re.compile(rf"[{BLANKS}]*(\(|\)|->|'[a-z](?![a-zA-Z0-9_-])|{NAME.pattern})")
 MAX_NAME_LENGTH = 50
 MAX_PREMISES = 32
 """More than any data set's rules have; without a bound one axiom could cost the kernel anything."""
@@ -103,14 +103,23 @@ def subterms(whole: Literal | Application) -> Iterator[Term]:
 
 
 def is_within_bounds(term: Term) -> bool:
-    """Say whether a term is as shallow and small as the language allows."""
+    """Say whether a term is as shallow and small as the language allows; at most `MAX_TERM_SIZE` symbols are read."""
+    # Attack: terms that share their parts, and take seconds to walk through.
+    return isinstance(term, str) or _symbols_left(term, MAX_TERM_SIZE, MAX_TERM_DEPTH) >= 0
+
+
+def _symbols_left(term: Term, symbols: int, depth: int) -> int:
+    """Return how many of the symbols allowed are left after a term; -1 where it has more, or nests deeper."""
     if isinstance(term, str):
-        return True
-    return _depth(term) <= MAX_TERM_DEPTH and 1 + sum(1 for _ in subterms(term)) <= MAX_TERM_SIZE
-
-
-def _depth(term: Term) -> int:
-    return 0 if isinstance(term, str) else 1 + max(map(_depth, term.arguments))
+        return symbols - 1
+    if depth == 0 or symbols == 0:
+        return -1
+    symbols -= 1
+    for argument in term.arguments:
+        symbols = _symbols_left(argument, symbols, depth - 1)
+        if symbols < 0:
+            return -1
+    return symbols
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,11 +224,11 @@ class _Reader:
         self.tokens: list[str] = []
         self.position = 0
         at = 0
-        stripped = text.rstrip(_BLANKS)
+        stripped = text.rstrip(BLANKS)
         while at < len(stripped):
             match = _TOKEN.match(stripped, at)
             if match is None:
-                unknown = stripped[at:].lstrip(_BLANKS)[:1]
+                unknown = stripped[at:].lstrip(BLANKS)[:1]
                 raise FormulaError("syntax", f"{_shown(text)}: unexpected character {unknown!r}")
             self.tokens.append(match.group(1))
             at = match.end()

@@ -17,6 +17,7 @@ from critics.blocks import BlockError, answers_early, final_answer, split_blocks
 from critics.certificate import horn_certificate
 from critics.checker import Rejected, check, in_terms_of
 from critics.formula import (
+    BLANKS,
     FormulaError,
     Literal,
     Statement,
@@ -27,12 +28,14 @@ from critics.formula import (
 )
 from critics.kernel import DEFAULT_WORK_LIMIT, ArityError, Axiom, Kernel, WorkLimitExceeded
 from critics.problem import Attempt, Problem
-from critics.reference import Reference, ReferenceMismatch, Theory, reference, saturated, text_decides, theory
+from critics.reference import Reference, ReferenceMismatch, Theory, reference, saturated, text_contradicts, theory
 from critics.sorts import SortError
 from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
 
 MAX_CHARACTERS = 100_000
 """Longer attempts are not read: their cost, not their content, would be the point."""
+MAX_FEEDBACK = 300
+"""Characters; a statement may be as long as the attempt, and an actor is told what was wrong with it."""
 
 
 class _Refusal(Exception):  # noqa: N818
@@ -42,7 +45,7 @@ class _Refusal(Exception):  # noqa: N818
         self, kind: type[Refuted | Unproved | Vacuous | Malformed | TimedOut], reason: str, feedback: str
     ) -> None:
         super().__init__(reason)
-        self.kind, self.reason, self.feedback = kind, reason, feedback
+        self.kind, self.reason, self.feedback = kind, reason, _brief(feedback)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ def judge_guided(problem: Problem, attempt: Attempt) -> Verdict:
         replay = _replay(attempt.completion, _start(problem, known))
         claim = _proved_claim(attempt.completion, problem, replay, answer)
     except (ReferenceMismatch, FormulaError, ArityError, SortError) as error:
-        return CriticError("no_reference", answer, f"the problem's own formalisation cannot be used: {error}")
+        return CriticError("no_reference", answer, _brief(f"the problem's own formalisation cannot be used: {error}"))
     except WorkLimitExceeded as error:
         return _refused(_Refusal(TimedOut, "work_limit", str(error)), problem, answer)
     except _Refusal as refusal:
@@ -102,6 +105,10 @@ def _refused(refusal: _Refusal, problem: Problem, answer: str | None) -> Verdict
         # Attack: hide a wrong answer behind too much work, because a timeout counts against nobody.
         return Refuted("wrong_answer", answer, f"the answer is not {answer}; {refusal.feedback}")
     return refusal.kind(refusal.reason, answer, refusal.feedback)
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= MAX_FEEDBACK else f"{text[: MAX_FEEDBACK - 3]}..."
 
 
 def _is_wrong(answer: str | None, problem: Problem) -> bool:
@@ -142,7 +149,7 @@ def _moves(text: str) -> Iterator[_Move]:
         elif block.action == "goal":
             yield _Aim(parse_literal(block.content))
         elif block.action == "infer":
-            yield _Infer(None if block.content.strip() == "nothing" else parse_literal(block.content))
+            yield _Infer(None if block.content.strip(BLANKS) == "nothing" else parse_literal(block.content))
         else:
             parse_name(block.content)
 
@@ -266,8 +273,12 @@ def _check_exhaustive(replay: _Replay) -> None:
 
 
 def _check_consistency(replay: _Replay) -> None:
-    """Refuse contradictory assumptions, from which the goal and its negation both follow."""
-    clash = saturated(replay.axioms).contradiction() if replay.stated is None else replay.stated.clash
+    """Refuse contradictory assumptions, from which the goal and its negation both follow.
+
+    Universal facts may contradict each other about the goal's objects alone.
+    """
+    stated = replay.stated
+    clash = saturated(replay.axioms, replay.goal).contradiction() if stated is None else stated.clash
     if clash is not None:
         raise _Refusal(Vacuous, "inconsistent_context", f"both {clash} and its negation follow")
 
@@ -275,11 +286,10 @@ def _check_consistency(replay: _Replay) -> None:
 def _certified(problem: Problem, known: Reference | None, replay: _Replay, claim: str) -> Verdict:
     """Certify what the independent checker accepts as well; disagreement is the critic's failure."""
     assert replay.goal is not None
-    if known is None or known.source == "given":
-        said = text_decides(problem.context, problem.question)
-        if said is not None and in_terms_of(said, problem.options) != claim:
-            # Attack: formalise the opposite of a text that nobody has formalised.
-            return Unproved("text_says_otherwise", claim, "the text says the opposite of what is formalised")
+    source = "none" if known is None else known.source
+    if text_contradicts(problem.context, problem.question, source, claim, problem.options):
+        # Attack: formalise the opposite of a text that nobody has formalised, or what it leaves open.
+        return Unproved("text_says_otherwise", claim, "the text says something else than what is formalised")
     limits = {"work": DEFAULT_WORK_LIMIT}
     reached = next((g for g in (replay.goal, replay.goal.negated()) if g in replay.kernel.known), None)
     kind = "horn-saturation" if reached is None else "horn-proof"
@@ -288,5 +298,16 @@ def _certified(problem: Problem, known: Reference | None, replay: _Replay, claim
     try:
         check(certificate)
     except Rejected as rejection:
-        return CriticError("checker_disagrees", claim, f"the independent checker says {rejection}")
+        return _unchecked(str(rejection), claim)
     return Certified(claim, certificate)
+
+
+def _unchecked(reason: str, claim: str) -> Verdict:
+    """What the checker cannot decide is not certified; what it denies is the critic's failure."""
+    match reason:
+        case "not_decidable":
+            return Unproved("undecidable", claim, "universal facts speak of more terms than there are objects")
+        case "too_large":
+            return TimedOut("work_limit", claim, "that nothing follows takes more work to check than is allowed")
+        case _:
+            return CriticError("checker_disagrees", claim, f"the independent checker says {reason}")

@@ -25,6 +25,8 @@ DEFAULT_WORK_LIMIT = 100_000
 """Matches tried, also in vain, and facts inferred before a kernel gives up: about a second of work.
 
 Five premises over many facts would never end. Of 199 recorded problems none needs more than 74."""
+_SYMBOLS_PER_WORK = 8
+"""Symbols of the largest term so far that make every match cost one more, because terms are compared and built."""
 
 _Key = TypeVar("_Key")
 _Item = TypeVar("_Item")
@@ -91,6 +93,8 @@ class Kernel:
         self._facts: dict[_Place, list[Literal]] = {}
         self._rules_by_premise: dict[_Kind, list[tuple[int, int]]] = {}
         self._trail: list[_Undo] = []
+        self._weight = 1
+        """What a match costs, by the largest term so far."""
         self._work_left = work_limit
 
     def add_axiom(self, statement: Statement) -> int:
@@ -111,7 +115,7 @@ class Kernel:
         undo = self._declare(literal)
         undo.is_mention = True
         self._trail.append(undo)
-        self._offer_all(self._instances(undo.objects), undo)
+        self._offer_all(self._instances(undo), undo)
 
     def infer(self, literal: Literal) -> int:
         """Add an offered literal.
@@ -120,7 +124,10 @@ class Kernel:
         """
         rule, premises = self.offers[literal]
         self._spend(literal)
-        return self._add_fact(Inference(literal, rule, premises), literal, self._declare(literal))
+        # Its rule and premises have declared its symbols and objects, unless it makes a new term.
+        declared = self._signature is None and not _has_functions(literal)
+        undo = _Undo(weight=self._weight) if declared else self._declare(literal)
+        return self._add_fact(Inference(literal, rule, premises), literal, undo)
 
     def saturate(self) -> None:
         """Infer everything that follows, unless `truncated` or `WorkLimitExceeded` says otherwise."""
@@ -174,6 +181,7 @@ class Kernel:
         copy._facts = {key: facts.copy() for key, facts in self._facts.items()}
         copy._rules_by_premise = {key: rules.copy() for key, rules in self._rules_by_premise.items()}
         copy._trail = self._trail.copy()
+        copy._weight = self._weight
         return copy
 
     def _declare(self, statement: Statement) -> "_Undo":
@@ -186,10 +194,12 @@ class Kernel:
                 raise ArityError(f"{statement}: {symbol[1]} took {first} argument(s) before, not {num}")
         sorts = {} if self._signature is None else self._signature.sorts_in(statement, self._sorts)
         objects = [term for term in _ground_terms(literals) if term not in self._objects]
-        undo = _Undo(objects, {name: self._sorts.get(name) for name in sorts}, list(within))
+        undo = _Undo(objects, {name: self._sorts.get(name) for name in sorts}, list(within), weight=self._weight)
         self._arities.update(within)
         self._sorts.update(sorts)
         self._objects.update(dict.fromkeys(objects))
+        if any(map(_has_functions, literals)):
+            self._weight = max(self._weight, 1 + _largest_term(literals) // _SYMBOLS_PER_WORK)
         return undo
 
     def _add_rule(self, rule: Rule, undo: "_Undo") -> int:
@@ -200,12 +210,12 @@ class Kernel:
         for position, premise in enumerate(rule.premises):
             self._rules_by_premise.setdefault(_kind(premise), []).append((index, position))
         self._trail.append(undo)
-        self._offer_all(self._instances(undo.objects), undo)
+        self._offer_all(self._instances(undo), undo)
         if rule.premises:
             self._offer_all(self._joins(index, rule, {}, {}), undo)
         else:
             self._universals.append(index)
-            self._offer_all(self._instances_of(index, rule, list(self._objects), 0), undo)
+            self._offer_all(self._instances_of(index, rule, [], list(self._objects)), undo)
         return index
 
     def _add_fact(self, entry: Entry, fact: Literal, undo: "_Undo") -> int:
@@ -216,27 +226,30 @@ class Kernel:
         for place in _places(fact):
             self._facts.setdefault(place, []).append(fact)
         self._trail.append(undo)
-        self._offer_all(self._instances(undo.objects), undo)
+        self._offer_all(self._instances(undo), undo)
         self._offer_all(self._new_matches(fact), undo)
         return index
 
-    def _instances(self, new: Sequence[Term]) -> Iterator[tuple[Literal, int, tuple[int, ...]]]:
-        """Yield the instances of universal facts that speak of a new object."""
-        if new and self._universals:
-            objects = list(self._objects)
+    def _instances(self, undo: "_Undo") -> Iterator[tuple[Literal, int, tuple[int, ...]]]:
+        """Yield the instances of universal facts that speak of an object that is new, or of a sort known better now."""
+        if self._universals and (undo.objects or undo.sorts):
+            new: dict[Term, None] = dict.fromkeys([*undo.objects, *undo.sorts])
+            old = [term for term in self._objects if term not in new]
             for index in self._universals:
-                yield from self._instances_of(index, self._rule(index), objects, len(objects) - len(new))
+                yield from self._instances_of(index, self._rule(index), old, list(new))
 
     def _instances_of(
-        self, index: int, rule: Rule, objects: Sequence[Term], num_old: int
+        self, index: int, rule: Rule, old: Sequence[Term], new: Sequence[Term]
     ) -> Iterator[tuple[Literal, int, tuple[int, ...]]]:
-        """Yield the instances of one universal fact but for those that speak of old objects alone."""
+        """Yield the instances of one universal fact that speak of a new object, first in one place, then the next."""
         variables = tuple(dict.fromkeys(rule.conclusion.variables()))
-        old = set(objects[:num_old])
-        for values in product(objects, repeat=len(variables)):
-            self._spend(rule)
-            if not old.issuperset(values) and self._fits(rule, dict(zip(variables, values, strict=True))):
-                yield rule.conclusion.substitute(dict(zip(variables, values, strict=True))), index, ()
+        for first in range(len(variables)):
+            later = [[*old, *new]] * (len(variables) - first - 1)
+            for values in product(*[old] * first, new, *later):
+                self._spend(rule)
+                binding = dict(zip(variables, values, strict=True))
+                if self._fits(rule, binding):
+                    yield rule.conclusion.substitute(binding), index, ()
 
     def _fits(self, rule: Rule, binding: Mapping[str, Term]) -> bool:
         return self._signature is None or self._signature.admits(rule, binding, self._sorts)
@@ -275,21 +288,19 @@ class Kernel:
         return self._facts.get((_kind(premise), bound[0] if bound else None), [])
 
     def _spend(self, on: Statement) -> None:
-        self._work_left -= 1
+        self._work_left -= self._weight
         if self._work_left < 0:
             raise WorkLimitExceeded(f"{on}: takes more work than the budget allows")
 
     def _offer_all(self, applications: Iterator[tuple[Literal, int, tuple[int, ...]]], undo: "_Undo") -> None:
         try:
             for conclusion, rule, premises in applications:
-                if conclusion in self.known or conclusion in self.offers:
-                    continue
-                if all(map(is_within_bounds, conclusion.arguments)):
-                    self.offers[conclusion] = (rule, premises)
-                    undo.offered.append(conclusion)
-                else:
+                if not all(map(is_within_bounds, conclusion.arguments)):
                     undo.truncates = undo.truncates or not self.truncated
                     self.truncated = True
+                elif conclusion not in self.known and conclusion not in self.offers:
+                    self.offers[conclusion] = (rule, premises)
+                    undo.offered.append(conclusion)
         except WorkLimitExceeded:
             self._undo_one(self._trail.pop())
             raise
@@ -305,6 +316,7 @@ class Kernel:
             _restore(self._sorts, name, sort)
         if undo.truncates:
             self.truncated = False
+        self._weight = undo.weight
         if undo.is_mention:
             return
         entry = self.entries.pop()
@@ -341,10 +353,12 @@ class Kernel:
 class _Undo:
     """What one addition changed."""
 
-    objects: list[Term]
-    sorts: dict[str, str | None]
+    objects: list[Term] = field(default_factory=list[Term])
+    sorts: dict[str, str | None] = field(default_factory=dict[str, str | None])
     """The former sorts of the objects whose sort is known better now."""
-    declared: list[_Symbol]
+    declared: list[_Symbol] = field(default_factory=list[_Symbol])
+    weight: int = 1
+    """The former weight."""
     offered: list[Literal] = field(default_factory=list[Literal])
     fact: Literal | None = None
     """None: a rule was added, or nothing."""
@@ -391,6 +405,16 @@ def _uses(literals: Sequence[Literal]) -> Iterator[tuple[_Symbol, int]]:
         for term in subterms(literal):
             if isinstance(term, Application):
                 yield ("function", term.function), len(term.arguments)
+
+
+def _has_functions(literal: Literal) -> bool:
+    return any(argument.__class__ is Application for argument in literal.arguments)
+
+
+def _largest_term(literals: Sequence[Literal]) -> int:
+    """Return the number of symbols in the largest term that is applied to something."""
+    terms = [term for literal in literals for term in literal.arguments if isinstance(term, Application)]
+    return max((1 + sum(1 for _ in subterms(term)) for term in terms), default=0)
 
 
 def _ground_terms(literals: Sequence[Literal]) -> list[Term]:

@@ -7,11 +7,11 @@ the project translates, the reference is translated again here, so that a forged
 from collections.abc import Iterable
 from typing import Any
 
-from critics.checker import Rejected, check, in_terms_of
-from critics.formula import FormulaError, parse_statement
+from critics.checker import Rejected, check
+from critics.formula import FormulaError, parse_literal, parse_statement
 from critics.kernel import ArityError, WorkLimitExceeded
 from critics.problem import Formal, RecordError, is_object, read_formal
-from critics.reference import TRANSLATORS, same_formal, saturated, text_decides
+from critics.reference import TRANSLATORS, same_formal, saturated, text_contradicts
 from critics.translators.translation import TranslationError
 
 
@@ -54,7 +54,9 @@ def recheck_one(verdict: dict[str, Any], record: dict[str, Any]) -> bool:
     try:
         dataset = _check_same_problem(record.get("problem"), certificate["problem"])
         _check_consistency(certificate)
-        return _second_opinion(certificate, dataset)
+        opinion = _second_opinion(certificate, dataset)
+        _check_given(record.get("problem"), certificate["evidence"]["reference"])
+        return opinion
     except WorkLimitExceeded as error:
         raise Rejected("too_large") from error
     except (RecordError, FormulaError, ArityError) as error:
@@ -74,12 +76,20 @@ def _check_same_problem(given: object, certified: dict[str, Any]) -> str | None:
     return given.get("dataset")
 
 
+def _check_given(problem: object, source: str) -> None:
+    """A reference that came with the problem must stand in the trace's problem as well."""
+    if source == "given" and is_object(problem) and problem.get("formal") is None:
+        # Attack: bring a reference along, so that what was taken on trust reads as checked.
+        raise Rejected("other_problem")
+
+
 def _check_consistency(certificate: dict[str, Any]) -> None:
     """Search for a contradiction in what is assumed, which the checker does not: from it anything follows."""
     formal = certificate["problem"]["formal"]
     steps = certificate["evidence"]["steps"]
     axioms = [s["statement"] for s in steps if s["by"] == "axiom"] if formal is None else formal["axioms"]
-    if saturated(parse_statement(axiom) for axiom in axioms).contradiction() is not None:
+    goal = parse_literal(certificate["evidence"]["goal"])
+    if saturated(map(parse_statement, axioms), goal).contradiction() is not None:
         raise Rejected("inconsistent_context")
 
 
@@ -93,10 +103,8 @@ def _second_opinion(certificate: dict[str, Any], dataset: str | None) -> bool:
         # Attack: withhold the reference, so that any formalisation will do.
         raise Rejected("reference_is_missing")
     translator = TRANSLATORS.get(source if dataset is None or dataset not in TRANSLATORS else dataset)
-    if source not in TRANSLATORS:
-        said = text_decides(problem["context"], problem["question"])
-        if said is not None and in_terms_of(said, problem["options"]) != certificate["claim"]:
-            raise Rejected("text_says_otherwise")
+    if text_contradicts(problem["context"], problem["question"], source, certificate["claim"], problem["options"]):
+        raise Rejected("text_says_otherwise")
     if translator is None:
         return False
     try:

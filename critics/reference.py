@@ -5,13 +5,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal as Choice
 
+from critics.checker import in_terms_of
 from critics.formula import Literal, Statement, canonical_statement, parse_literal, parse_statement
 from critics.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.problem import Formal, Problem
-from critics.translators import prontoqa
+from critics.translators import deductions, prontoqa, proofwriter, syllogism
 from critics.translators.translation import TranslationError, Translator
 
-TRANSLATORS: dict[str, Translator] = {"prontoqa": prontoqa.translate}
+TRANSLATORS: dict[str, Translator] = {
+    "prontoqa": prontoqa.translate,
+    "prontoqa-ood": deductions.translate,
+    "proofwriter": proofwriter.translate,
+    "syllogism": syllogism.translate,
+}
 """The data sets whose language is regular. Their problems are translated whether they bring a formalisation or not."""
 
 
@@ -96,15 +102,36 @@ def saturated(axioms: Iterable[Statement], goal: Literal | None = None) -> Kerne
     return kernel
 
 
+def text_contradicts(
+    context: str, question: str, source: str, claim: str, options: list[str] | tuple[str, ...] | None
+) -> bool:
+    """Say whether the text itself says something else than a claim whose reference comes from `source`.
+
+    Of a problem that brings a reference (`given`), the text may leave open what the reference decides; without
+    one (`none`) it may not. With a translated reference there is nothing left to compare.
+    """
+    if source in TRANSLATORS:
+        return False
+    said = text_decides(context, question)
+    if said is None or (said == "unknown" and source != "none"):
+        return False
+    return in_terms_of(said, options) != claim
+
+
 @lru_cache(maxsize=128)
-def text_decides(context: str, question: str) -> Choice["true", "false"] | None:
+def text_decides(context: str, question: str) -> Choice["true", "false", "unknown"] | None:
     """Return what the text itself says, whatever a formalisation makes of it; None if that is not known."""
+    found: Choice["unknown"] | None = None
     for translate in TRANSLATORS.values():
         try:
-            return theory(translate(context, question)).decided
+            read = theory(translate(context, question))
         except (TranslationError, ArityError, WorkLimitExceeded):
             continue
-    return None
+        if read.decided is not None:
+            return read.decided
+        if read.clash is None:
+            found = "unknown"
+    return found
 
 
 def _stated(formal: Formal) -> frozenset[str]:

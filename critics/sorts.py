@@ -12,8 +12,11 @@ binds a variable to the objects so declared.
 import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from critics.formula import Application, Literal, Rule, Statement, Term, is_variable
+
+_Value = TypeVar("_Value")
 
 ANY = "anything"
 """The sort above all others."""
@@ -52,7 +55,7 @@ class Signature:
         """Say whether the values have the sorts that a universal fact's places ask for."""
         found: dict[str, str] = {}
         self._collect(rule.conclusion, known, found)
-        return all(self._is_below(self.sort_of(value, known), found[name]) for name, value in binding.items())
+        return all(self.is_below(self.sort_of(value, known), found[name]) for name, value in binding.items())
 
     def sort_of(self, term: Term, known: Mapping[str, str]) -> str:
         """Return a ground term's sort; `anything` where nothing is known of it."""
@@ -61,10 +64,10 @@ class Signature:
         return self.constants.get(term) or known.get(term, ANY)
 
     def _collect(self, literal: Literal, known: Mapping[str, str], found: dict[str, str]) -> None:
-        for term, sort in self._places(literal):
+        for term, sort in self.places(literal):
             if isinstance(term, Application):
                 result = self._function(term)[1]
-                if not self._is_below(result, sort):
+                if not self.is_below(result, sort):
                     raise SortError(f"{literal}: {term} is of sort {result}, and {sort} is needed")
             else:
                 before = found.get(term) or (ANY if is_variable(term) else self.sort_of(term, known))
@@ -78,7 +81,7 @@ class Signature:
                     f"{bound.get(name, ANY)}; add the premise ({sort} {name})"
                 )
 
-    def _places(self, literal: Literal) -> Iterator[tuple[Term, str]]:
+    def places(self, literal: Literal) -> Iterator[tuple[Term, str]]:
         """Yield every term of a literal with the sort that its place asks for."""
         wanted = self._predicate(literal)
         for term, sort in zip(literal.arguments, wanted, strict=True):
@@ -109,16 +112,34 @@ class Signature:
         return found
 
     def _narrower(self, literal: Literal, name: str, one: str, other: str) -> str:
-        if self._is_below(one, other):
+        if self.is_below(one, other):
             return one
-        if self._is_below(other, one) and name not in self.constants:
+        if self.is_below(other, one) and name not in self.constants:
             return other
         raise SortError(f"{literal}: {name} is of sort {one} elsewhere, and {other} is needed here")
 
-    def _is_below(self, lower: str, upper: str) -> bool:
+    def is_below(self, lower: str, upper: str) -> bool:
+        """Say whether the first sort is the second, or below it."""
         while lower != upper and lower in self.sorts:
             lower = self.sorts[lower]
         return upper in (lower, ANY)
+
+
+def joined(one: Signature, other: Signature) -> Signature:
+    """Return the symbols of both; raises `ValueError` where they disagree about one."""
+    return Signature(
+        _united(one.sorts, other.sorts),
+        _united(one.predicates, other.predicates),
+        _united(one.functions, other.functions),
+        _united(one.constants, other.constants),
+    )
+
+
+def _united(one: Mapping[str, _Value], other: Mapping[str, _Value]) -> dict[str, _Value]:
+    at_odds = sorted(name for name in one.keys() & other.keys() if one[name] != other[name])
+    if at_odds:
+        raise ValueError(f"{at_odds[0]}: {one[at_odds[0]]} in one theory, {other[at_odds[0]]} in the other; rename it")
+    return {**one, **other}
 
 
 def _listed(sorts: tuple[str, ...]) -> str:

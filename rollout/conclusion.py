@@ -4,23 +4,25 @@ A model that has proved its goal may still write the opposite answer, or answer 
 `Sampling.conclusion: decided` the line `Answer:` may only be begun once the guide has decided the goal, and
 what follows it must agree; then the text ends.
 
-The line is exactly what `critics.blocks.final_answer` would read: at the start of a line, in any case, with
-blanks and tabs around the word. Its colon is what is refused, since `Answering this` is no answer; other
-wordings ("the answer is no") are read by no critic and stay free. End-of-text stays allowed before the line:
-a policy that cannot decide may abstain, and does not have to write until its tokens run out.
+The line is what `critics.blocks.final_answer` would read: at the start of a line, in any case, with blanks and
+tabs around the word. While nothing is decided no line may begin with that word, `Answering` included: to refuse
+its colon alone left a small model with a word that it had to go on from, and 41 of 60 attempts lost their
+format, against 5 this way. Other wordings ("the answer is no") are read by no critic and stay free.
+
+End-of-text stays allowed before the line: a policy that cannot decide may abstain, and does not have to write
+until its tokens run out.
 """
 
+import re
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, Protocol, TypeAlias
 
 from critics.blocks import final_answer
 from critics.checker import in_terms_of
 from critics.problem import Problem
 from rollout.automaton import Automaton
-from rollout.guide import Guide
-
-Truth: TypeAlias = Literal["true", "false", "unknown"]
+from rollout.guide import DecidingGuide, Truth
 
 _WORD = b"answer"
 _ELSEWHERE = -1
@@ -32,18 +34,6 @@ _ENDS = (b"", b".", b"\n", b".\n")
 solved examples would go on with another problem, and its last line would no longer be this answer."""
 
 
-class DecidingGuide(Guide, Protocol):
-    """A guide that knows what its blocks prove."""
-
-    def conclusion(self) -> Truth | None:
-        """Return what is proved of the goal; `unknown` where nothing more can be inferred, None while it is open."""
-        ...
-
-    def clone(self) -> "DecidingGuide":
-        """Return an independent guide in the same state."""
-        ...
-
-
 class ConcludingGuide:
     """A guide together with the problem's own words for what it decides."""
 
@@ -52,7 +42,7 @@ class ConcludingGuide:
         self._problem = problem
 
     @property
-    def key(self) -> object:
+    def key(self) -> Hashable:
         """What is allowed inside blocks is the guide's own affair."""
         return self._guide.key
 
@@ -106,9 +96,12 @@ class Place:
     """What follows `Answer:`; None before it."""
 
     @property
-    def may_begin(self) -> bool:
-        """Whether the line so far could still become the answer's."""
-        return self.letters != _ELSEWHERE
+    def touched(self) -> re.Pattern[bytes]:
+        """What begins with the rest of the word, or of the marker after it, or holds the whole word in a new line.
+
+        No other token can be refused, or be the end of `Answer:`.
+        """
+        return _touched(self.letters)
 
     def after(self, byte: int, conclusions: tuple[bytes, ...]) -> "Place | None":
         """Return the place after one more byte of free text, or None where that byte is refused."""
@@ -123,8 +116,9 @@ class Place:
             return self if byte in _BLANKS else Place(_ELSEWHERE)
         if byte in _BLANKS and self.letters <= 0:
             return self
-        continues = self.may_begin and bytes([byte]).lower() == _WORD[self.letters : self.letters + 1]
-        return Place(self.letters + 1) if continues else Place(_ELSEWHERE)
+        if self.letters == _ELSEWHERE or bytes([byte]).lower() != _WORD[self.letters : self.letters + 1]:
+            return Place(_ELSEWHERE)
+        return None if self.letters + 1 == len(_WORD) and not conclusions else Place(self.letters + 1)
 
     def may_end(self, conclusions: tuple[bytes, ...]) -> bool:
         """Say whether the text may end here: anywhere but between `Answer:` and the end of its value."""
@@ -135,6 +129,15 @@ class Place:
         written = self.written
         assert written is not None
         return [text[len(written) :] for text in _texts(conclusions) if text.startswith(written)]
+
+
+@lru_cache(maxsize=16)
+def _touched(letters: int) -> re.Pattern[bytes]:
+    in_new_line = rb"\n[ \t]*answer"
+    blanks = rb"[ \t]*" if letters in (0, len(_WORD)) else b""
+    rest = _WORD[letters:] or b":"
+    begun = b"" if letters == _ELSEWHERE else rb"|^" + blanks + rest
+    return re.compile(in_new_line + begun, re.IGNORECASE)
 
 
 @lru_cache(maxsize=256)

@@ -6,10 +6,21 @@ the critic certifies what it should. A demonstration is an attempt like any othe
 
 from typing import Literal as Choice
 
-from critics.formula import Literal, Statement, parse_literal, parse_statement
+from critics.background import background
+from critics.formula import (
+    Literal,
+    Statement,
+    Term,
+    canonical_statement,
+    is_variable,
+    parse_literal,
+    parse_statement,
+    subterms,
+)
 from critics.inflection import article
 from critics.kernel import Inference, Kernel
 from critics.problem import Formal, Problem
+from rollout.sentence import read_aloud
 
 Style = Choice["compact", "annotated"]
 """compact: formal blocks, each inference after the rule it applies. annotated: every axiom beside its sentence,
@@ -52,18 +63,24 @@ def compose(
     problem: Problem, formal: Formal, inferences: list[Literal], answer: str, *, style: Style = "compact"
 ) -> str:
     """Write the guided text for given inferences, right or wrong."""
+    stated = _stated(problem, formal)
     if style == "compact":
-        context = " ".join(f"{i}- [[axiom:{axiom}]]" for i, axiom in enumerate(formal.axioms, 1))
+        context = " ".join(f"{i}- [[axiom:{axiom}]]" for i, axiom in enumerate(stated, 1))
         steps = " ".join(_after_its_rule(formal, inferences))
     else:
-        context = " ".join(_annotated(problem.context, formal))
-        kinds = kinds_of(formal)
-        steps = " ".join(f"[[infer:{literal}]] {spoken(literal, kinds)}" for literal in inferences)
+        context = " ".join(_annotated(problem.context, stated))
+        steps = " ".join(f"[[infer:{literal}]] {read_aloud(literal, problem.context)}" for literal in inferences)
     if answer == "unknown":
         steps = f"{steps} [[infer:nothing]]".lstrip()
     return (
         f"Formalized context: {context}\nFormalized goal: [[goal:{formal.goal}]]\nReasoning: {steps}\nAnswer: {answer}"
     )
+
+
+def _stated(problem: Problem, formal: Formal) -> list[str]:
+    """Return the axioms without those that the data set grants: nobody has to state them."""
+    granted = set(map(canonical_statement, background(problem.dataset).statements()))
+    return [a for a in formal.axioms if not granted or canonical_statement(parse_statement(a)) not in granted]
 
 
 def _after_its_rule(formal: Formal, inferences: list[Literal]) -> list[str]:
@@ -87,11 +104,11 @@ def numbered_sentences(context: str) -> list[str]:
     return [s if s.split("-")[0].isdigit() else f"{i}- {s}" for i, s in enumerate(sentences, 1)]
 
 
-def _annotated(context: str, formal: Formal) -> list[str]:
+def _annotated(context: str, axioms: list[str]) -> list[str]:
     sentences = numbered_sentences(context)
-    if len(sentences) != len(formal.axioms):
-        return [f"{i}- {_declared(axiom)}" for i, axiom in enumerate(formal.axioms, 1)]
-    return [f"{s} {_declared(axiom)}" for s, axiom in zip(sentences, formal.axioms, strict=True)]
+    if len(sentences) != len(axioms):
+        return [f"{i}- {_declared(axiom)}" for i, axiom in enumerate(axioms, 1)]
+    return [f"{s} {_declared(axiom)}" for s, axiom in zip(sentences, axioms, strict=True)]
 
 
 def _declared(axiom: str) -> str:
@@ -99,14 +116,17 @@ def _declared(axiom: str) -> str:
 
 
 def _declarations(statement: Statement) -> str:
+    """Mark every name; a function is a relation for want of an action of its own."""
     literals = [statement] if isinstance(statement, Literal) else [*statement.premises, statement.conclusion]
     blocks: dict[str, None] = {}
     for literal in literals:
         kind = "prop" if len(literal.arguments) == 1 else "relation"
         blocks[f"[[{kind}:{literal.predicate}]]"] = None
-        for argument in literal.arguments:
-            if not argument.startswith("'"):
-                blocks[f"[[object:{argument}]]"] = None
+        for term in subterms(literal):
+            if not isinstance(term, str):
+                blocks[f"[[relation:{term.function}]]"] = None
+            elif not is_variable(term):
+                blocks[f"[[object:{term}]]"] = None
     return " ".join(blocks)
 
 
@@ -121,8 +141,15 @@ def kinds_of(formal: Formal) -> set[str]:
 
 
 def spoken(literal: Literal, kinds: set[str]) -> str:
-    """Return a literal as a sentence: `Rex is a cat.`, `Rex is not warm.`"""
+    """Return a literal as a sentence: `Rex is a cat.`, `Rex is not warm.`, `Father of rex is warm.`"""
     subject, *rest = literal.arguments
-    words = " ".join([literal.predicate.replace("-", " "), *rest])
-    noun = f"{article(words)} {words}" if literal.predicate in kinds and not rest else words
-    return f"{subject.capitalize()} is {'' if literal.positive else 'not '}{noun}."
+    words = " ".join([literal.predicate.replace("-", " "), *map(_words, rest)])
+    is_kind = literal.predicate in kinds and not rest and isinstance(subject, str)
+    noun = f"{article(words)} {words}" if is_kind else words
+    return f"{_words(subject).capitalize()} is {'' if literal.positive else 'not '}{noun}."
+
+
+def _words(term: Term) -> str:
+    if isinstance(term, str):
+        return term
+    return f"{term.function.replace('-', ' ')} of {' and '.join(map(_words, term.arguments))}"

@@ -4,11 +4,13 @@ A guide knows bytes and blocks, not tokens; `rollout.masks` turns what it allows
 """
 
 from collections.abc import Hashable
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from rollout.automaton import Automaton
 
 CLOSE = b"]]"
+
+Truth: TypeAlias = Literal["true", "false", "unknown"]
 
 
 class Guide(Protocol):
@@ -28,5 +30,17 @@ class Guide(Protocol):
         ...
 
     def clone(self) -> "Guide":
+        """Return an independent guide in the same state."""
+        ...
+
+
+class DecidingGuide(Guide, Protocol):
+    """A guide that knows what its blocks prove, so that conclusions can be held to it (`rollout.conclusion`)."""
+
+    def conclusion(self) -> Truth | None:
+        """Return what is proved of the goal; `unknown` where nothing more can be inferred, None while it is open."""
+        ...
+
+    def clone(self) -> "DecidingGuide":
         """Return an independent guide in the same state."""
         ...

@@ -2,8 +2,10 @@
 
 Tokens may straddle the markers: one token may end a block and go on in free text, or open a block and write
 the first bytes of its action. Every token is judged by its bytes, so nothing depends on the tokenizer's taste.
+The same holds for the line `Answer:` where the guide is a `ConcludingGuide`; other guides leave free text free.
 """
 
+import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
@@ -11,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rollout.automaton import Automaton, State
+from rollout.conclusion import ConcludingGuide, Place
 from rollout.guide import Guide
 
 Ids = npt.NDArray[np.int64]
@@ -29,15 +32,34 @@ class Row:
         self.pending = False
         """Whether the last byte of the free text is a lone `[`."""
         self.block: State | None = None
+        self.place = Place() if isinstance(guide, ConcludingGuide) else None
+        """Where in its line the free text stands; None where its answer is not held to anything."""
         self._automaton: Automaton = guide.allowed()
         self._content = bytearray()
 
     @property
     def key(self) -> Hashable:
         """Equal keys mean equal masks, but for tokens in which a block ends and another begins."""
+        if self.place is not None:
+            return self._held_key(self.place)
         if self.block is None:
             return ("free", self.pending, self.guide.key)
         return ("block", self._automaton.state_key(self.block))
+
+    def _held_key(self, place: Place) -> Hashable:
+        if self.block is None:
+            return ("held", self.pending, self.guide.key, place, self.conclusions)
+        return ("held block", self._automaton.state_key(self.block))
+
+    @property
+    def conclusions(self) -> tuple[bytes, ...]:
+        """The spellings that may follow `Answer:`; none where nothing is decided, or the answer is free."""
+        return self.guide.conclusions() if isinstance(self.guide, ConcludingGuide) else ()
+
+    @property
+    def may_end(self) -> bool:
+        """Whether end-of-text may come next: in free text, but not within a conclusion that is held to the guide."""
+        return self.block is None and (self.place is None or self.place.may_end(self.conclusions))
 
     @property
     def automaton(self) -> Automaton:
@@ -54,7 +76,7 @@ class Row:
         """Say whether the token may come next, leaving the row as it is."""
         probe = Row.__new__(Row)
         probe.guide = self.guide
-        probe.pending, probe.block = self.pending, self.block
+        probe.pending, probe.block, probe.place = self.pending, self.block, self.place
         probe._automaton, probe._content = self._automaton, bytearray(self._content)
         probe._is_probe = True
         return all(probe._advance(byte) for byte in token)
@@ -63,6 +85,11 @@ class Row:
 
     def _advance(self, byte: int) -> bool:
         if self.block is None:
+            if self.place is not None:
+                after = self.place.after(byte, self.conclusions)
+                if after is None:
+                    return False
+                self.place = after
             if self.pending and byte == _BRACKET:
                 self.pending = False
                 self._automaton = self.guide.allowed()
@@ -105,6 +132,7 @@ class MaskEngine:
         self.eos_ids = np.array(sorted(eos_ids), dtype=np.int64)
         self._root = _Node()
         self._cache: dict[Hashable, Ids] = {}
+        self._held: dict[re.Pattern[bytes], frozenset[int]] = {}
         for token_id, token in enumerate(vocabulary):
             if token:
                 self._insert(token_id, token)
@@ -126,6 +154,8 @@ class MaskEngine:
         node.ids.append(token_id)
 
     def _compute(self, row: Row) -> tuple[Ids, bool]:
+        if row.place is not None and row.place.written is not None:
+            return self._conclusion(row, row.place), True
         plain: list[int] = []
         opening: list[int] = []
         if row.block is None:
@@ -133,11 +163,33 @@ class MaskEngine:
             plain = [*plain, *self.eos_ids.tolist()]
         else:
             self._walk(self._root, row.automaton, row.block, plain, opening)
+        if row.place is not None:
+            held = self._touching(row.place.touched)
+            opening = [*opening, *(i for i in plain if i in held)]
+            plain = [i for i in plain if i not in held]
         accepted = [i for i in opening if row.accepts(self._bytes(i))]
         # A token that ends a block and opens another depends on what the guide learns in between.
         in_free_text = row.block is None
         cacheable = not opening or (in_free_text and not any(b"]]" in self._bytes(i) for i in opening))
         return np.array(sorted(plain + accepted), dtype=np.int64), cacheable
+
+    def _conclusion(self, row: Row, place: Place) -> Ids:
+        """Return the ids that spell the rest of a conclusion, and end-of-text where it is complete."""
+        found = set[int](self.eos_ids.tolist() if row.may_end else ())
+        for rest in place.endings(row.conclusions):
+            node: _Node | None = self._root
+            for byte in rest:
+                node = node.children.get(byte)
+                if node is None:
+                    break
+                found.update(node.ids)
+        return np.array(sorted(found), dtype=np.int64)
+
+    def _touching(self, pattern: re.Pattern[bytes]) -> frozenset[int]:
+        """Return the ids that a conclusion held to the guide may refuse."""
+        if pattern not in self._held:
+            self._held[pattern] = frozenset(i for i, t in enumerate(self.vocabulary) if t and pattern.search(t))
+        return self._held[pattern]
 
     def _walk(self, node: _Node, automaton: Automaton, state: State, plain: list[int], opening: list[int]) -> None:
         """Collect the tokens below `node` that the automaton allows, going on in free text after its end."""

@@ -11,7 +11,7 @@ from critics.errors import InputError
 from critics.problem import Problem
 from rollout.guide import Guide
 from rollout.masks import MaskEngine, Row
-from rollout.prompt import PromptStyle, messages, text
+from rollout.prompt import SEPARATOR, PromptStyle, messages, text
 from rollout.sampling import Request, sample_batch
 from rollout.tokens import token_bytes
 from rollout.traces import PolicyDigests, Sampling
@@ -79,6 +79,8 @@ class HuggingFacePolicy:
             model = _with_adapter(model, adapter)
         self.model: Any = model.to(self.device).eval()
         self.prompt_style = prompt_style
+        self._stop = SEPARATOR if prompt_style.kind == "few-shot" else ""
+        """A base model that has seen solved examples goes on with another problem instead of ending its text."""
         adapter_digest = None if adapter is None else adapter_weights_digest(adapter)
         self.digests = PolicyDigests(model_digest(model_name), adapter_digest)
         self._masks = MaskEngine(token_bytes(self.tokenizer), [self.tokenizer.eos_token_id])
@@ -97,7 +99,7 @@ class HuggingFacePolicy:
         """Sample all prompts as one batch."""
         rows = [None] * len(prompts) if guides is None else [Row(guide) for guide in guides]
         requests = [
-            Request(prompt_ids(self.tokenizer, prompt, self.prompt_style), seed, row)
+            Request(prompt_ids(self.tokenizer, prompt, self.prompt_style), seed, row, self._stop.encode())
             for prompt, seed, row in zip(prompts, seeds, rows, strict=True)
         ]
         eos_id = self.tokenizer.eos_token_id
@@ -116,6 +118,9 @@ class HuggingFacePolicy:
         finished = bool(ids) and ids[-1] == eos_id
         written = ids[:-1] if finished else ids
         decoded = self.tokenizer.decode(written, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        if self._stop and self._stop in decoded:
+            # The ids go past the text, perhaps from within a token: training tokenises the text again.
+            return Completion(decoded[: decoded.index(self._stop)], (), True)
         return Completion(decoded, tuple(ids), finished)
 
 

@@ -1,29 +1,41 @@
 """What a policy reads before it writes: the problem, and for a model that must be shown, solved examples.
 
-The examples are made by the project's own generator and demonstration writer, so every one of them is
-certified, and none can stand in a training or test split (they are drawn from the `pretrain` split).
+The examples are of the problem's own data set, made by the project's own generators and demonstration writer, so
+that every guided one is certified, and none can stand in a training or test split (they are drawn from `pretrain`).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from critics.problem import Problem
-from critics.translators.prontoqa import translate
-from rollout.demonstration import decide, demonstrate, kinds_of, numbered_sentences, spoken
-from rollout.problems.prontoqa import PrOntoQA, generate
+from critics.checker import in_terms_of
+from critics.problem import TRUTH_VALUES, Formal, Problem
+from critics.reference import reference
+from rollout.demonstration import decide, demonstrate, numbered_sentences
+from rollout.problems.catalogue import FAMILIES, family
+from rollout.sentence import read_aloud
 
+SEPARATOR = "\n###"
+"""What stands between solved examples as text, and so is where a base model ends its own solution."""
 _EXAMPLE_SEED = 2023
+_NUM_DRAWN = 48
+_DEFAULT_NUM = {"guided": 2, "cot": 4}
+"""As in paper 004, section 4.1: guided examples are longer, so there are fewer of them."""
+_STAND_IN = "prontoqa"
+"""Whose examples are shown for a data set that has no generator."""
 _GUIDED_RULES = (
     "You solve logic problems in a fixed format. First restate each sentence and formalise it: mark objects as "
     "[[object:..]] and properties as [[prop:..]], then state the fact or rule as [[axiom:..]], with 'x for "
     "anything. Then formalise the question as [[goal:..]]. Then reason with one [[infer:..]] for each step until "
-    "the goal or its negation is reached. End with a line that says Answer: true or Answer: false."
+    "the goal or its negation is reached."
 )
+_EXHAUSTED = " Where nothing more can be inferred, write [[infer:nothing]]."
 _COT_RULES = (
-    "You solve logic problems step by step, one short sentence for each step, using nothing but the given "
-    "sentences. End with a line that says Answer: true or Answer: false."
+    "You solve logic problems step by step, one short sentence for each step, using nothing but the given sentences."
 )
+_TRUE_OR_FALSE = " End with a line that says Answer: true or Answer: false."
+_ONE_OPTION = " End with a line that says Answer: and one of the options."
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +45,8 @@ class PromptStyle:
     kind: Literal["bare", "few-shot", "chat"] = "bare"
     """bare: the problem alone, for models trained on the format; few-shot: rules and solved examples as text;
     chat: the same as turns of the tokenizer's chat template."""
-    examples: int = 2
-    """Solved examples before the problem (LogicGuide used two when guided, four when not)."""
+    examples: int | None = None
+    """Solved examples before the problem; None: as many as the paper shows (`solved_examples`)."""
     format: Literal["guided", "cot"] = "guided"
 
 
@@ -48,8 +60,8 @@ def problem_text(problem: Problem, *, hint: bool = False) -> str:
 
 def messages(problem: Problem, style: PromptStyle, *, hint: bool = False) -> list[dict[str, str]]:
     """Return system, example and user turns for a chat template or for `text`."""
-    turns = [{"role": "system", "content": _GUIDED_RULES if style.format == "guided" else _COT_RULES}]
-    for asked, solved in solved_examples(style.examples, style.format):
+    turns = [{"role": "system", "content": _rules(problem, style)}]
+    for asked, solved in solved_examples(style.examples, style.format, problem.dataset):
         turns += [{"role": "user", "content": asked}, {"role": "assistant", "content": solved}]
     return [*turns, {"role": "user", "content": problem_text(problem, hint=hint)}]
 
@@ -59,27 +71,61 @@ def text(problem: Problem, style: PromptStyle, *, hint: bool = False) -> str:
     if style.kind == "bare":
         return problem_text(problem, hint=hint)
     parts = [
-        turn["content"] if turn["role"] != "assistant" else f"{turn['content']}\n###\n"
+        turn["content"] if turn["role"] != "assistant" else f"{turn['content']}{SEPARATOR}\n"
         for turn in messages(problem, style, hint=hint)
     ]
     return "\n".join(parts)
 
 
+def _rules(problem: Problem, style: PromptStyle) -> str:
+    ending = _TRUE_OR_FALSE if problem.options is None else _ONE_OPTION
+    if style.format == "cot":
+        return _COT_RULES + ending
+    can_be_unknown = problem.options is not None and in_terms_of("unknown", problem.options) is not None
+    return _GUIDED_RULES + (_EXHAUSTED if can_be_unknown else "") + ending
+
+
 @lru_cache
-def solved_examples(num: int, format_: str) -> tuple[tuple[str, str], ...]:
-    """Return `num` problems with their solutions; answers alternate, hops grow from two."""
-    config = PrOntoQA(hops=(2, 3), extra_kinds=(1, 2), split="pretrain")
-    drawn = list(generate(config, 2 * num + 2, seed=_EXAMPLE_SEED))
-    chosen = [p for i, p in enumerate(sorted(drawn, key=lambda p: p.answer == "false")) if i % 2 == 0]
-    ordered = [p for pair in zip(chosen, reversed(chosen), strict=True) for p in pair][:num]
-    return tuple((problem_text(p), _solution(p, format_)) for p in ordered)
+def solved_examples(num: int | None, format_: str, dataset: str = _STAND_IN) -> tuple[tuple[str, str], ...]:
+    """Return `num` problems of a data set with their solutions, the answers true, false and unknown in turn.
+
+    None: four without the guide and two with it, and one more where the data set knows unknown. Where the format
+    needs a formalisation and the data set has none, there are no examples.
+    """
+    by_answer: dict[str, list[tuple[str, str]]] = {}
+    for problem, answer, solution in _solved(format_, dataset):
+        by_answer.setdefault(answer, []).append((problem_text(problem), solution))
+    if num is None:
+        num = _DEFAULT_NUM[format_] + ("unknown" in by_answer)
+    queues = [by_answer[answer] for answer in (*TRUTH_VALUES, "") if answer in by_answer]
+    longest = max(map(len, queues), default=0)
+    return tuple(queue[i] for i in range(longest) for queue in queues if i < len(queue))[:num]
 
 
-def _solution(problem: Problem, format_: str) -> str:
-    formal = problem.formal or translate(problem.context, problem.question)
+def _solved(format_: str, dataset: str) -> Iterator[tuple[Problem, str, str]]:
+    """Yield problems with what their answer says, if true, false or unknown, and their solutions."""
+    made = family(dataset if dataset in FAMILIES else _STAND_IN)
+    for problem in made.generate(made.configured(made.shown, "pretrain"), _NUM_DRAWN, seed=_EXAMPLE_SEED):
+        known = reference(problem)
+        if known is not None:
+            answer, _ = decide(known.formal)
+            yield problem, answer, _solution(problem, known.formal, format_)
+        elif format_ == "cot":
+            yield problem, "", f"Answer: {_shown_answer(problem)}"
+
+
+def _solution(problem: Problem, formal: Formal, format_: str) -> str:
     if format_ == "guided":
-        return demonstrate(problem, formal, style="annotated")
+        body, _, _ = demonstrate(problem, formal, style="annotated").rpartition("Answer: ")
+        return f"{body}Answer: {_shown_answer(problem)}"
     answer, inferences = decide(formal)
-    kinds = kinds_of(formal)
-    steps = " ".join(spoken(literal, kinds) for literal in inferences)
-    return f"Reasoning: {steps}\nAnswer: {answer}"
+    steps = [read_aloud(literal, problem.context) for literal in inferences]
+    if answer == "unknown":
+        steps.append("Nothing else follows.")
+    return f"Reasoning: {' '.join(steps)}\nAnswer: {_shown_answer(problem)}"
+
+
+def _shown_answer(problem: Problem) -> str:
+    """Return the gold answer as the prompt spells it: an option as it stands there."""
+    assert problem.answer is not None
+    return problem.answer if problem.options is None else problem.options[ord(problem.answer) - ord("A")]

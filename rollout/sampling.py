@@ -22,7 +22,12 @@ class Request:
     prompt_ids: list[int]
     seed: int
     row: Row | None
+    stop: bytes = b""
+    """What ends the sequence as end-of-text does, wherever in a token it ends; empty: nothing but end-of-text."""
     output: list[int] = field(default_factory=list[int])
+    ended: bool = False
+    written: bytearray = field(default_factory=bytearray)
+    """The bytes so far, where a `stop` is looked for."""
 
 
 def sample_batch(
@@ -80,16 +85,21 @@ def sample_batch(
 
 def _take(request: Request, token: int, masks: MaskEngine, eos_id: int) -> bool:
     """Record a token; return whether the row goes on. Rows that have ended idle until the next shrink."""
-    if request.output and request.output[-1] == eos_id:
+    if request.ended:
         return False
     request.output.append(token)
     if token == eos_id:
+        request.ended = True
         return False
+    # A model may have more outputs than its tokenizer has tokens; a mask never allows them.
+    written = masks.vocabulary[token] if token < len(masks.vocabulary) else None
     if request.row is not None:
-        written = masks.vocabulary[token]
         assert written is not None
         request.row.push(written)
-    return True
+    if request.stop and written is not None:
+        request.written += written
+        request.ended = request.stop in request.written[-len(request.stop) - len(written) :]
+    return not request.ended
 
 
 def _apply_masks(logits: Any, running: Sequence[Request], masks: MaskEngine) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from critics.problem import Problem
 
 Decoding = Literal["guided", "free"]
+Conclusion = Literal["free", "decided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,8 @@ class Sampling:
     """0 is greedy."""
     samples_per_problem: int = 1
     max_new_tokens: int = 256
+    conclusion: Conclusion = "free"
+    """decided: under a guide, `Answer:` only once it has decided the goal, and in agreement with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +64,19 @@ class Trace:
             "sample": self.sample,
             "hint": self.hint,
             "seed": self.seed,
-            "sampling": {
-                "decoding": self.sampling.decoding,
-                "temperature": self.sampling.temperature,
-                "max_new_tokens": self.sampling.max_new_tokens,
-            },
+            "sampling": _sampling_record(self.sampling),
             "policy": {"base": self.policy.base, "adapter": self.policy.adapter},
         }
+
+
+def _sampling_record(sampling: Sampling) -> dict[str, Any]:
+    """Return the JSON form; a free conclusion goes without saying, so that stores from before it stay as they are."""
+    record: dict[str, Any] = {
+        "decoding": sampling.decoding,
+        "temperature": sampling.temperature,
+        "max_new_tokens": sampling.max_new_tokens,
+    }
+    return record if sampling.conclusion == "free" else {**record, "conclusion": sampling.conclusion}
 
 
 def derived_seed(*parts: object) -> int:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from critics.problem import Problem
+from rollout.conclusion import ConcludingGuide
+from rollout.guide import Guide
 from rollout.guides.logic import LogicGuide
 from rollout.policy import Policy
 from rollout.traces import Sampling, Trace, derived_seed
@@ -26,7 +28,7 @@ def sample(
     wanted = [(problem, number) for problem in problems for number in range(sampling.samples_per_problem)]
     prompts = [policy.prompt(problem, hint=hinted) for problem, _ in wanted]
     seeds = [derived_seed(seed, problem.id, number, "hint" if hinted else "") for problem, number in wanted]
-    guides = [LogicGuide.for_problem(problem) for problem, _ in wanted] if sampling.decoding == "guided" else None
+    guides = [guide_for(problem, sampling) for problem, _ in wanted] if sampling.decoding == "guided" else None
     completions = policy.complete(prompts, guides, seeds, sampling)
     for (problem, number), trace_seed, completion in zip(wanted, seeds, completions, strict=True):
         yield Trace(
@@ -43,3 +45,9 @@ def sample(
             policy=policy.digests,
             hint=hinted,
         )
+
+
+def guide_for(problem: Problem, sampling: Sampling) -> Guide:
+    """Return what watches one attempt: LogicGuide, its answer held to what is decided where sampling asks for it."""
+    guide = LogicGuide.for_problem(problem)
+    return ConcludingGuide(guide, problem) if sampling.conclusion == "decided" else guide

@@ -77,20 +77,25 @@ def run(config: Config, out: Annotated[Path | None, typer.Option("--out")] = Non
 
 @command
 def problems(
-    name: Annotated[str, typer.Argument(help="prontoqa")],
+    name: Annotated[str, typer.Argument(help="prontoqa, proofwriter, syllogism, wason, prontoqa-ood, deontiqa.")],
     out: Out,
     num: Annotated[int, typer.Option("--num", min=1, help="How many to generate.")] = 200,
     seed: Seed = 0,
-    hops: Annotated[str, typer.Option("--hops", help="Hop counts, e.g. 1,2,3.")] = "1,2,3,4,5",
-    ontology: Annotated[str, typer.Option("--ontology", help="fictional, false and true, by commas.")] = "fictional",
+    hops: Annotated[str | None, typer.Option("--hops", help="PrOntoQA's hop counts, e.g. 1,2,3.")] = None,
+    ontology: Annotated[
+        str | None, typer.Option("--ontology", help="PrOntoQA's: fictional, false and true, by commas.")
+    ] = None,
     split: Annotated[str, typer.Option("--split", help="pretrain, train, develop or test.")] = "train",
-    ordered: Annotated[bool, typer.Option("--ordered", help="Do not shuffle the statements.")] = False,
+    ordered: Annotated[bool, typer.Option("--ordered", help="Do not shuffle PrOntoQA's statements.")] = False,
     source: Annotated[Path | None, typer.Option("--from", help="Convert a published file instead.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A key of the generator, e.g. depths=[1,2].")
+    ] = None,
 ) -> None:
-    """Generate PrOntoQA problems, or convert a published file to problem records."""
+    """Generate problems of a data set, or convert a published file to problem records."""
     from training.commands import make_problems
 
-    make_problems(name, out, num, seed, hops, ontology, split, ordered, source)
+    make_problems(name, out, num, seed, hops, ontology, split, ordered, source, settings or [])
 
 
 @command
@@ -132,6 +137,13 @@ def filter(  # noqa: A001
     keep: Annotated[str, typer.Option("--keep", help="naive, guided, strict or unfiltered.")],
     out: Out,
     verdicts: Annotated[Path | None, typer.Option("--verdicts", help="What `judge` wrote about them.")] = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Rewrite proofs to the steps that they use.")] = False,
+    hindsight: Annotated[
+        bool, typer.Option("--hindsight", help="Relabel failed traces as attempts at what they prove.")
+    ] = False,
+    held_out: Annotated[
+        Path | None, typer.Option("--held-out", help="Problems that no relabelled trace may be about.")
+    ] = None,
     jobs: Jobs = 1,
     timeout: Timeout = 10.0,
     as_json: Json = False,
@@ -139,7 +151,18 @@ def filter(  # noqa: A001
     """Keep the traces worth training on; what has no verdict yet is judged first."""
     from training.commands import filter_file
 
-    filter_file(traces, verdicts, keep, out, jobs, timeout, as_json)
+    filter_file(
+        traces,
+        verdicts,
+        keep,
+        out,
+        jobs,
+        timeout,
+        as_json,
+        prune=prune,
+        hindsight=hindsight,
+        held_out=held_out,
+    )
 
 
 @command
@@ -165,11 +188,14 @@ def evaluate(
     seed: Seed = 0,
     as_json: Json = False,
     overrides: Overrides = None,
+    arms: Annotated[
+        list[str] | None, typer.Option("--arm", help="Decode as this arm does (repeatable); the first, if none.")
+    ] = None,
 ) -> None:
     """Measure accuracy, certified and lucky rates on problems with 95% intervals."""
     from training.commands import evaluate_file
 
-    evaluate_file(config, problems, adapter, seed, as_json, overrides)
+    evaluate_file(config, problems, adapter, seed, as_json, overrides, arms or [])
 
 
 @command
@@ -194,6 +220,30 @@ def demonstrate(file: Annotated[Path, typer.Argument(help="Problems as JSON line
     from training.commands import demonstrate_file
 
     demonstrate_file(file, out)
+
+
+@command
+def guide(
+    name: Annotated[str, typer.Argument(help="logic, memory, quote, algebra or parity.")],
+    mode: Annotated[
+        str, typer.Option("--mode", help="For logic: fixed, or compatible with the original engine, bugs included.")
+    ] = "fixed",
+    batch: Annotated[
+        Path | None, typer.Option("--batch", help='Answer these texts instead: {"id", "text"} as JSON lines.')
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Where to write a batch's answers.")] = None,
+    text: Annotated[Path | None, typer.Option("--text", help="A text to start from.")] = None,
+    source: Annotated[Path | None, typer.Option("--source", help="For quote: the text to quote from.")] = None,
+) -> None:
+    """Show what a guide allows after a text, line by line as you type; Ctrl-D ends."""
+    if batch is not None:
+        from training.commands import guide_file
+
+        guide_file(name, mode, source, batch, out, text)
+        return
+    from training.commands import guide_typing
+
+    guide_typing(name, mode, source, out, text)
 
 
 @command

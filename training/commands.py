@@ -12,11 +12,21 @@ from critics.recheck import recheck
 from critics.reference import ReferenceMismatch, reference
 from critics.verdict import VERDICTS
 from rollout.demonstration import demonstrate
-from rollout.problems.prontoqa import Ontology, PrOntoQA, generate
+from rollout.problems.catalogue import family
+from rollout.problems.prontoqa import Ontology
 from rollout.problems.splits import Split
 from rollout.prompt import PromptStyle, text
-from rollout.published.prontoqa import load_prontoqa
-from training.config import ConfigError, RunConfig, load_run
+from rollout.published.loaders import load_published
+from training.config import ArmConfig, ConfigError, RunConfig, load_run
+from training.derivation import (
+    DERIVED,
+    Derivation,
+    contents_of,
+    derivation_counts,
+    derive,
+    is_derived,
+    provenance,
+)
 from training.filters import KEEPS, funnel, select
 from training.logs import quieten
 from training.problems import load_problems
@@ -35,42 +45,63 @@ def make_problems(
     out: Path,
     num: int,
     seed: int,
-    hops: str,
-    ontology: str,
+    hops: str | None,
+    ontology: str | None,
     split: str,
     ordered: bool,
     source: Path | None,
+    settings: list[str],
 ) -> None:
     """Write problem records, generated or converted."""
-    if name != "prontoqa":
-        raise InputError(f"problems {name!r}: only prontoqa is built")
     if source is not None:
-        made: Iterable[Problem] = load_prontoqa(source)
+        made: Iterable[Problem] = load_published(source, name)
     else:
-        ontologies: Any = _words(ontology, get_args(Ontology), "--ontology")
         (split_,) = _words(split, get_args(Split), "--split")
-        made = generate(
-            PrOntoQA(
-                hops=_hops(hops),
-                ontologies=ontologies,
-                ordering="ordered" if ordered else "random",
-                split=split_,  # type: ignore[arg-type]
-            ),
-            num,
-            seed=seed,
-        )
+        keys = {**_prontoqa_keys(name, hops, ontology, ordered), **_settings(settings)}
+        try:
+            configuration = family(name).configured(keys, split_)  # type: ignore[arg-type]
+        except ValueError as error:
+            raise InputError(f"problems {name}: {error}") from error
+        made = family(name).generate(configuration, num, seed=seed)
     records = [problem.record() for problem in made]
     write_records(out, records)
     say(f"{len(records)} problems in {out}")
 
 
+def _prontoqa_keys(name: str, hops: str | None, ontology: str | None, ordered: bool) -> dict[str, Any]:
+    """Return what PrOntoQA's own options ask for; raises `InputError` where they are given for another data set."""
+    keys: dict[str, Any] = {}
+    if hops is not None:
+        keys["hops"] = _hops(hops)
+    if ontology is not None:
+        keys["ontologies"] = _words(ontology, get_args(Ontology), "--ontology")
+    if ordered:
+        keys["ordering"] = "ordered"
+    if keys and name != "prontoqa":
+        raise InputError(f"problems {name}: --hops, --ontology and --ordered are PrOntoQA's; write --set KEY=VALUE")
+    return keys
+
+
 def _hops(value: str) -> tuple[int, ...]:
     if not all(part.strip().isdigit() for part in value.split(",")):
         raise InputError(f"--hops {value!r}: write numbers by commas, such as 1,2,3")
-    try:
-        return PrOntoQA(hops=tuple(int(part) for part in value.split(","))).hops  # type: ignore[return-value]
-    except ValueError as error:
-        raise InputError(f"--hops: {error}") from error
+    return tuple(int(part) for part in value.split(","))
+
+
+def _settings(settings: list[str]) -> dict[str, Any]:
+    """Read `KEY=VALUE`, values as YAML has them."""
+    import yaml
+
+    keys: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise InputError(f"--set {setting}: write key=value, such as --set depths=[1,2]")
+        try:
+            keys[key] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise InputError(f"--set {setting}: the value is not YAML") from error
+    return keys
 
 
 def _words(value: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:
@@ -148,18 +179,44 @@ def recheck_file(path: Path, as_json: bool) -> int:
 
 
 def filter_file(
-    path: Path, verdicts: Path | None, keep: str, out: Path, jobs: int, timeout_s: float, as_json: bool
+    path: Path,
+    verdicts: Path | None,
+    keep: str,
+    out: Path,
+    jobs: int,
+    timeout_s: float,
+    as_json: bool,
+    *,
+    prune: bool = False,
+    hindsight: bool = False,
+    held_out: Path | None = None,
 ) -> None:
-    """Write a dataset folder: examples.jsonl and summary.json."""
+    """Write a dataset folder: examples.jsonl and summary.json, and derived.jsonl where traces are made of traces."""
     if keep not in KEEPS:
         raise InputError(f"--keep {keep!r}: must be one of {', '.join(KEEPS)}")
+    derivation = _derivation(keep, prune, hindsight, held_out)
     traces = _with_verdicts(read_attempts(path), path, verdicts, jobs, timeout_s)
-    kept = select(traces, keep)  # type: ignore[arg-type]
+    candidates, failures = derive(traces, derivation, lambda drafts: _judged(list(drafts), jobs, timeout_s))
+    kept = select(candidates, keep)  # type: ignore[arg-type]
     write_records(out / "examples.jsonl", [_example(trace) for trace in kept])
-    summary = {**funnel(traces, len(kept)), "examples": len(kept), "keep": keep}
+    if derivation.wanted:
+        write_records(out / DERIVED, filter(is_derived, kept), checksum=True)
+    made = derivation_counts(kept, failures, derivation)
+    summary = {**funnel(traces, len(kept)), **made, "examples": len(kept), "keep": keep}
     write_json(out / "summary.json", summary)
-    shown = summary if as_json else {k: summary[k] for k in ("sampled", "right", "certified", "lucky", "kept")}
-    _print_counts(shown, as_json)
+    shown = {k: summary[k] for k in ("sampled", "right", "certified", "lucky", *made, "kept")}
+    _print_counts(summary if as_json else shown, as_json)
+
+
+def _derivation(keep: str, prune: bool, hindsight: bool, held_out: Path | None) -> Derivation:
+    for option, wanted in (("--prune", prune), ("--hindsight", hindsight)):
+        if wanted and keep != "strict":
+            raise InputError(f"{option} needs --keep strict, because what it makes is judged by its proof")
+    if held_out is not None and not hindsight:
+        raise InputError("--held-out is for --hindsight, which alone asks new questions; leave it out")
+    if hindsight and held_out is None:
+        say("relabelled problems are not compared with evaluation problems; name these by --held-out FILE")
+    return Derivation(prune, hindsight, None if held_out is None else contents_of(read_problems(held_out)))
 
 
 def _with_verdicts(
@@ -208,6 +265,7 @@ def _example(trace: dict[str, Any]) -> dict[str, Any]:
         "completion": attempt.completion,
         "completion_ids": trace.get("completion_ids") or [],
         "certificate": None if certificate is None else certificate["digest"],
+        **provenance(trace),
     }
 
 
@@ -242,6 +300,25 @@ def _demonstration(problem: Problem, path: Path) -> dict[str, Any] | None:
     }
 
 
+def guide_file(name: str, mode: str, source: Path | None, batch: Path, out: Path | None, text: Path | None) -> None:
+    """Answer a batch of texts: where each stands, and what the guide allows there."""
+    from training.guide_session import answer_batch
+
+    if text is not None:
+        raise InputError("--text is for typing; leave it out, or put the text into the --batch file")
+    num = answer_batch(name, mode, source, batch, out)
+    say(f"{num} answers{'' if out is None else f' in {out}'}")
+
+
+def guide_typing(name: str, mode: str, source: Path | None, out: Path | None, text: Path | None) -> None:
+    """Show what the guide allows after each line."""
+    from training.guide_prompt import run_prompt
+
+    if out is not None:
+        raise InputError("--out needs --batch FILE; without it the answers are shown as you type")
+    run_prompt(name, mode, source, text)
+
+
 def roll_out(config_path: Path, problems: Path, out: Path, adapter: Path | None, overrides: list[str] | None) -> None:
     """Sample attempts; what an earlier, interrupted call finished is kept."""
     from rollout.worker import sample
@@ -250,7 +327,7 @@ def roll_out(config_path: Path, problems: Path, out: Path, adapter: Path | None,
 
     config = load_run(config_path, overrides)
     wanted = read_problems(problems)
-    policy = _policy(config, adapter)
+    policy = _policy(config, config.arms[0], adapter)
     arm, size = config.arms[0], config.sampling.batch_size
     sampling = config.sampling.sampling(arm.decoding)
     store = OpenStore(out.with_name(f".{out.name}.open"))
@@ -268,7 +345,7 @@ def roll_out(config_path: Path, problems: Path, out: Path, adapter: Path | None,
     say(f"{len(stored)} attempts in {out}")
 
 
-def _policy(config: RunConfig, adapter: Path | None) -> Any:
+def _policy(config: RunConfig, arm: ArmConfig, adapter: Path | None) -> Any:
     import torch
 
     from rollout.policy import HuggingFacePolicy
@@ -276,7 +353,7 @@ def _policy(config: RunConfig, adapter: Path | None) -> Any:
     if not torch.cuda.is_available():
         torch.set_num_threads(1)
     quieten()
-    style = config.model.style(config.arms[0].format)
+    style = config.model.style(arm.format)
     return HuggingFacePolicy(config.model.name, adapter, prompt_style=style, dtype=config.model.dtype)
 
 
@@ -311,27 +388,56 @@ def evaluate_file(
     seed: int,
     as_json: bool,
     overrides: list[str] | None,
+    arm_names: list[str],
 ) -> None:
-    """Measure a policy on problems and print the result."""
-    from training.estimates import Proportion
+    """Measure a policy on problems, decoded as the first arm or the named ones are, and print the results."""
+    config = load_run(config_path, overrides)
+    wanted = read_problems(problems)
+    arms = [_arm(config, name) for name in arm_names] or config.arms[:1]
+    modes: dict[str, dict[str, Any]] = {}
+    with JudgePool() as pool:
+        for arm in arms:
+            modes[arm.name] = _measured(config, arm, adapter, wanted, pool, seed)
+            if not as_json:
+                _say_mode(f"{arm.name}: " if arm_names else "", modes[arm.name])
+    if as_json:
+        print(json.dumps(modes if len(modes) > 1 else modes[arms[0].name]))
+
+
+def _arm(config: RunConfig, name: str) -> ArmConfig:
+    names = [arm.name for arm in config.arms]
+    if name not in names:
+        raise InputError(f"--arm {name!r}: the configuration has {', '.join(names)}")
+    return config.arms[names.index(name)]
+
+
+def _measured(
+    config: RunConfig, arm: ArmConfig, adapter: Path | None, problems: list[Problem], pool: JudgePool, seed: int
+) -> dict[str, Any]:
     from training.evaluation import measure
 
-    config = load_run(config_path, overrides)
-    arm = config.arms[0]
-    with JudgePool() as pool:
-        mode = measure(
-            _policy(config, adapter),
-            read_problems(problems),
-            config.sampling.sampling(arm.decoding, samples=1),
-            pool.judge,
-            seed=seed,
-            format_=arm.format,
-            batch_size=config.evaluation.batch_size,
-        )
-    if as_json:
-        print(json.dumps(mode))
-        return
-    for name, key in (("accuracy", "right"), ("certified", "certified"), ("lucky", "lucky")):
+    return measure(
+        _policy(config, arm, adapter),
+        problems,
+        config.sampling.sampling(arm.decoding, samples=1),
+        pool.judge,
+        seed=seed,
+        format_=arm.format,
+        batch_size=config.evaluation.batch_size,
+    )
+
+
+def _say_mode(label: str, mode: dict[str, Any]) -> None:
+    """Print rates with their intervals, and content effects where problems are of several conditions."""
+    from training.estimates import Proportion
+
+    for name, key in (("accuracy", "right"), ("certified", "certified"), ("lucky", "lucky"), ("answered", "answered")):
         rate = Proportion(mode[key], mode["n"])
         low, high = rate.interval
-        say(f"{name}: {rate.rate:.1%} (95% {low:.1%} to {high:.1%}, {mode[key]} of {mode['n']})")
+        say(f"{label}{name}: {rate.rate:.1%} (95% {low:.1%} to {high:.1%}, {mode[key]} of {mode['n']})")
+    say(
+        f"{label}no answer {mode['no_answer']}, abstained {mode['abstained']}, formally wrong {mode['wrong_formal']}; "
+        f"accuracy with a guess for no answer: {mode['accuracy_with_guess']:.1%}"
+    )
+    for condition, counts in mode["by_condition"].items() if len(mode["by_condition"]) > 1 else ():
+        say(f"{label}accuracy, {condition}: {counts['right'] / counts['n']:.1%} ({counts['right']} of {counts['n']})")

@@ -3,16 +3,19 @@
 import difflib
 import hashlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from critics.errors import InputError
-from rollout.problems.prontoqa import Ontology, PrOntoQA
+from critics.problem import Problem
+from rollout.problems.catalogue import FAMILIES, family
+from rollout.problems.prontoqa import Ontology
 from rollout.problems.splits import Split
 from rollout.prompt import PromptStyle
-from rollout.traces import Decoding, Sampling
+from rollout.traces import Conclusion, Decoding, Sampling
 from training.filters import Keep
 
 Positive = Annotated[int, Field(gt=0)]
@@ -29,34 +32,72 @@ class Section(BaseModel):
     """A part of a configuration: immutable, and closed to keys that it does not know."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    later: ClassVar[frozenset[str]] = frozenset()
+    """Keys that came after published results: left out of a digest at their defaults, so that those keep theirs."""
+
+    def digested(self) -> dict[str, Any]:
+        """Return the JSON form that a digest is made from."""
+        record = self.model_dump(mode="json")
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            if name in self.later and value == field.get_default(call_default_factory=True):
+                del record[name]
+            elif isinstance(value, Section):
+                record[name] = value.digested()
+            elif isinstance(value, list):
+                pairs = zip(value, record[name], strict=True)
+                record[name] = [item.digested() if isinstance(item, Section) else plain for item, plain in pairs]
+        return record
 
 
 class ProblemsConfig(Section):
-    """PrOntoQA problems to generate, or a file to read."""
+    """Problems to generate, or a file to read."""
 
+    later = frozenset({"dataset", "family"})
     file: str | None = None
-    """A JSON-lines file of problems; the other keys then do not matter."""
+    """A JSON-lines file of problems, or a published file; the other keys then do not matter."""
+    dataset: str = "prontoqa"
+    """What is generated (`rollout.problems.catalogue`)."""
     hops: list[int] = [1, 2, 3, 4, 5]
     ontologies: list[YamlOntology] = ["fictional"]
     extra_kinds: tuple[int, int] = (0, 3)
     property_rate: Rate = 1.0
     ordering: Literal["random", "ordered"] = "random"
+    family: dict[str, Any] = {}
+    """The keys of another data set's generator, as its dataclass names them; PrOntoQA's stand beside this one."""
 
     @model_validator(mode="after")
     def _can_be_generated(self) -> Self:
-        self.family("train")
+        own = self.dataset == "prontoqa"
+        for key in ("family",) if own else _PRONTOQA_KEYS:
+            if getattr(self, key) != type(self).model_fields[key].get_default(call_default_factory=True):
+                raise ValueError(f"{key}: " + ("PrOntoQA's keys stand beside it" if own else "write it under family"))
+        if self.dataset in FAMILIES:
+            self._configured("train")
+        elif self.file is None:
+            raise ValueError(f"dataset: {self.dataset!r} has no generator; known here: {', '.join(FAMILIES)}")
         return self
 
-    def family(self, split: Split) -> PrOntoQA:
-        """Return the generator's own configuration for one split."""
-        return PrOntoQA(
-            hops=tuple(self.hops),
-            ontologies=tuple(self.ontologies),
-            extra_kinds=self.extra_kinds,
-            property_rate=self.property_rate,
-            ordering=self.ordering,
-            split=split,
-        )
+    @property
+    def named_dataset(self) -> str | None:
+        """The data set of a file where it is said; None: the file's records show it."""
+        return None if self.dataset == "prontoqa" else self.dataset
+
+    def generate(self, split: Split, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
+        """Yield problems `start` to `start + num - 1` of a split."""
+        return family(self.dataset).generate(self._configured(split), num, seed=seed, start=start)
+
+    def _configured(self, split: Split) -> Any:
+        made = family(self.dataset)
+        if self.dataset == "prontoqa":
+            return made.configured({key: getattr(self, key) for key in _PRONTOQA_KEYS}, split)
+        try:
+            return made.configured(self.family, split)
+        except ValueError as error:
+            raise ValueError(f"family.{error}") from error
+
+
+_PRONTOQA_KEYS = ("hops", "ontologies", "extra_kinds", "property_rate", "ordering")
 
 
 class ModelConfig(Section):
@@ -66,8 +107,9 @@ class ModelConfig(Section):
     """A local folder or a hub name."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     prompt: Literal["bare", "few-shot", "chat"] = "bare"
-    examples: int = 2
-    """Solved examples in the prompt; LogicGuide used two."""
+    examples: Annotated[int, Field(ge=0)] | None = None
+    """Solved examples in the prompt. null: two under the guided format and four without, as the paper has it, and one
+    more where the data set knows the answer unknown."""
 
     def style(self, format_: Literal["guided", "cot"]) -> PromptStyle:
         """Return the prompt style for a format."""
@@ -77,11 +119,15 @@ class ModelConfig(Section):
 class SamplingConfig(Section):
     """How attempts are sampled in rollouts; evaluation uses the same token limit."""
 
+    later = frozenset({"conclusion"})
     temperature: Annotated[float, Field(ge=0)] = 1.0
     samples_per_problem: Positive = 1
     max_new_tokens: Positive = 256
     batch_size: Positive = 100
     """Problems in a work unit: sampled together, stored together, and lost together at most."""
+    conclusion: Conclusion = "free"
+    """decided: under the guide, the line `Answer:` waits until the goal is decided and agrees with it, the repair
+    that the paper names at its figure 12. free, because that is what the paper measures."""
 
     def sampling(self, decoding: Decoding, *, temperature: float | None = None, samples: int | None = None) -> Sampling:
         """Return the sampling of a rollout, or of an evaluation with other temperature and sample count."""
@@ -90,12 +136,14 @@ class SamplingConfig(Section):
             self.temperature if temperature is None else temperature,
             self.samples_per_problem if samples is None else samples,
             self.max_new_tokens,
+            self.conclusion if decoding == "guided" else "free",
         )
 
 
 class ArmConfig(Section):
     """One filter's line of rounds."""
 
+    later = frozenset({"prune", "hindsight"})
     name: str
     keep: Keep
     decoding: Decoding
@@ -103,6 +151,17 @@ class ArmConfig(Section):
     """cot: plain chain of thought, which no critic can certify."""
     match: str | None = None
     """Keep at most as many traces as this arm kept in the same round and seed: a control for amount."""
+    prune: bool = False
+    """Rewrite what strict keeps to the inferences that its proof uses; off, because the paper trains on the whole."""
+    hindsight: bool = False
+    """Relabel a failed trace as an attempt at another goal that it proves; off, because the paper drops it."""
+
+    @model_validator(mode="after")
+    def _derives_from_proofs(self) -> Self:
+        wanted = [name for name in ("prune", "hindsight") if getattr(self, name)]
+        if wanted and self.keep != "strict":
+            raise ValueError(f"{wanted[0]}: needs `keep: strict`, because what it makes is judged by its proof")
+        return self
 
 
 class StarConfig(Section):
@@ -188,13 +247,26 @@ class RunConfig(Section):
 
     def digest(self) -> str:
         """Return the SHA-256 of the resolved configuration; `jobs` changes no result and is left out."""
-        record = self.model_dump(mode="json", exclude={"jobs"})
+        record = self.digested()
+        del record["jobs"]
+        if self.model.examples is None and all(arm.format == "guided" for arm in self.arms):
+            record["model"]["examples"] = 2  # the key's default before it had null, and what null means there
         return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
+
+
+class MixtureConfig(Section):
+    """Problems of one more data set in a phase of the curriculum."""
+
+    dataset: str
+    num_examples: Positive
+    family: dict[str, Any] = {}
+    """The keys of its generator, as its dataclass names them."""
 
 
 class PhaseConfig(Section):
     """One phase of the seed model's curriculum."""
 
+    later = frozenset({"mixture"})
     num_examples: Positive
     hops: list[int]
     extra_kinds: tuple[int, int] = (0, 1)
@@ -203,6 +275,8 @@ class PhaseConfig(Section):
     """The share of demonstrations that stop before the proof ends and answer by chance."""
     misformalise_rate: Rate = 0.0
     """The share of demonstrations in which one rule has the wrong sign."""
+    mixture: list[MixtureConfig] = []
+    """Problems of other data sets, mixed in."""
 
 
 class SizeConfig(Section):

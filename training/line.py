@@ -19,6 +19,7 @@ from rollout.problems.splits import content_key
 from rollout.traces import Sampling, derived_seed
 from rollout.worker import sample
 from training.config import ArmConfig, RunConfig
+from training.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived, provenance
 from training.evaluation import Judging, measure, problems_digest
 from training.filters import funnel, is_certified, is_right, select, subsample
 from training.finetuning import MANIFEST, FineTuning, fine_tune
@@ -197,7 +198,9 @@ def curate(line: Line, number: int, traces: list[dict[str, Any]]) -> None:
     folder = line.round_path(number) / "dataset"
     if (folder / "summary.json").exists():
         return
-    kept = select(traces, line.arm.keep)
+    derivation = derivation_of(line)
+    candidates, failures = derive(traces, derivation, line.judging)
+    kept = select(candidates, line.arm.keep)
     if line.arm.match is not None:
         kept = subsample(kept, _num_kept_by(line, line.arm.match, number), seed=line.seed)
     earlier: list[dict[str, Any]] = []
@@ -205,7 +208,16 @@ def curate(line: Line, number: int, traces: list[dict[str, Any]]) -> None:
         earlier = list(read_records(line.round_path(number - 1) / "dataset" / "examples.jsonl"))
     fresh = [example_record(trace, number) for trace in kept]
     write_records(folder / "examples.jsonl", [*earlier, *fresh])
-    write_json(folder / "summary.json", {**funnel(traces, len(kept)), "examples": len(earlier) + len(fresh)})
+    if derivation.wanted:
+        write_records(folder / DERIVED, filter(is_derived, kept), checksum=True)
+    counts = {**funnel(traces, len(kept)), **derivation_counts(kept, failures, derivation)}
+    write_json(folder / "summary.json", {**counts, "examples": len(earlier) + len(fresh)})
+
+
+def derivation_of(line: Line) -> Derivation:
+    """Return what the arm makes of its traces; the held-out problems are compared where questions are rewritten."""
+    held_out = contents_of(line.held_out) if line.arm.hindsight else None
+    return Derivation(line.arm.prune, line.arm.hindsight, held_out)
 
 
 def example_record(trace: dict[str, Any], number: int) -> dict[str, Any]:
@@ -217,6 +229,7 @@ def example_record(trace: dict[str, Any], number: int) -> dict[str, Any]:
         "completion": trace["completion"],
         "completion_ids": trace["completion_ids"],
         "certificate": None if certificate is None else certificate["digest"],
+        **provenance(trace),
     }
 
 

@@ -16,6 +16,7 @@ from critics.formula import parse_statement
 from critics.problem import Formal, Problem
 from rollout.demonstration import compose, decide
 from rollout.policy import load_model, load_tokenizer, model_digest
+from rollout.problems.catalogue import family
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle, text
 from training.config import PhaseConfig, PretrainingConfig
@@ -49,15 +50,29 @@ def pretrain(config: PretrainingConfig, out: Path) -> dict[str, Any]:
 
 
 def demonstrations(phase: PhaseConfig, *, seed: int, index: int) -> Iterator[tuple[Problem, str]]:
-    """Yield the phase's problems with their completions; flawed ones at the configured rates."""
-    family = PrOntoQA(
+    """Yield the phase's problems with their completions, data sets mixed; flawed ones at the configured rates."""
+    for problem in _mixed(phase, seed * 100 + index):
+        yield problem, _flawed(problem, phase, random.Random(f"{seed}/{problem.id}"))
+
+
+def _mixed(phase: PhaseConfig, seed: int) -> Iterator[Problem]:
+    """Yield the problems of all data sets of the phase, each data set's in their order."""
+    own = PrOntoQA(
         hops=tuple(phase.hops),
         extra_kinds=phase.extra_kinds,
         property_rate=phase.property_rate,
         split="pretrain",
     )
-    for problem in generate(family, phase.num_examples, seed=seed * 100 + index):
-        yield problem, _flawed(problem, phase, random.Random(f"{seed}/{problem.id}"))
+    sources = [(phase.num_examples, generate(own, phase.num_examples, seed=seed))]
+    for part in phase.mixture:
+        made = family(part.dataset)
+        configured = made.configured(part.family, "pretrain")
+        sources.append((part.num_examples, made.generate(configured, part.num_examples, seed=seed)))
+    turns = [source for source, (num, _) in enumerate(sources) for _ in range(num)]
+    if phase.mixture:
+        random.Random(f"mixture/{seed}").shuffle(turns)
+    for source in turns:
+        yield next(sources[source][1])
 
 
 def _flawed(problem: Problem, phase: PhaseConfig, rng: random.Random) -> str:
@@ -66,9 +81,9 @@ def _flawed(problem: Problem, phase: PhaseConfig, rng: random.Random) -> str:
     formal = problem.formal
     answer, inferences = decide(formal)
     if rng.random() < phase.guess_rate:
-        inferences = inferences[: rng.randrange(len(inferences))]
+        inferences = inferences[: rng.randrange(max(1, len(inferences)))]
         answer = rng.choice(("true", "false"))
-    if rng.random() < phase.misformalise_rate:
+    if rng.random() < phase.misformalise_rate and problem.dataset == "prontoqa":
         formal = _misformalised(formal, rng)
     return compose(problem, formal, inferences, answer)
 
@@ -108,6 +123,8 @@ def build_tokenizer(config: PretrainingConfig) -> Any:
         show_progress=False,
     )
     sample = PhaseConfig(num_examples=3000, hops=[1, 2, 3, 4, 5], extra_kinds=(0, 3))
+    mixture = [part.model_copy(update={"num_examples": 1000}) for part in config.phases[-1].mixture]
+    sample = sample.model_copy(update={"mixture": mixture})
     texts = [text(p, _BARE) + c for p, c in demonstrations(sample, seed=config.seed, index=99)]
     tokenizer.train_from_iterator(texts, trainer)
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=EOS, pad_token=PAD)
@@ -193,7 +210,7 @@ def _provenance(config: PretrainingConfig, model: Any, tokenizer: Any, metrics: 
         "started_from": model_digest(config.start) if config.start else "scratch",
         "num_parameters": sum(p.numel() for p in model.parameters()),
         "vocabulary": len(tokenizer),
-        "sequences": sum(phase.num_examples for phase in config.phases),
+        "sequences": sum(p.num_examples + sum(m.num_examples for m in p.mixture) for p in config.phases),
         "final_loss_mean": round(metrics["train_loss"], 4),
         "demonstrations_that_guess": last.guess_rate,
         "demonstrations_misformalised": last.misformalise_rate,

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from critics.errors import InputError
 from critics.problem import Problem, RecordError, read_problem
-from rollout.problems.prontoqa import generate
-from rollout.published.prontoqa import load_prontoqa
+from rollout.published.loaders import load_published
 from training.config import ConfigError, ProblemsConfig, RunConfig
 from training.store import read_records
 
@@ -16,8 +15,8 @@ def training_problems(config: RunConfig, seed: int, number: int) -> list[Problem
     """Return the problems of round `number`: the next ones of the training split, or the next slice of the file."""
     num = config.star.problems_per_round
     if config.problems.file is not None:
-        return _slice_of(config.problems.file, number * num, num)
-    return list(generate(config.problems.family(config.train_split), num, seed=seed, start=number * num))
+        return _slice_of(config.problems, number * num, num)
+    return list(config.problems.generate(config.train_split, num, seed=seed, start=number * num))
 
 
 def held_out_problems(config: RunConfig, seed: int) -> list[Problem]:
@@ -27,14 +26,14 @@ def held_out_problems(config: RunConfig, seed: int) -> list[Problem]:
     if source.file is not None:
         if config.held_out is None:
             raise ConfigError("held_out: name the held-out problems where `problems` is a file")
-        return _slice_of(source.file, 0, num)
-    return list(generate(source.family(config.evaluation.split), num, seed=seed))
+        return _slice_of(source, 0, num)
+    return list(source.generate(config.evaluation.split, num, seed=seed))
 
 
-def load_problems(path: Path) -> Iterator[Problem]:
-    """Yield the problems of a file: problem records of any data set, or a published PrOntoQA file."""
+def load_problems(path: Path, dataset: str | None = None) -> Iterator[Problem]:
+    """Yield the problems of a file: problem records of any data set, or a published file, named or as it looks."""
     if ".json" in path.suffixes or not path.exists() or not _holds_records(path):
-        yield from load_prontoqa(path)
+        yield from load_published(path, dataset)
         return
     for number, record in enumerate(read_records(path), 1):
         try:
@@ -48,9 +47,10 @@ def _holds_records(path: Path) -> bool:
     return {"dataset", "context", "question", "formal"} <= first.keys()
 
 
-def _slice_of(file: str, start: int, num: int) -> list[Problem]:
-    path = Path(file)
-    problems = list(islice(load_problems(path), start, start + num))
+def _slice_of(source: ProblemsConfig, start: int, num: int) -> list[Problem]:
+    assert source.file is not None
+    path = Path(source.file)
+    problems = list(islice(load_problems(path, source.named_dataset), start, start + num))
     if len(problems) < num:
         raise ConfigError(
             f"{path}: problems {start} to {start + num - 1} are wanted, and it ends after {start + len(problems)}; "

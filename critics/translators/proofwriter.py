@@ -26,9 +26,10 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal as Choice
 
-from critics.formula import MAX_NAME_LENGTH, MAX_PREMISES, RESERVED_NAMES, Literal, Rule, Statement
+from critics.formula import MAX_NAME_LENGTH, MAX_PREMISES, Literal, Rule, Statement
 from critics.inflection import is_plural, singular
 from critics.problem import Formal
+from critics.translators.function_words import FUNCTION_WORDS, QUANTIFYING_WORDS
 from critics.translators.translation import TranslationError
 
 Role = Choice["adjective", "verb", "object", "name", "part of a longer name", "head of a longer name"]
@@ -45,7 +46,8 @@ _QUESTION_LEAD = re.compile(
     re.IGNORECASE,
 )
 _OBJECT = r"the [a-z]+(?: [a-z]+)?|[A-Z][a-z]*"
-_CLAUSE = re.compile(rf"(?P<subject>{_OBJECT}|something|someone|it|they) (?P<predicate>.+)")
+_PREDICATE = rf"(?:is|are) (?:not )?[^ ]+|(?:(?:does|do) not )?[^ ]+ (?:{_OBJECT})"
+_CLAUSE = re.compile(rf"(?P<subject>{_OBJECT}|something|someone|it|they) (?P<predicate>{_PREDICATE})")
 _ATTRIBUTE = re.compile(r"(?P<verb>is|are) (?P<negation>not )?(?P<adjective>[^ ]+)")
 _RELATION = re.compile(rf"(?P<verb>[^ ]+) (?P<object>{_OBJECT})")
 _DENIED_RELATION = re.compile(rf"(?P<auxiliary>does|do) not (?P<verb>[^ ]+) (?P<object>{_OBJECT})")
@@ -59,31 +61,22 @@ _COMPOUND_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _VARIABLE = "'x"
 _PRONOUNS = {"it": "something", "they": "someone"}
 _DOMAINS = {"people": "people", "someone": "people", "things": "things", "something": "things"}
-_FUNCTION_WORDS = RESERVED_NAMES | frozenset(
+_MORE_FUNCTION_WORDS = frozenset(
     """
-    a an the this that these those such same other another every each all some any no none both either neither half
-    everything everyone everybody nobody nothing anything anyone anybody something someone somebody
-    people person thing things
-    and or nor but if unless then than as because so since although though while whereas whenever whether until
-    otherwise except hence thus therefore however instead
-    not never always often sometimes seldom rarely usually frequently only just even also too either still yet again
-    already now today tomorrow yesterday soon later once twice here there everywhere nowhere
-    perhaps maybe almost quite rather very much most more less least many few fewer several enough
-    is are am was were be been being had having do does did doing done
-    can could may might must shall should will would cannot ought used
-    i you he she it we they me him her us them my your his its our their hers ours yours theirs mine
-    itself himself herself themselves
-    who whom whose which what where when why how
-    of in on at by for from to with without about into onto near like unlike under over above below behind before after
-    between beside besides beyond against among across along around through during within inside outside off up down out
-    zero one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand
-    million dozen dozens hundreds thousands countless numerous various certain sundry typical normal average
-    true false unknown impossible possible likely unlikely
+    people person thing things since although though whereas whenever whether otherwise hence thus therefore
+    however instead rarely usually frequently even already now today tomorrow yesterday soon later once twice
+    everywhere nowhere ever forever anymore thrice sometime somewhat indeed nevertheless nonetheless meanwhile
+    afterwards beforehand well better best worse worst alone together altogether enough non am having doing done
+    ought used me him her us them my your our their itself himself herself themselves why how onto near like
+    unlike under over above below behind before after between beside besides beyond against among across along
+    around through during within inside outside off up down out zero twenty thirty forty fifty million dozens
+    hundreds thousands true false unknown impossible possible likely unlikely
     """.split()  # noqa: SIM905 (a list of quoted words is harder to read)
 )
+_FUNCTION_WORDS = FUNCTION_WORDS | QUANTIFYING_WORDS | _MORE_FUNCTION_WORDS
 """Words that name neither a property nor a relation nor an object: what uses one is outside the language."""
-_ALSO_VERBS = frozenset({"like", "near", "past", "down", "out"})
-"""Prepositions that are verbs as well."""
+_ALSO_VERBS = frozenset({"like", "have", "has"})
+"""Function words that are verbs as well."""
 
 
 def translate(context: str, question: str) -> Formal:
@@ -248,10 +241,9 @@ class _Reader:
     def fact(self) -> Literal:
         """Read a claim about named objects."""
         text = self.sentence.removesuffix(".")
-        if not text[:1].isupper():
+        if text.startswith("the "):
             raise self.refused("it does not start with a capital")
-        start = "the " if text.startswith("The ") else text[:4]
-        literal = self._clause(start + text[4:])
+        literal = self._clause(re.sub(r"^The ", "the ", text))
         if literal.variables():
             raise self.refused("a fact or a question must be about named objects")
         return literal
@@ -309,6 +301,8 @@ class _Reader:
         if text in _PRONOUNS:
             return self._antecedent(text)
         if text not in _PRONOUNS.values():
+            # In "If someone is kind and Bob is kind then they .." both may be meant.
+            self.opens = self.opens and text.startswith("the ")
             return self._object(text)
         if self.bound is not None:
             raise self.refused(f"whether this {text!r} is the same one is not said")

@@ -23,7 +23,7 @@ from rollout.automaton import (
     repeat,
     sequence,
 )
-from rollout.guide import CLOSE
+from rollout.guide import CLOSE, Truth
 
 _TERM_DEPTH = 2
 _FUNCTION_ARITY = 3
@@ -47,6 +47,8 @@ class LogicGuide:
         self.goal = goal
         self.plain = plain
         """Whether statements are written without function terms and universal facts."""
+        self._gave_up = False
+        """Whether a block cost more than the kernel's budget, so that what follows is not known to the end."""
         self._allowed: _Blocks | None = None
 
     @classmethod
@@ -79,14 +81,17 @@ class LogicGuide:
                 self.goal = goal
             elif action == "infer" and content != "nothing":
                 self.kernel.infer(parse_literal(content))
-        except (FormulaError, ArityError, SortError, WorkLimitExceeded, KeyError):
+        except WorkLimitExceeded:
+            self._gave_up = True
+            return
+        except (FormulaError, ArityError, SortError, KeyError):
             return
         self._allowed = None
 
     def clone(self) -> "LogicGuide":
         """Fork the kernel; the allowed set is shared until one of the two moves on."""
         copy = LogicGuide(self.kernel.fork(), self.goal, plain=self.plain)
-        copy._allowed = self._allowed
+        copy._allowed, copy._gave_up = self._allowed, self._gave_up
         return copy
 
     @property
@@ -97,6 +102,18 @@ class LogicGuide:
         if self.goal in self.kernel.known:
             return "proved"
         return "disproved" if self.goal.negated() in self.kernel.known else "open"
+
+    def conclusion(self) -> Truth | None:
+        """Return what is proved of the goal; `unknown` where nothing more can be inferred, None while it is open."""
+        match self.goal_status:
+            case "proved":
+                return "true"
+            case "disproved":
+                return "false"
+            case "open" if not (self.kernel.offers or self.kernel.truncated or self._gave_up):
+                return "unknown"
+            case _:
+                return None
 
 
 class _Blocks:

@@ -1,0 +1,153 @@
+"""Syllogisms (Dasgupta et al. 2022, as LogicGuide uses them, paper 004, section 4.2) into Horn rules over kinds.
+
+    All dogs are mammals.          (all dogs mammals)
+    No dogs are birds.             (not (some dogs birds))
+    Some dogs are pets.            (some dogs pets)
+    Some dogs are not pets.        (not (all dogs pets))
+
+Kinds are the objects of this language, because `some` asserts that something exists and Horn rules over
+individuals have no existential quantifier. To the two premises come the rules of `CALCULUS`, so that the
+argument is valid if and only if its conclusion can be inferred: completeness over all forms is tested against
+all models. A kind may be empty: `All dogs are mammals` does not say that there are dogs, and weakened moods
+such as Darapti are invalid. No published label depends on this.
+
+Only syllogisms proper are read: two premises and a conclusion, three kinds, each in two of the three
+statements. There no premises contradict each other and no kind is forced to be empty, for both of which the
+calculus would need more rules.
+"""
+
+import re
+from dataclasses import dataclass
+from itertools import permutations
+
+from critics.formula import MAX_NAME_LENGTH, Literal
+from critics.inflection import is_plural, singular
+from critics.problem import Formal
+from critics.translators.function_words import FUNCTION_WORDS, QUANTIFYING_WORDS
+from critics.translators.translation import TranslationError
+
+CALCULUS = (
+    "(all 'x 'y) -> (all 'y 'z) -> (all 'x 'z)",
+    "(all 'x 'y) -> (not (some 'y 'z)) -> (not (some 'x 'z))",
+    "(some 'x 'y) -> (all 'y 'z) -> (some 'x 'z)",
+    "(some 'x 'y) -> (not (some 'y 'z)) -> (not (all 'x 'z))",
+    "(not (all 'x 'y)) -> (all 'z 'y) -> (not (all 'x 'z))",
+    "(not (all 'x 'y)) -> (all 'x 'z) -> (not (all 'z 'y))",
+    "(some 'x 'y) -> (some 'y 'x)",
+    "(not (some 'x 'y)) -> (not (some 'y 'x))",
+)
+"""Barbara, Celarent, Darii, Ferio, Baroco, Bocardo, and the two conversions: none can be missed."""
+
+OPTIONS = ("Valid", "Invalid")
+"""Valid: the goal follows. Invalid: it is refuted, or nothing decides it."""
+
+_LEAD = "Does it follow that "
+_BOUNDARY = re.compile(r"(?<=\.) ")
+_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
+_RELATIVE = re.compile(r"(?P<head>\S+) (?:that|who) (?:(?:are|can|have) )?(?P<rest>.+)")
+_MAX_WORDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Categorical:
+    """One statement: its literal over two kinds, and the sentence that says so."""
+
+    sentence: str
+    literal: Literal
+    kinds: tuple[str, str]
+
+
+def ask(conclusion: str) -> str:
+    """Return the question that asks whether a conclusion, a sentence of its own, follows."""
+    return f"{_LEAD}{conclusion[:1].lower()}{conclusion[1:].removesuffix('.')}?"
+
+
+def translate(context: str, question: str) -> Formal:
+    """Return the premises in order, then the calculus, and the conclusion as the goal.
+
+    The question is what `ask` returns. Raises `TranslationError` for whatever is no syllogism proper.
+    """
+    premises = [_read(sentence, sentence) for sentence in _sentences(context)]
+    conclusion = _read(question, _concluded(question))
+    _check_figure(context, [*premises, conclusion])
+    return Formal((*(str(premise.literal) for premise in premises), *CALCULUS), str(conclusion.literal))
+
+
+def _sentences(context: str) -> list[str]:
+    sentences = _BOUNDARY.split(" ".join(context.split()))
+    if len(sentences) != 2:
+        raise TranslationError(context, f"a syllogism has two premises, not {len(sentences)}")
+    return sentences
+
+
+def _concluded(question: str) -> str:
+    text = " ".join(question.split())
+    if not text.startswith(_LEAD) or not text.endswith("?"):
+        raise TranslationError(question, f"a question must have the form '{_LEAD}all Xs are Ys?'")
+    claim = text.removeprefix(_LEAD).removesuffix("?")
+    return f"{claim[:1].upper()}{claim[1:]}."
+
+
+def _read(sentence: str, text: str) -> _Categorical:
+    quantifier, _, rest = text.partition(" ")
+    if quantifier not in ("All", "No", "Some") or not rest.endswith("."):
+        raise TranslationError(sentence, "it has not the form 'All|No|Some Xs are Ys.' or 'Some Xs are not Ys.'")
+    positive, subject, predicate = _parts(sentence, quantifier, rest.removesuffix("."))
+    if subject == predicate:
+        raise TranslationError(sentence, "its two kinds are one")
+    kinds = subject.replace(" ", "-"), predicate.replace(" ", "-")
+    if max(map(len, kinds)) > MAX_NAME_LENGTH:
+        raise TranslationError(sentence, f"a kind's name is longer than {MAX_NAME_LENGTH} letters")
+    # `No` is the negation of `some`, and `some .. not` that of `all`.
+    relation = "all" if quantifier == "All" or not positive else "some"
+    return _Categorical(sentence, Literal(positive and quantifier != "No", relation, kinds), kinds)
+
+
+def _parts(sentence: str, quantifier: str, rest: str) -> tuple[bool, str, str]:
+    """Return whether the predicate is affirmed, subject and predicate; `are` may stand inside one as well."""
+    pieces = rest.split(" are ")
+    readings: list[tuple[bool, str, str]] = []
+    for at in range(1, len(pieces)):
+        subject, predicate = " are ".join(pieces[:at]), " are ".join(pieces[at:])
+        affirmed = predicate.removeprefix("not ")
+        if _is_kind(subject) and _is_kind(affirmed):
+            readings.append((affirmed == predicate, subject, affirmed))
+    if len(readings) != 1:
+        raise TranslationError(sentence, "it cannot be read in exactly one way as two kinds joined by 'are'")
+    if not readings[0][0] and quantifier != "Some":
+        raise TranslationError(sentence, f"{quantifier!r} with 'not' may mean two things")
+    return readings[0]
+
+
+def _is_kind(text: str) -> bool:
+    """Accept one or two words, or one with a relative clause of one or two: `people who read books`."""
+    relative = _RELATIVE.fullmatch(text)
+    if relative is not None:
+        return _are_plain([relative["head"]]) and _are_plain(relative["rest"].split(" "))
+    return _are_plain(text.split(" "))
+
+
+def _are_plain(words: list[str]) -> bool:
+    return len(words) <= _MAX_WORDS and all(
+        _WORD.fullmatch(word) is not None
+        and word not in FUNCTION_WORDS
+        and word not in QUANTIFYING_WORDS
+        # `non-smokers` hides a negation.
+        and not word.startswith("non-")
+        for word in words
+    )
+
+
+def _check_figure(context: str, statements: list[_Categorical]) -> None:
+    pairs = {frozenset(statement.kinds) for statement in statements}
+    kinds = sorted({kind for statement in statements for kind in statement.kinds})
+    if len(kinds) != 3 or len(pairs) != 3:
+        raise TranslationError(context, f"its kinds {kinds} are not three, each in two of the three statements")
+    for one, other in permutations(kinds, 2):
+        # Attack: `old people` are people and `cat` means cats, so what does not follow formally may follow.
+        if _content(one) <= _content(other) or (is_plural(one) and singular(one) == other):
+            raise TranslationError(context, f"{one!r} and {other!r} are related by more than the premises")
+
+
+def _content(kind: str) -> set[str]:
+    return set(kind.split("-")) - FUNCTION_WORDS

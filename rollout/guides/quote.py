@@ -1,0 +1,142 @@
+"""The quote guide (paper 004, appendix B): a quotation is a sentence of a given source, byte for byte.
+
+    block    = "quote:" sentence
+    sentence = the UTF-8 bytes of one sentence of the source, line breaks included
+
+Where a sentence ends, in characters of the source:
+
+- at a run of `.`, `!`, `?` or an ellipsis together with the quotation marks and brackets that close behind it,
+  where white space or the end of the source follows; but not before a lower-case letter, and a single full
+  stop not after a lone capital letter (an initial) or one of a few abbreviations;
+- at the full-width stops of Chinese and Japanese, whatever follows;
+- at an empty line and at the end of the source, so that headings count as sentences.
+
+Reference marks such as `[3]` or `[b]` behind the end belong to no sentence, nor does white space around one. A
+sentence that holds `[[` or `]]`, or ends in `]`, cannot be told from the markers and is not offered.
+"""
+
+import hashlib
+import re
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+
+from critics.errors import InputError
+from rollout.automaton import Words
+from rollout.guide import CLOSE
+
+_END = re.compile(
+    r"(?P<stop>(?<![.!?\u2026])[.!?\u2026]++[\"'\u201d\u2019\u00bb)]*+)(?=\s|\[(?:\d{1,4}|[a-z])\]|\Z)"
+    r"|(?P<full_width>[\u3002\uff01\uff1f]+[\u300d\u300f\u201d\u2019\uff09]*)"
+    r"|(?P<empty_line>\n[ \t\r]*\n)"
+)
+_BETWEEN = re.compile(r"(?:\s*\[(?:\d{1,4}|[a-z])\])*\s*")
+_UNFINISHED = re.compile(
+    r"(?:^|[\s.(\"'\u201c])(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|No|vs|cf|e\.g|i\.e|approx|Fig|Eq)\.\Z"
+)
+_LONGEST_ABBREVIATION = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a source: `source[start:end]`, in characters."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """A quoted sentence; a user interface marks `places` in the source, one for each time it stands there."""
+
+    text: str
+    source_name: str
+    places: tuple[tuple[int, int], ...]
+    """(start, end) in characters of the source."""
+
+
+class QuoteGuide:
+    """Offers the sentences of `source` and keeps what was quoted, in order; other blocks change nothing.
+
+    `name` says where the source is from (a title, an address) and is kept with every quotation. Raises
+    `InputError` where the source has no sentence to offer or is no Unicode text.
+    """
+
+    def __init__(self, *, source: str, name: str = "") -> None:
+        self.name = name
+        self.quotations: list[Quotation] = []
+        self._offers = _offers(source, name)
+        self._allowed = Words(b"quote:" + sentence + CLOSE for sentence in self._offers)
+        # A page has thousands of sentences; hashing them for every mask would cost more than the mask.
+        self._allowed.key = ("quote", hashlib.sha256(b"\0".join(self._allowed.words)).hexdigest())
+
+    @property
+    def key(self) -> Hashable:
+        """The sentences decide what is allowed, and never change."""
+        return self._allowed.key
+
+    def allowed(self) -> Words:
+        """Return the sentences, each once."""
+        return self._allowed
+
+    def close(self, block: bytes) -> None:
+        """Keep a quotation."""
+        action, _, sentence = block.partition(b":")
+        if action == b"quote" and sentence in self._offers:
+            self.quotations.append(self._offers[sentence])
+
+    def clone(self) -> "QuoteGuide":
+        """Copy the quotations; the source is shared."""
+        copy = QuoteGuide.__new__(QuoteGuide)
+        copy.name, copy._offers, copy._allowed = self.name, self._offers, self._allowed
+        copy.quotations = list(self.quotations)
+        return copy
+
+
+def sentences(source: str) -> Iterator[Sentence]:
+    """Yield the sentences of a source in order, by the rules at the top of this file."""
+    start = _skip(source, 0)
+    for end in _END.finditer(source):
+        if end.start() < start or (end.lastgroup == "stop" and not _is_final(source, end)):
+            continue
+        at = end.start() if end.lastgroup == "empty_line" else end.end()
+        yield from _sentence(source, start, at)
+        start = _skip(source, at)
+    yield from _sentence(source, start, len(source))
+
+
+def _sentence(source: str, start: int, end: int) -> Iterator[Sentence]:
+    text = source[start:end].rstrip()
+    if text:
+        yield Sentence(text, start, start + len(text))
+
+
+def _skip(source: str, at: int) -> int:
+    """Return where the next sentence starts: behind reference marks and white space."""
+    between = _BETWEEN.match(source, at)
+    assert between is not None
+    return between.end()
+
+
+def _is_final(source: str, end: re.Match[str]) -> bool:
+    """Say whether a stop ends its sentence rather than an abbreviation."""
+    follows = _skip(source, end.end())
+    if source[follows : follows + 1].islower():
+        return False
+    return end["stop"] != "." or not _UNFINISHED.search(source[max(0, end.start() - _LONGEST_ABBREVIATION) : end.end()])
+
+
+def _offers(source: str, name: str) -> dict[bytes, Quotation]:
+    """Return the quotation behind each sentence's bytes; raises `InputError` where there is none."""
+    places: dict[str, list[tuple[int, int]]] = {}
+    for sentence in sentences(source):
+        if not ("[[" in sentence.text or "]]" in sentence.text or sentence.text.endswith("]")):
+            places.setdefault(sentence.text, []).append((sentence.start, sentence.end))
+    if not places:
+        raise InputError(
+            f"quote: the source {name!r} holds no sentence that could be quoted; give a text with sentences"
+        )
+    try:
+        return {text.encode(): Quotation(text, name, tuple(where)) for text, where in places.items()}
+    except UnicodeEncodeError as error:
+        raise InputError(f"quote: the source {name!r} is no Unicode text ({error}); decode it as UTF-8") from error

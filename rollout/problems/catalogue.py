@@ -1,0 +1,69 @@
+"""Every data set that can be generated, by the name that its problems carry."""
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, get_type_hints
+
+from critics.errors import InputError
+from critics.problem import Problem
+from rollout.problems import deductions, prontoqa, proofwriter
+from rollout.problems.splits import Split
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A generator: its configuration, a frozen dataclass with a `split`, and what makes problems of one."""
+
+    configuration: type[Any]
+    generate: Callable[..., Iterator[Problem]]
+    """Called as `generate(configuration, num, seed=.., start=..)`."""
+    shown: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Keys of problems small enough to be shown, solved, in a prompt."""
+
+    def configured(self, keys: Mapping[str, Any], split: Split) -> Any:
+        """Return the configuration with the given keys; raises `ValueError` that names a bad key and the remedy."""
+        known = [f.name for f in fields(self.configuration) if f.name != "split"]
+        for key in keys:
+            if key not in known:
+                near = difflib.get_close_matches(key, known, n=1)
+                raise ValueError(f"{key}: is not known; " + (f"did you mean {near[0]!r}?" if near else _listed(known)))
+        return _built(self.configuration, {**keys, "split": split})
+
+
+FAMILIES: Mapping[str, Family] = {
+    "prontoqa": Family(prontoqa.PrOntoQA, prontoqa.generate, {"hops": (2, 3), "extra_kinds": (1, 2)}),
+    "proofwriter": Family(
+        proofwriter.ProofWriter,
+        proofwriter.generate,
+        {"depths": (1, 2), "facts": (3, 4), "extra_rules": (1, 2)},
+    ),
+    "prontoqa-ood": Family(deductions.Deductions, deductions.generate, {"hops": (2,)}),
+}
+
+
+def family(dataset: str) -> Family:
+    """Return a data set's generator; raises `InputError` that lists the known ones."""
+    if dataset not in FAMILIES:
+        raise InputError(f"data set {dataset!r} has no generator; {_listed(FAMILIES)}")
+    return FAMILIES[dataset]
+
+
+def _listed(names: Any) -> str:
+    return f"known here: {', '.join(names)}"
+
+
+def _built(configuration: type[Any], keys: dict[str, Any]) -> Any:
+    """Build the dataclass with its values' types checked, which YAML and a command line cannot promise."""
+    from pydantic import TypeAdapter, ValidationError
+
+    hints = get_type_hints(configuration)
+    checked: dict[str, Any] = {}
+    for key, value in keys.items():
+        try:
+            checked[key] = TypeAdapter(hints[key]).validate_python(value)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, (key, *first["loc"])))
+            raise ValueError(f"{place}: {first['msg']}, not {first['input']!r}") from error
+    return configuration(**checked)

@@ -1,0 +1,271 @@
+"""DeontiQA (paper 004, section 4.1 and appendix C) as problems whose formalisation comes from their Peano source.
+
+The stories are GPT-4's prose and are not translated. A base problem brings its source; its two variants, made
+upstream by replacing words in it, ask for another modality of the same action, and share source and story. The
+goal is what the question asks: its modality and negation, and the action of the source's gold conclusion.
+
+The source's typos are repaired where they leave no doubt (`REPAIRS`); what cannot be repaired is named (`DEFECTS`),
+and bars a certificate or not. Both stand in a problem's `meta`, and `survey_deontiqa` lists them for a whole file,
+with the records that ask nothing and so are no problems.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from critics.background import background
+from critics.errors import InputError
+from critics.formula import Literal, Rule, Statement
+from critics.kernel import WorkLimitExceeded
+from critics.problem import Formal, Problem, RecordError, read_problem
+from critics.reference import theory
+from critics.sorts import Signature
+from critics.theories.deontic import MODALITIES
+from rollout.published.peano import read_theory
+from rollout.published.peano_sorts import Fitted, fit
+from rollout.published.records import as_object, read_entries
+from rollout.published.story_names import story_names
+
+REPAIRS: Mapping[str, str] = {
+    "missing-dot": "a declaration does not end in a full stop",
+    "unbalanced": "brackets are missing, or left over, at an end",
+    "redeclared": "two declarations have one name; both are kept",
+    "spelling": "a symbol is unknown and very much like one that is known",
+    "swapped": "two arguments stand in each other's place, as their sorts show",
+    "unbound": "a rule's conclusion has a variable that nothing binds; its place tells the sort",
+}
+"""What is repaired, by the word that `meta["repairs"]` uses."""
+DEFECTS: Mapping[str, str] = {
+    "no-source": "there is no Peano source: it was not published with this variant",
+    "no-question": "the question is lost; the record is no problem",
+    "no-conclusion": "the source has no gold conclusion about one action, or it cannot be read",
+    "other-question": "the question is not the gold conclusion's, or cannot be read",
+    "inconsistent": "the source derives something and its negation",
+    "wrong-answer": "the opposite of the published answer follows",
+    "undecided": "neither yes nor no follows: the published answer is no for want of a reason",
+    "left-out": "a statement of the source is in no one way well-sorted, and is left out",
+}
+"""What is wrong and stays wrong, by the word that `meta["defects"]` uses. All but `left-out` bar a certificate."""
+BARRING = frozenset(DEFECTS) - {"left-out"}
+
+_ANSWERS = {"yes": "true", "no": "false"}
+_ASKED = re.compile(r"\bis it (?P<negation>not )?(?P<modality>obligatory|permissible|impermissible)\b", re.IGNORECASE)
+_KEY = ("domain", "level", "index")
+_Key = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong with one record."""
+
+    id: str
+    is_problem: bool
+    """Whether the record asks something; `load_deontiqa` yields it then."""
+    defects: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """The statements of the source that are left out, each with the reason."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Say whether the published answer can be proved."""
+        return BARRING.isdisjoint(self.defects)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A base problem's source as statements in the story's names, and what its question asks."""
+
+    axioms: tuple[str, ...]
+    conclusion: Literal | None
+    question: str
+    names: Mapping[str, str]
+    """What the source calls each object, by its name in the story."""
+    repairs: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def load_deontiqa(path: Path | str) -> Iterator[Problem]:
+    """Yield the file's problems in order, or the project's own `problem` lines; records without question are not.
+
+    `answer` is what was published, right or wrong. `meta` has `domain`, `level` (the rule applications of the gold
+    derivation), `index`, `variant` (`base`, `negated_0`, `negated_1`), `names`, `repairs`, `defects` and
+    `left_out`. Raises `InputError` at the first bad record, naming file, line and remedy.
+    """
+    return (problem for _, problem in _read(Path(path)) if problem is not None)
+
+
+def survey_deontiqa(path: Path | str) -> dict[str, Finding]:
+    """Return what is wrong with each record of a file, by id, in order; raises like `load_deontiqa`."""
+    return {finding.id: finding for finding, _ in _read(Path(path))}
+
+
+def _read(path: Path) -> Iterator[tuple[Finding, Problem | None]]:
+    entries = [(entry.where, entry.record) for entry in read_entries(path)]
+    sources: dict[_Key, _Source] = {}
+    for where, record in entries:
+        with _at(where):
+            sources.update(_sources(_object(record)))
+    for where, record in entries:
+        with _at(where):
+            read = _one(_object(record), sources)
+        yield read
+
+
+@contextmanager
+def _at(where: str) -> Iterator[None]:
+    """Say where a bad record stands."""
+    try:
+        yield
+    except (RecordError, WorkLimitExceeded) as error:
+        raise InputError(f"{where}: {error}; correct the record or remove it") from error
+
+
+def _object(record: object) -> Mapping[str, Any]:
+    data = as_object(record)
+    if data is None:
+        raise RecordError("a problem must be a JSON object")
+    return data
+
+
+def _sources(data: Mapping[str, Any]) -> dict[_Key, _Source]:
+    """Return the source that a base problem brings, under the key that its variants share."""
+    text = data.get("peano")
+    if text is None:
+        return {}
+    if not isinstance(text, str):
+        raise RecordError("peano: the text of the source is needed, or null")
+    read = read_theory(text)
+    fitted = fit(read, _signature())
+    conclusion = _conclusion(fitted)
+    question, story = _prose(data, "question"), _prose(data, "context")
+    facts = [fact for _, fact in fitted.facts]
+    names = {} if conclusion is None else story_names(
+        story, question, read.objects, facts, conclusion, _signature().constants
+    )  # fmt: skip
+    return {
+        _key(data): _Source(
+            tuple(dict.fromkeys(str(_renamed(statement, names)) for statement in fitted.statements())),
+            None if conclusion is None else conclusion.substitute(names),
+            question,
+            {story: source for source, story in names.items()},
+            tuple(map(str, fitted.repairs)),
+            tuple(f"{name}: {why}" for name, why in fitted.left_out),
+        )
+    }
+
+
+def _prose(data: Mapping[str, Any], key: str) -> str:
+    """Return a text, or nothing where there is none; that there must be one is said when the problem is read."""
+    value = data.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _conclusion(fitted: Fitted) -> Literal | None:
+    """Return what the gold derivation ends in, where that is a modality of an action."""
+    last = fitted.derivation[-1][1] if fitted.derivation else None
+    unread = any(name == "Result" for name, _ in fitted.left_out)
+    return None if unread or last is None or last.predicate not in MODALITIES else last
+
+
+def _renamed(statement: Statement, names: Mapping[str, str]) -> Statement:
+    if isinstance(statement, Literal):
+        return statement.substitute(names)
+    premises = tuple(premise.substitute(names) for premise in statement.premises)
+    return Rule(premises, statement.conclusion.substitute(names))
+
+
+def _one(data: Mapping[str, Any], sources: Mapping[_Key, _Source]) -> tuple[Finding, Problem | None]:
+    if "variant" not in data:
+        problem = _own(data)
+        return Finding(problem.id, True), problem
+    question, id_ = data.get("question"), str(data.get("id"))
+    if question is None:
+        return Finding(id_, False, ("no-source" if data["variant"] == "orig" else "no-question",)), None
+    source = sources.get(_key(data))
+    problem = _problem(data, source)
+    if source is None:
+        return Finding(id_, True, ("no-source",)), replace(problem, meta={**problem.meta, "defects": ["no-source"]})
+    finding = Finding(id_, True, tuple(_defects(problem, source)), source.repairs, source.left_out)
+    noted = {"names": dict(source.names), "repairs": list(finding.repairs), "left_out": list(finding.left_out)}
+    return finding, replace(problem, meta={**problem.meta, **noted, "defects": list(finding.defects)})
+
+
+def _own(data: Mapping[str, Any]) -> Problem:
+    if data.get("dataset") != "deontiqa":
+        raise RecordError(f"dataset: {data.get('dataset')!r} is not deontiqa")
+    return read_problem(data)
+
+
+def _problem(data: Mapping[str, Any], source: _Source | None) -> Problem:
+    answer = data.get("answer")
+    if answer not in _ANSWERS:
+        raise RecordError(f"answer: {answer!r} is neither 'yes' nor 'no'")
+    rules = data.get("rules")
+    formal = None if source is None else _formal(str(data.get("question")), source)
+    return read_problem(
+        {
+            "id": data.get("id"),
+            "dataset": "deontiqa",
+            "context": data.get("context") if rules is None else f"{data.get('context')}\nRules: {rules}",
+            "question": data.get("question"),
+            "answer": _ANSWERS[answer],
+            "formal": None if formal is None else formal.record(),
+            "meta": {key: data[key] for key in (*_KEY, "variant") if data.get(key) is not None},
+        }
+    )
+
+
+def _formal(question: str, source: _Source) -> Formal | None:
+    """Return the source with the question's modality of the source's action as the goal."""
+    asked = _asked(question)
+    if asked is None or source.conclusion is None:
+        return None
+    goal = Literal(*asked, source.conclusion.arguments)
+    return Formal((*source.axioms, *background("deontiqa").axioms), str(goal))
+
+
+def _asked(question: str) -> tuple[bool, str] | None:
+    """Return whether the question affirms, and which modality; None where it does not ask for one."""
+    match = _ASKED.search(question)
+    return None if match is None else (match["negation"] is None, match["modality"].lower())
+
+
+def _defects(problem: Problem, source: _Source) -> Iterator[str]:
+    if source.left_out:
+        yield "left-out"
+    if source.conclusion is None:
+        yield "no-conclusion"
+    if not _asks_the_same(problem, source):
+        yield "other-question"
+    if problem.formal is None:
+        return
+    known = theory(problem.formal)
+    if known.clash is not None:
+        yield "inconsistent"
+    elif known.decided is None:
+        yield "undecided"
+    elif known.decided != problem.answer:
+        yield "wrong-answer"
+
+
+def _asks_the_same(problem: Problem, source: _Source) -> bool:
+    """Say whether the base's question is its gold conclusion, and a variant's is that but for the modality."""
+    asked = _asked(problem.question)
+    if problem.meta.get("variant") == "base":
+        conclusion = source.conclusion
+        return conclusion is not None and asked == (conclusion.positive, conclusion.predicate)
+    return asked is not None and _ASKED.sub("", problem.question) == _ASKED.sub("", source.question)
+
+
+def _key(data: Mapping[str, Any]) -> _Key:
+    return tuple(data.get(key) for key in _KEY)
+
+
+def _signature() -> Signature:
+    signature = background("deontiqa").signature
+    assert signature is not None
+    return signature

@@ -1,0 +1,47 @@
+"""Which reader is for a published file: by the data set's name, or by the look of the file's first record."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from critics.errors import InputError
+from critics.problem import Problem
+from rollout.published.deductions import load_deductions
+from rollout.published.prontoqa import load_prontoqa
+from rollout.published.records import as_object, read_entries
+from rollout.published.syllogism import load_syllogism
+from rollout.published.wason import load_wason
+
+Loader = Callable[[Path], Iterator[Problem]]
+
+LOADERS: Mapping[str, Loader] = {
+    "prontoqa": load_prontoqa,
+    "prontoqa-ood": load_deductions,
+    "syllogism": load_syllogism,
+    "wason": load_wason,
+}
+_OWN_KEYS = {"premises": "syllogism", "continuations": "wason", "peano": "deontiqa"}
+"""Keys that one data set alone has, where its records do not name it."""
+
+
+def load_published(path: Path, dataset: str | None = None) -> Iterator[Problem]:
+    """Yield the problems of a published file; of which data set, its first record shows where it is not said.
+
+    Raises `InputError` where no reader is known, and as the readers do.
+    """
+    name = dataset or _looks_like(path)
+    if name not in LOADERS:
+        raise InputError(f"{path}: no reader for the data set {name!r}; known are {', '.join(LOADERS)}")
+    return LOADERS[name](path)
+
+
+def _looks_like(path: Path) -> str:
+    entry = next(read_entries(path), None)
+    record = None if entry is None else as_object(entry.record)
+    if record is None:
+        return "prontoqa"
+    if isinstance(record.get("dataset"), str):
+        return str(record["dataset"]).lower()
+    asked = as_object(record.get("test_example")) or record
+    if str(asked.get("query", "")).startswith("Prove: "):
+        return "prontoqa-ood"
+    return next((dataset for key, dataset in _OWN_KEYS.items() if key in record), "prontoqa")

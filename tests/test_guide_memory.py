@@ -1,0 +1,236 @@
+import random
+import re
+from types import SimpleNamespace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from critics.errors import InputError
+from rollout.guides.memory import MemoryGuide, accepts
+from rollout.masks import MaskEngine, Row
+from rollout.sampling import Request, sample_batch
+
+BLOCK = re.compile(r"(set|get):([A-Za-z0-9_][A-Za-z0-9_-]{0,23})=([A-Za-z0-9_.,'-](?: ?[A-Za-z0-9_.,'-]){0,79})")
+STRADDLERS = [
+    "[[",
+    "]]",
+    "[[set:",
+    "[[get:",
+    "set:a=",
+    "get:a=",
+    "get:a=b]",
+    "=b",
+    "b]]",
+    "b]] [[get:a=b]]",
+    "c]] [[get:a=",
+    "]] [[set:a=c]] [[get:a=c]]",
+    "a=b]].",
+    "[[put:",
+    "  ",
+    "' ",
+]
+VOCABULARY: list[bytes | None] = [None, *(bytes([b]) for b in range(256)), *(t.encode() for t in STRADDLERS)]
+EOS = 0
+
+
+def allows(guide: MemoryGuide, block: str) -> bool:
+    return accepts(guide.allowed(), f"{block}]]".encode())
+
+
+def after(*blocks: str, several: bool = False) -> MemoryGuide:
+    guide = MemoryGuide(several=several)
+    for block in blocks:
+        guide.close(block.encode())
+    return guide
+
+
+def rechecked(blocks: list[str], *, several: bool) -> dict[str, list[str]]:
+    """Replay blocks on a dictionary of our own; fails where one is ill-formed or gives what is not there."""
+    store: dict[str, list[str]] = {}
+    for block in blocks:
+        match = BLOCK.fullmatch(block)
+        assert match is not None, block
+        action, key, value = match.groups()
+        if action == "get":
+            assert value in (store[key] if several else store[key][-1:]), block
+        else:
+            store.setdefault(key, []).append(value)
+    return store
+
+
+def walk(guide: MemoryGuide, rng: random.Random) -> str:
+    """Write one random block and hand it to the guide."""
+    automaton, written = guide.allowed(), bytearray()
+    state = automaton.start
+    while not automaton.done(state):
+        # Letters of few kinds, so that keys meet again.
+        open_ = [byte for byte in range(256) if automaton.step(state, byte) is not None]
+        byte = rng.choice([b for b in open_ if b in b"setg:=ab]"] or open_)
+        written.append(byte)
+        state = automaton.step(state, byte)
+    block = bytes(written[:-2])
+    guide.close(block)
+    return block.decode()
+
+
+def test_nothing_can_be_got_before_it_is_set():
+    guide = MemoryGuide()
+    assert not allows(guide, "get:John=kitchen")
+    assert allows(guide, "set:John=kitchen")
+    guide.close(b"set:John=kitchen")
+    assert allows(guide, "get:John=kitchen")
+    assert not allows(guide, "get:Mary=kitchen")
+    assert not allows(guide, "get:John=garden")
+
+
+def test_the_last_value_is_forced():
+    guide = after("set:John=kitchen", "set:Mary=hall", "set:John=garden")
+    assert allows(guide, "get:John=garden")
+    assert not allows(guide, "get:John=kitchen")
+    assert allows(guide, "get:Mary=hall")
+    guide.close(b"set:John=kitchen")
+    assert allows(guide, "get:John=kitchen")
+    assert not allows(guide, "get:John=garden")
+
+
+def test_several_values_gather_and_any_can_be_got():
+    guide = after("set:bag=milk", "set:bag=an apple", "set:bag=milk", several=True)
+    assert guide.values == {"bag": ("milk", "an apple")}
+    assert allows(guide, "get:bag=milk")
+    assert allows(guide, "get:bag=an apple")
+    assert not allows(guide, "get:bag=bread")
+
+
+@pytest.mark.parametrize("block", ["set:a b=c", "set:=c", "set:a=", "set:a= c", "set:a=c ", "set:a=b  c", "set:a=b=c"])
+def test_ill_formed_blocks_are_refused_and_change_nothing(block):
+    guide = MemoryGuide()
+    assert not allows(guide, block)
+    guide.close(block.encode())
+    assert guide.values == {}
+
+
+def test_values_hold_what_texts_hold():
+    for value in ("the red car", "St. John's, 3", "x_1-y", "a" * 80):
+        assert allows(MemoryGuide(), f"set:where_is-it={value}")
+    for value in ("a" * 81, "caf\u00e9", "[x", "x]", "a\nb"):
+        assert not allows(MemoryGuide(), f"set:where_is-it={value}")
+
+
+def test_a_memory_may_be_older_than_the_attempt():
+    guide = MemoryGuide(stored=[("John", "hall"), ("John", "garden")])
+    assert allows(guide, "get:John=garden")
+    assert not allows(guide, "get:John=hall")
+    assert guide.key == after("set:John=garden").key
+    for pair in (("a b", "c"), ("a", "[["), ("a", "\ud800")):
+        with pytest.raises(InputError, match="cannot be stored"):
+            MemoryGuide(stored=[pair])
+
+
+def test_a_clone_goes_its_own_way():
+    guide = after("set:a=b")
+    copy = guide.clone()
+    copy.close(b"set:a=c")
+    assert allows(guide, "get:a=b")
+    assert allows(copy, "get:a=c")
+    assert guide.key != copy.key
+    assert guide.clone().key == guide.key
+
+
+def test_masks_while_setting_are_shared_between_memories():
+    rows = [Row(after("set:a=b")), Row(MemoryGuide())]
+    for row in rows:
+        row.push(b"[[set:x")
+    assert rows[0].key == rows[1].key
+
+
+def test_one_engine_keeps_memories_apart():
+    engine, token = MaskEngine(VOCABULARY, [EOS]), VOCABULARY.index(b"get:a=b]")
+    for value, offered in (("b", True), ("c", False), ("b", True)):
+        row = Row(after(f"set:a={value}"))
+        row.push(b"[[")
+        assert (token in engine.allowed(row)) == offered
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=40))
+def test_no_bytes_make_closing_fail(block):
+    guide = after("set:a=b")
+    guide.close(block)
+    guide.close(b"set:" + block)
+    guide.close(b"get:" + block)
+    assert all(BLOCK.fullmatch(f"set:{key}={value}") for key, (value,) in guide.values.items())
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32), st.booleans())
+def test_whatever_the_guide_allows_passes_a_replay_of_our_own(seed, several):
+    rng, guide = random.Random(seed), MemoryGuide(several=several)
+    store = rechecked([walk(guide, rng) for _ in range(6)], several=several)
+    expected = {key: tuple(dict.fromkeys(values)) if several else (values[-1],) for key, values in store.items()}
+    assert guide.values == expected
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="setg:=ab -.'[]", max_size=14))
+def test_the_guide_allows_exactly_the_grammar(text):
+    guide = after("set:a=b", "set:b=a")
+    for block in (text, f"set:{text}", f"get:{text}", f"set:a={text}"):
+        match = BLOCK.fullmatch(block)
+        known = block in ("get:a=b", "get:b=a")
+        assert allows(guide, block) == (match is not None and (match[1] == "set" or known))
+
+
+def test_a_mask_equals_brute_force_on_random_walks():
+    engine, states = MaskEngine(VOCABULARY, [EOS]), 0
+    for seed in range(24):
+        rng, row = random.Random(seed), Row(MemoryGuide(several=seed % 2 == 0))
+        for _ in range(40):
+            ids = engine.allowed(row).tolist()
+            tried = [i for i, token in enumerate(VOCABULARY) if token and row.accepts(token)]
+            assert ids == (sorted([*tried, EOS]) if row.block is None else tried)
+            states += 1
+            liked = [i for i in ids if i > 256 or (VOCABULARY[i] or b"") in b"ab=]"]
+            choice = rng.choice(liked if liked and rng.random() < 0.8 else ids)
+            if choice != EOS:
+                row.push(VOCABULARY[choice])  # type: ignore[arg-type]
+    assert states == 960
+
+
+def test_a_token_that_sets_and_gets_knows_the_new_value():
+    row = Row(after("set:a=b"))
+    assert row.accepts(b"so [[set:a=c]] [[get:a=c]]")
+    assert not row.accepts(b"so [[set:a=c]] [[get:a=b]]")
+    row.push(b"so [[get:a=b]]")
+
+
+class RandomModel:
+    """A causal LM for `sample_batch` that likes whole actions and the few letters of which it makes names."""
+
+    device = torch.device("cpu")
+
+    def __init__(self, seed: int) -> None:
+        self._random = torch.Generator().manual_seed(seed)
+        liked = [token is not None and (len(token) > 1 or token in b"ab=]") for token in VOCABULARY]
+        self._taste = 4.0 * torch.tensor(liked)
+
+    def __call__(self, input_ids: torch.Tensor, **_: object) -> SimpleNamespace:
+        noise = torch.randn(len(input_ids), 1, len(VOCABULARY), generator=self._random)
+        return SimpleNamespace(
+            logits=noise + self._taste - 9.0 * torch.nn.functional.one_hot(torch.tensor(EOS), len(VOCABULARY))
+        )
+
+
+def test_a_sampling_policy_gets_only_what_it_set():
+    engine, options = MaskEngine(VOCABULARY, [EOS]), {"temperature": 1.0, "max_new_tokens": 200, "eos_id": EOS}
+    for several in (False, True):
+        requests = [Request([1 + ord("x")], seed, Row(MemoryGuide(several=several))) for seed in range(4)]
+        outputs = sample_batch(RandomModel(7), requests, engine, pad_id=EOS, **options)
+        num_got = 0
+        for ids in outputs:
+            written = b"".join(VOCABULARY[i] or b"" for i in ids).decode(errors="replace")
+            blocks = re.findall(r"\[\[(.*?)\]\]", written, re.DOTALL)
+            rechecked(blocks, several=several)
+            num_got += sum(block.startswith("get:") for block in blocks)
+        assert num_got >= 10

@@ -1,0 +1,235 @@
+import random
+import re
+from types import SimpleNamespace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from critics.errors import InputError
+from rollout.guides.quote import QuoteGuide, sentences
+from rollout.masks import MaskEngine, Row
+from rollout.sampling import Request, sample_batch
+
+SOURCE = """Crème brûlée
+
+Crème brûlée is a custard.[1] It was named by Dr. F. Massialot in 1691 (e.g. in Paris), and
+the name stayed. "Is it French?" he asked. [2] Nobody knows... yet!  It is a custard.
+\u5b83\u5f88\u751c\u3002\u771f\u7684\uff01 See [[the note]] here. It costs 3.50 euros [sic]
+
+Crème brûlée is a custard.
+"""
+SENTENCES = [
+    "Crème brûlée",
+    "Crème brûlée is a custard.",
+    "It was named by Dr. F. Massialot in 1691 (e.g. in Paris), and\nthe name stayed.",
+    '"Is it French?" he asked.',
+    "Nobody knows... yet!",
+    "It is a custard.",
+    "\u5b83\u5f88\u751c\u3002",
+    "\u771f\u7684\uff01",
+    "See [[the note]] here.",
+    "It costs 3.50 euros [sic]",
+    "Crème brûlée is a custard.",
+]
+UNQUOTABLE = {"See [[the note]] here.", "It costs 3.50 euros [sic]"}
+STRADDLERS = [
+    "[[",
+    "]]",
+    "[[quote:",
+    "quote:It ",
+    "[[quote:It is a custard.]] [[quote:",
+    ".]]",
+    ".]] [[quote:Cr\u00e8me",
+    "\u5b83\u5f88",
+    "stard.",
+    "custard.]].",
+    "!]",
+    "[[quote:He",
+]
+VOCABULARY: list[bytes | None] = [None, *(bytes([b]) for b in range(256)), *(t.encode() for t in STRADDLERS), b"\xa8m"]
+EOS = 0
+
+
+def allows(guide: QuoteGuide, block: bytes) -> bool:
+    automaton = guide.allowed()
+    state = automaton.start
+    for byte in block + b"]]":
+        state = automaton.step(state, byte)
+        if state is None:
+            return False
+    return automaton.done(state)
+
+
+def test_a_source_is_split_as_documented():
+    assert [sentence.text for sentence in sentences(SOURCE)] == SENTENCES
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("It is in the U.S. Army. Yes.", ["It is in the U.S. Army.", "Yes."]),
+        ("Mr. Hume wrote this. \u201cWhy?\u201d He knew.", ["Mr. Hume wrote this.", "\u201cWhy?\u201d", "He knew."]),
+        ("One.\r\n\r\nTwo.[3][b] Three", ["One.", "Two.", "Three"]),
+        ("Pi is 3.14 or so. See a.b now.", ["Pi is 3.14 or so.", "See a.b now."]),
+        ("a line\nthat goes on. \n \nnot this", ["a line\nthat goes on.", "not this"]),
+        ("...", ["..."]),
+        ("  \n\n [1] \n", []),
+    ],
+)
+def test_the_rules_of_splitting(source, expected):
+    assert [sentence.text for sentence in sentences(source)] == expected
+
+
+def test_the_sentences_and_nothing_else_can_be_quoted():
+    guide = QuoteGuide(source=SOURCE)
+    for sentence in SENTENCES:
+        assert allows(guide, f"quote:{sentence}".encode()) == (sentence not in UNQUOTABLE)
+    for block in ("quote:It is a custard", "quote:it is a custard.", "quote: It is a custard.", "quote:", "cite:x", ""):
+        assert not allows(guide, block.encode())
+
+
+def test_quoting_is_exact_to_the_byte():
+    guide = QuoteGuide(source="Caf\u00e9 noir. Cafe\u0301 noir.")
+    assert allows(guide, "quote:Caf\u00e9 noir.".encode())
+    assert allows(guide, "quote:Cafe\u0301 noir.".encode())
+    assert not allows(QuoteGuide(source="Caf\u00e9 noir."), "quote:Cafe\u0301 noir.".encode())
+    assert not allows(guide, "quote:Caf\u00e9 noir.".encode("latin-1"))
+
+
+def test_quotations_keep_their_source_and_every_place_in_it():
+    guide = QuoteGuide(source=SOURCE, name="Desserts, second edition")
+    guide.close("quote:Crème brûlée is a custard.".encode())
+    guide.close(b"quote:It is a pudding.")
+    guide.close(b"quote:It is a custard.")
+    first, second = guide.quotations
+    assert (first.source_name, len(first.places), len(second.places)) == ("Desserts, second edition", 2, 1)
+    for quotation in guide.quotations:
+        assert {SOURCE[start:end] for start, end in quotation.places} == {quotation.text}
+
+
+def test_a_clone_keeps_its_own_quotations():
+    guide = QuoteGuide(source="One. Two.")
+    guide.close(b"quote:One.")
+    copy = guide.clone()
+    copy.close(b"quote:Two.")
+    assert [quotation.text for quotation in guide.quotations] == ["One."]
+    assert [quotation.text for quotation in copy.quotations] == ["One.", "Two."]
+    assert copy.key == guide.key
+
+
+def test_a_key_tells_sources_apart_and_names_nothing_else():
+    assert QuoteGuide(source="One. Two.").key == QuoteGuide(source="Two.  One.", name="x").key
+    assert QuoteGuide(source="One. Two.").key != QuoteGuide(source="One. Two. Three.").key
+
+
+@pytest.mark.parametrize("source", ["", " \n", "Nothing but [[a marker]].", "a \ud800 b."])
+def test_a_source_without_a_sentence_to_quote_is_refused(source):
+    with pytest.raises(InputError, match="quote: the source 'web'"):
+        QuoteGuide(source=source, name="web")
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="aB .!?\n\r\t[]1\"'\u00e9\u3002\u2026", max_size=60))
+def test_sentences_lie_in_order_and_leave_out_only_marks_and_white_space(source):
+    at = 0
+    for sentence in sentences(source):
+        assert source[sentence.start : sentence.end] == sentence.text == sentence.text.strip() != ""
+        assert re.fullmatch(r"(\s|\[[1a]{1,4}\])*", source[at : sentence.start])
+        at = sentence.end
+    assert re.fullmatch(r"(\s|\[[1a]{1,4}\])*", source[at:])
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="aB .!?\n[]1\u00e9\u3002", max_size=60), st.integers(0, 2**32))
+def test_whatever_the_guide_allows_stands_in_the_source(source, seed):
+    try:
+        guide = QuoteGuide(source=source)
+    except InputError:
+        return
+    rng, automaton, written = random.Random(seed), guide.allowed(), bytearray()
+    state = automaton.start
+    while not automaton.done(state):
+        byte = rng.choice([byte for byte in range(256) if automaton.step(state, byte) is not None])
+        written.append(byte)
+        state = automaton.step(state, byte)
+    assert written.startswith(b"quote:")
+    assert bytes(written[6:-2]) in source.encode()
+    assert b"]]" not in written[:-1]
+    guide.close(bytes(written[:-2]))
+    (quotation,) = guide.quotations
+    assert all(source[start:end].encode() == written[6:-2] for start, end in quotation.places)
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=40))
+def test_no_bytes_make_closing_fail(block):
+    guide = QuoteGuide(source="One. Two.")
+    for written in (block, b"quote:" + block):
+        guide.close(written)
+    assert all(quotation.text in ("One.", "Two.") for quotation in guide.quotations)
+
+
+def test_a_mask_equals_brute_force_on_random_walks():
+    engine, states = MaskEngine(VOCABULARY, [EOS]), 0
+    for seed in range(12):
+        rng, row = random.Random(seed), Row(QuoteGuide(source=SOURCE))
+        for _ in range(60):
+            ids = engine.allowed(row).tolist()
+            tried = [i for i, token in enumerate(VOCABULARY) if token and row.accepts(token)]
+            assert ids == (sorted([*tried, EOS]) if row.block is None else tried)
+            states += 1
+            long = [i for i in ids if i > 256]
+            choice = rng.choice(long if long and rng.random() < 0.5 else ids)
+            if choice != EOS:
+                row.push(VOCABULARY[choice])  # type: ignore[arg-type]
+    assert states == 720
+
+
+def test_a_token_may_end_in_the_middle_of_a_character():
+    row = Row(QuoteGuide(source=SOURCE))
+    row.push(b"[[quote:Cr\xc3")
+    ids = MaskEngine(VOCABULARY, [EOS]).allowed(row).tolist()
+    assert [VOCABULARY[i] for i in ids] == [b"\xa8", b"\xa8m"]
+
+
+class RandomModel:
+    """A causal LM for `sample_batch` that likes to quote."""
+
+    device = torch.device("cpu")
+
+    def __init__(self, seed: int) -> None:
+        self._random = torch.Generator().manual_seed(seed)
+        self._taste = 5.0 * torch.tensor([token is not None and len(token) > 1 for token in VOCABULARY])
+        self._taste[EOS] = -9.0
+
+    def __call__(self, input_ids: torch.Tensor, **_: object) -> SimpleNamespace:
+        noise = torch.randn(len(input_ids), 1, len(VOCABULARY), generator=self._random)
+        return SimpleNamespace(logits=noise + self._taste)
+
+
+def test_a_sampling_policy_quotes_only_the_source():
+    requests = [Request([1 + ord("x")], seed, Row(QuoteGuide(source=SOURCE))) for seed in range(4)]
+    outputs = sample_batch(
+        RandomModel(3),
+        requests,
+        MaskEngine(VOCABULARY, [EOS]),
+        temperature=1.0,
+        max_new_tokens=250,
+        eos_id=EOS,
+        pad_id=EOS,
+    )
+    for request, ids in zip(requests, outputs, strict=True):
+        written = b"".join(VOCABULARY[i] or b"" for i in ids).decode(errors="replace")
+        quoted = re.findall(r"\[\[quote:(.*?)\]\]", written, re.DOTALL)
+        assert len(quoted) >= 3
+        assert set(quoted) <= set(SENTENCES) - UNQUOTABLE
+        assert request.row is not None
+        assert [quotation.text for quotation in request.row.guide.quotations] == quoted  # type: ignore[attr-defined]
+
+
+def test_a_long_source_is_split_in_linear_time():
+    guide = QuoteGuide(source="".join(f"Sentence number {i} is here. " for i in range(20_000)))
+    assert allows(guide, b"quote:Sentence number 19999 is here.")
+    assert not allows(guide, b"quote:Sentence number 20000 is here.")

@@ -1,0 +1,122 @@
+"""Prompts: solved examples of the problem's own data set, as many as the paper shows, every guided one certified."""
+
+from collections import Counter
+
+import pytest
+import torch
+
+from critics.blocks import final_answer
+from critics.judge import judge
+from critics.problem import Attempt, Problem
+from rollout.masks import MaskEngine
+from rollout.policy import HuggingFacePolicy
+from rollout.problems.catalogue import FAMILIES, family
+from rollout.prompt import SEPARATOR, PromptStyle, messages, problem_text, solved_examples, text
+from rollout.sampling import Request, sample_batch
+from rollout.tokens import token_bytes
+from rollout.traces import Sampling
+from rollout.worker import sample
+
+FORMAL_DATASETS = [name for name in FAMILIES if name != "wason"]
+THREE_VALUED = {"proofwriter"}
+MINE = Problem("p", "mine", "Tom is a cat.", "True or false: Tom is warm.", answer="true")
+
+
+def problems_by_text(dataset: str) -> dict[str, Problem]:
+    made = family(dataset)
+    drawn = made.generate(made.configured(made.shown, "pretrain"), 48, seed=2023)
+    return {problem_text(problem): problem for problem in drawn}
+
+
+@pytest.mark.parametrize("dataset", FORMAL_DATASETS)
+def test_every_guided_example_is_certified(dataset):
+    problems = problems_by_text(dataset)
+    shown = solved_examples(8, "guided", dataset)
+    assert len(shown) == 8
+    for asked, solution in shown:
+        verdict = judge(problems[asked], Attempt("a", problems[asked], "guided", solution))
+        assert hasattr(verdict, "certificate"), (solution, verdict)
+
+
+@pytest.mark.parametrize("dataset", FAMILIES)
+def test_every_unguided_example_ends_in_the_gold_answer_and_holds_no_block(dataset):
+    problems = problems_by_text(dataset)
+    shown = solved_examples(8, "cot", dataset)
+    assert len(shown) == 8
+    for asked, solution in shown:
+        assert final_answer(solution, problems[asked]) == problems[asked].answer
+        assert "[[" not in solution
+
+
+@pytest.mark.parametrize("dataset", FORMAL_DATASETS)
+@pytest.mark.parametrize(("format_", "num"), [("guided", 2), ("cot", 4)])
+def test_the_paper_shows_four_examples_without_the_guide_and_two_with_it(dataset, format_, num):
+    problems = problems_by_text(dataset)
+    shown = [problems[asked] for asked, _ in solved_examples(None, format_, dataset)]
+    assert len(shown) == num + (dataset in THREE_VALUED)
+    gold = Counter(problem.answer for problem in shown)
+    assert len(gold) == len({problem.answer for problem in problems.values()})
+    assert max(gold.values()) - min(gold.values()) <= 1
+
+
+def test_what_has_no_formalisation_has_no_guided_examples():
+    assert solved_examples(None, "guided", "wason") == ()
+    assert len(solved_examples(None, "cot", "wason")) == 4
+
+
+def test_another_data_set_is_shown_prontoqa():
+    style = PromptStyle("few-shot")
+    assert solved_examples(None, "guided", "mine") == solved_examples(None, "guided", "prontoqa")
+    assert text(MINE, style).count(f"{SEPARATOR}\n") == 2
+    assert text(MINE, style).endswith(problem_text(MINE))
+
+
+@pytest.mark.parametrize("dataset", FAMILIES)
+@pytest.mark.parametrize("format_", ["guided", "cot"])
+def test_the_rules_ask_for_the_answers_that_the_problem_has(dataset, format_):
+    problem = next(iter(problems_by_text(dataset).values()))
+    rules = messages(problem, PromptStyle("chat", 0, format_))[0]["content"]
+    assert ("one of the options" in rules) is (problem.options is not None)
+    assert ("[[axiom:" in rules) is (format_ == "guided")
+    assert [turn["role"] for turn in messages(problem, PromptStyle("chat", 0, format_))] == ["system", "user"]
+
+
+def test_a_bare_prompt_is_the_problem_alone():
+    assert text(MINE, PromptStyle()) == problem_text(MINE)
+    assert text(MINE, PromptStyle(), hint=True) == problem_text(MINE, hint=True)
+
+
+@pytest.fixture(scope="module")
+def policy(tiny_model):
+    torch.set_num_threads(1)
+    return HuggingFacePolicy(str(tiny_model), prompt_style=PromptStyle())
+
+
+def test_a_row_stops_within_the_token_that_completes_its_stop(policy):
+    table = token_bytes(policy.tokenizer)
+    masks = MaskEngine(table, [policy.tokenizer.eos_token_id])
+    ids = policy.tokenizer(problem_text(MINE))["input_ids"]
+    options = {"temperature": 1.0, "max_new_tokens": 60, "eos_id": policy.tokenizer.eos_token_id, "pad_id": 0}
+
+    def written(stop: bytes) -> list[list[int]]:
+        requests = [Request(ids, seed, None, stop) for seed in range(6)]
+        return sample_batch(policy.model, requests, masks, **options)
+
+    whole = written(b"")
+    num_stopped = 0
+    for long, short in zip(whole, written(b"us"), strict=True):
+        assert long[: len(short)] == short
+        texts = [b"".join(table[i] or b"" for i in ids) for ids in (short[:-1], short)]
+        assert b"us" not in texts[0]
+        num_stopped += b"us" in texts[1]
+        assert b"us" in texts[1] or len(short) == len(long)
+    assert num_stopped > 0
+
+
+def test_a_few_shot_completion_ends_where_the_next_example_would_begin(tiny_model, policy, monkeypatch):
+    monkeypatch.setattr("rollout.policy.SEPARATOR", "us")
+    shown = HuggingFacePolicy(str(tiny_model), prompt_style=PromptStyle("few-shot", 0))
+    traces = list(sample(shown, [MINE], Sampling("free", 1.0, 6, 60), seed=1, format_="cot"))
+    stopped = [trace for trace in traces if trace.finished]
+    assert stopped
+    assert all("us" not in trace.completion and trace.completion_ids == () for trace in stopped)

@@ -1,0 +1,298 @@
+"""Pruning drops what a proof does not use, with its words; whatever is not certified anew stays as it was."""
+
+import copy
+import json
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from critics.formula import parse_statement
+from critics.judge import judge_record
+from critics.kernel import Kernel
+from critics.problem import Formal, Problem
+from critics.recheck import recheck
+from rollout.demonstration import compose, decide
+from rollout.problems.prontoqa import PrOntoQA, item
+from training.cli import app
+from training.config import ArmConfig
+from training.derivation import Derivation, derivation_counts, derive
+from training.pruning import pruned
+from training.rationale import RationaleError, take_apart
+
+PETS = Formal(("(cat tom)", "(cat 'x) -> (pet 'x)", "(cat 'x) -> (furry 'x)", "(pet 'x) -> (loved 'x)"), "(loved tom)")
+HEAD = (
+    "Formalized context: 1- [[axiom:(cat tom)]] 2- [[axiom:(cat 'x) -> (pet 'x)]] "
+    "3- [[axiom:(cat 'x) -> (furry 'x)]] 4- [[axiom:(pet 'x) -> (loved 'x)]]\n"
+    "Formalized goal: [[goal:(loved tom)]]\nReasoning:"
+)
+AFTER = (
+    f"{HEAD} [[infer:(furry tom)]] Tom is furry. [[infer:(pet tom)]] Tom is a pet. "
+    "[[infer:(loved tom)]] Loved.\nAnswer: true"
+)
+BEFORE = (
+    f"{HEAD} (cat 'x) -> (furry 'x) [[infer:(furry tom)]] (cat 'x) -> (pet 'x) [[infer:(pet tom)]] "
+    "(pet 'x) -> (loved 'x) [[infer:(loved tom)]]\nAnswer: true"
+)
+PRUNE = Derivation(prune=True)
+
+
+def pets(options: tuple[str, ...] | None = None, answer: str = "true") -> Problem:
+    return Problem("pets", "mine", "Tom is a cat.", "Tom is loved.", options, answer, PETS)
+
+
+def judged(completion: str, problem: Problem | None = None, *, trace_id: str = "pets#0", **changes) -> dict:
+    problem = problem or pets()
+    trace = {"id": trace_id, "problem": problem.record(), "format": "guided", "completion": completion, **changes}
+    return {**trace, "judgement": judge_record(trace)}
+
+
+def judging(records):
+    return [judge_record(record) for record in records]
+
+
+def pruning(trace: dict) -> tuple[dict, int]:
+    """Return what pruning leaves in the trace's place, and how often it failed."""
+    assert trace["judgement"]["verdict"] == "certified", trace["judgement"]
+    (left,), failures = derive([trace], PRUNE, judging)
+    return left, failures["prune_failed"]
+
+
+def with_detours(formal: Formal, rng: random.Random) -> list:
+    """Return a proof's inferences with others that follow mixed in, all in an order that works."""
+    wanted = decide(formal)[1]
+    kernel = Kernel()
+    for axiom in formal.axioms:
+        kernel.add_axiom(parse_statement(axiom))
+    inferences: list = []
+    for literal in wanted:
+        while rng.random() < 0.5 and (others := sorted((x for x in kernel.offers if x not in wanted), key=str)):
+            inferences.append(rng.choice(others))
+            kernel.infer(inferences[-1])
+        inferences.append(literal)
+        kernel.infer(literal)
+    return inferences
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(["compact", "annotated"]))
+def test_every_detour_of_a_generated_proof_is_dropped_with_its_words(index, style):
+    problem = item(PrOntoQA(), index, seed=3)
+    inferences = with_detours(problem.formal, random.Random(index))
+    trace = judged(compose(problem, problem.formal, inferences, problem.answer, style=style), problem)
+    left, failed = pruning(trace)
+    wanted = decide(problem.formal)[1]
+    assert failed == 0
+    assert left["completion"] == compose(problem, problem.formal, wanted, problem.answer, style=style)
+    assert ("derived_from" in left) == (len(inferences) > len(wanted))
+    assert recheck([left])["accepted"] == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from([AFTER, BEFORE, HEAD, f"{HEAD}\nAnswer: true", f"{HEAD} [[infer:nothing]] so.", "Answer: true"]),
+    st.text(" \n\tab.", max_size=4),
+    st.text(" \n\t", max_size=4),
+)
+def test_a_text_taken_apart_and_put_together_is_the_same(text, words, blanks):
+    text = text.replace(" [[infer:", f" {words}[[infer:").replace("]] ", f"]]{blanks} ") + blanks
+    try:
+        assert take_apart(text).text == text
+    except RationaleError:
+        assert words.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (AFTER, " [[infer:(pet tom)]] Tom is a pet. [[infer:(loved tom)]] Loved.\nAnswer: true"),
+        (
+            BEFORE,
+            " (cat 'x) -> (pet 'x) [[infer:(pet tom)]] (pet 'x) -> (loved 'x) [[infer:(loved tom)]]\nAnswer: true",
+        ),
+    ],
+    ids=["words after", "words before"],
+)
+def test_words_stay_with_their_inference_wherever_they_stand(text, kept):
+    left, failed = pruning(judged(text))
+    assert (left["completion"], failed) == (HEAD + kept, 0)
+
+
+def test_what_follows_the_goal_is_a_detour_too():
+    text = f"{HEAD} [[infer:(pet tom)]] A pet. [[infer:(loved tom)]] Loved. [[infer:(furry tom)]] Furry.\nAnswer: true"
+    assert pruning(judged(text))[0]["completion"].endswith("[[infer:(loved tom)]] Loved.\nAnswer: true")
+
+
+def test_lines_stay_lines():
+    first, rest = "(cat 'x) -> (furry 'x) [[infer:(furry tom)]]\n", "A [[infer:(pet tom)]]\nB [[infer:(loved tom)]]"
+    left, _ = pruning(judged(f"{HEAD} {first}{rest}\nAnswer: true\n"))
+    assert left["completion"] == f"{HEAD} {rest}\nAnswer: true\n"
+
+
+def test_a_pruned_trace_says_where_it_comes_from_and_has_no_token_ids():
+    left, _ = pruning(judged(AFTER, completion_ids=[1, 2], prompt="P", seed=7, crc="0"))
+    assert (left["id"], left["derived_from"], left["by"]) == ("pets#0~pruned", "pets#0", "prune")
+    assert (left["completion_ids"], left["prompt"], left["seed"]) == ([], "P", 7)
+    assert left["judgement"]["id"] == left["id"]
+    assert "crc" not in left
+
+
+def test_a_trace_without_a_detour_is_left_as_it_is():
+    trace = judged(AFTER.replace(" [[infer:(furry tom)]] Tom is furry.", ""), completion_ids=[1])
+    assert pruning(trace) == (trace, 0)
+
+
+def test_a_proof_by_a_letter_keeps_its_letter():
+    problem = pets(options=("A) False", "B) True"), answer="B")
+    left, _ = pruning(judged(AFTER.replace("Answer: true", "Answer: B"), problem))
+    assert left["by"] == "prune"
+    assert left["judgement"]["answer"] == "B"
+    assert left["completion"].endswith("\nAnswer: B")
+
+
+def test_that_nothing_follows_is_never_pruned():
+    formal = Formal(("(cat tom)", "(cat 'x) -> (pet 'x)"), "(loved tom)")
+    problem = Problem("pets", "mine", "Tom is a cat.", "Tom is loved.", answer="unknown", formal=formal)
+    text = (
+        "1- [[axiom:(cat tom)]] 2- [[axiom:(cat 'x) -> (pet 'x)]]\n[[goal:(loved tom)]]\n"
+        "Reasoning: [[infer:(pet tom)]] A pet. [[infer:nothing]] No more.\nAnswer: unknown"
+    )
+    trace = judged(text, problem)
+    assert trace["judgement"]["certificate"]["kind"] == "horn-saturation"
+    assert pruning(trace) == (trace, 0)
+
+
+def test_a_dialog_is_left_as_it_is():
+    trace = judged(AFTER)
+    del trace["completion"]
+    trace["messages"] = [{"role": "assistant", "content": AFTER}]
+    assert pruning(trace) == (trace, 0)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "[[infer:(furry tom)]] Tom is furry. [[infer:(pet tom)]] Tom is a pet. [[infer:(loved tom)]]",
+        "Look: [[infer:(furry tom)]] Furry. [[infer:(pet tom)]] A pet. [[infer:(loved tom)]] Loved.",
+    ],
+    ids=["words at neither end", "words at both ends"],
+)
+def test_where_words_belong_cannot_be_told_nothing_is_dropped(steps):
+    trace = judged(f"{HEAD} {steps}\nAnswer: true")
+    assert pruning(trace) == (trace, 1)
+
+
+def test_blocks_alone_can_always_be_dropped():
+    left, _ = pruning(judged(f"{HEAD} [[infer:(furry tom)]] [[infer:(pet tom)]] [[infer:(loved tom)]]\nAnswer: true"))
+    assert left["completion"] == f"{HEAD} [[infer:(pet tom)]] [[infer:(loved tom)]]\nAnswer: true"
+
+
+@pytest.mark.parametrize("words", ["(furry 'x) -> (pet 'x)", "Furry things are pets"])
+def test_words_that_go_back_to_a_dropped_inference_keep_it(words):
+    trace = judged(BEFORE.replace("(cat 'x) -> (pet 'x) [[infer:", f"{words} [[infer:"))
+    assert pruning(trace) == (trace, 1)
+
+
+def test_an_inference_in_plain_words_is_no_inference():
+    words = "First infer:(furry tom) and [infer:(furry tom)]; then"
+    text = BEFORE.replace("(cat 'x) -> (furry 'x) [[infer:", f"{words} [[infer:")
+    assert words not in pruning(judged(text))[0]["completion"]
+    mentioned = BEFORE.replace("(cat 'x) -> (furry 'x) [[infer:", "so [[infer is written, [[infer:")
+    assert judged(mentioned)["judgement"]["verdict"] == "malformed"
+
+
+def test_a_certificate_exchanged_for_another_texts_drops_nothing():
+    forged = judged(AFTER)
+    other = AFTER.replace("[[infer:(pet tom)]] Tom is a pet.", "[[infer:(dear tom)]] Dear.")
+    forged["completion"] = other
+    with pytest.raises(RationaleError, match="not what the text infers"):
+        pruned(forged)
+    assert pruning(forged) == (forged, 1)
+
+
+def test_a_block_repeated_under_a_forged_verdict_drops_nothing():
+    forged = judged(AFTER)
+    forged["completion"] = AFTER.replace("\nAnswer", " [[infer:(pet tom)]] A pet again.\nAnswer")
+    assert pruning(forged) == (forged, 1)
+
+
+def test_a_malformed_text_under_a_forged_verdict_drops_nothing():
+    forged = judged(AFTER)
+    forged["completion"] = f"{AFTER} ]]"
+    assert pruning(forged) == (forged, 1)
+
+
+def test_a_draft_that_is_not_certified_anew_leaves_the_original():
+    trace = judged(AFTER)
+    (left,), failures = derive([trace], PRUNE, lambda drafts: [{"verdict": "timeout"} for _ in drafts])
+    assert left is trace
+    assert derivation_counts([left], failures, PRUNE) == {"pruned": 0, "prune_failed": 1}
+
+
+def test_a_trace_that_strict_does_not_keep_is_not_rewritten():
+    cut_off = judged(AFTER, finished=False)
+    lucky = judged(f"{HEAD} \nAnswer: true", trace_id="pets#1")
+    assert derive([cut_off, lucky], PRUNE, judging)[0] == [cut_off, lucky]
+
+
+def test_deriving_changes_no_trace():
+    trace = judged(AFTER, completion_ids=[1])
+    before = copy.deepcopy(trace)
+    derive([trace], PRUNE, judging)
+    assert trace == before
+
+
+def test_only_strict_prunes():
+    assert ArmConfig(name="a", keep="strict", decoding="guided", prune=True).prune
+    for option in ("prune", "hindsight"):
+        with pytest.raises(ValueError, match=f"{option}: needs `keep: strict`"):
+            ArmConfig.model_validate({"name": "a", "keep": "naive", "decoding": "free", option: True})
+
+
+def written(path, records) -> str:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return str(path)
+
+
+def test_the_filter_writes_examples_and_traces_that_recheck(tmp_path):
+    alike = {**judged(AFTER.replace(" [[infer:(furry tom)]] Tom is furry.", "")), "id": "pets#1"}
+    del alike["judgement"]
+    traces = written(tmp_path / "traces.jsonl", [judged(AFTER), alike])
+    done = CliRunner().invoke(app, ["filter", traces, "--keep", "strict", "--prune", "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    (example,) = map(json.loads, (tmp_path / "out/examples.jsonl").read_text().splitlines())
+    assert (example["id"], example["derived_from"], example["by"]) == ("pets#0~pruned", "pets#0", "prune")
+    assert (example["completion_ids"], "furry tom" in example["completion"].split("Reasoning:")[1]) == ([], False)
+    summary = json.loads((tmp_path / "out/summary.json").read_text())
+    assert (summary["kept"], summary["pruned"], summary["prune_failed"], "relabelled" in summary) == (1, 1, 0, False)
+    derived = [json.loads(line) for line in (tmp_path / "out/derived.jsonl").read_text().splitlines()]
+    assert recheck(derived)["accepted"] == 1
+    assert derived[0]["judgement"]["certificate"]["digest"] == example["certificate"]
+
+
+def test_the_filter_refuses_another_traces_certificate(tmp_path):
+    mine, other = (
+        judged(AFTER),
+        judged(AFTER, Problem("p", "mine", "Rex is a cat.", "Rex is loved.", None, "true", PETS)),
+    )
+    traces = written(tmp_path / "traces.jsonl", [{**mine, "judgement": {**other["judgement"], "id": mine["id"]}}])
+    done = CliRunner().invoke(app, ["filter", traces, "--keep", "strict", "--prune", "--out", str(tmp_path / "out")])
+    assert done.exit_code == 2
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--keep", "naive", "--prune"], "--prune needs --keep strict"),
+        (["--keep", "guided", "--hindsight"], "--hindsight needs --keep strict"),
+        (["--keep", "strict", "--held-out", "x"], "--held-out is for --hindsight"),
+    ],
+)
+def test_the_filter_says_which_options_go_together(tmp_path, options, said):
+    traces = written(tmp_path / "traces.jsonl", [judged(AFTER)])
+    done = CliRunner().invoke(app, ["filter", traces, *options, "--out", str(tmp_path / "out")])
+    assert done.exit_code == 2
+    assert said in done.output

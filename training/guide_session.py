@@ -1,0 +1,202 @@
+"""What a guide allows after a text, and the answers to a batch of texts."""
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+from critics.blocks import ACTIONS
+from critics.errors import InputError
+from rollout.automaton import Automaton, Words
+from rollout.guide import CLOSE, Guide
+from rollout.guides.algebra import AlgebraGuide
+from rollout.guides.logic import LogicGuide
+from rollout.guides.memory import MemoryGuide
+from rollout.guides.parity import ParityGuide
+from rollout.guides.peano import PeanoGuide
+from rollout.guides.quote import QuoteGuide
+from training.store import read_records, write_records
+
+Mode: TypeAlias = Literal["fixed", "compatible"]
+
+_MAX_WORDS = 200
+_MAX_NODES = 1000
+"""How far a guide's grammar is searched before its words count as too many to list."""
+_LOGIC_STATES = {"axiom": "axiom", "goal": "goal", "infer": "infer"}
+"""The states inside a block of a known action; every other action is followed by a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a text stands: `free`, `action` or, inside a block, what is being written."""
+
+    state: str
+    allowed: list[str] | None
+    """What may stand here as a whole, given what is typed of it, sorted; None where that is not finite."""
+    goal: str | None
+    unusable: str | None = None
+    """Why the original engine would have stopped before; only the `compatible` mode has such texts."""
+
+
+def build_guide(name: str, mode: str = "fixed", source: Path | None = None) -> Guide:
+    """Return a guide at its start; raises `InputError` for a name, a mode or a source that it does not have."""
+    if name not in _GUIDES:
+        raise InputError(f"guide {name!r}: must be one of {', '.join(_GUIDES)}")
+    if mode not in get_args(Mode):
+        raise InputError(f"--mode {mode!r}: must be one of {', '.join(get_args(Mode))}")
+    if mode != "fixed" and name != "logic":
+        raise InputError(f"--mode {mode}: only the guide `logic` has it; leave it out")
+    if (source is not None) != (name == "quote"):
+        raise InputError("--source FILE: the guide `quote` needs the text to quote from, and no other guide has one")
+    return _GUIDES[name](mode, source)
+
+
+def _quote(source: Path | None) -> Guide:
+    assert source is not None
+    return QuoteGuide(source=read_text(source), name=source.name)
+
+
+_GUIDES: dict[str, Callable[[str, Path | None], Guide]] = {
+    "logic": lambda mode, source: PeanoGuide() if mode == "compatible" else LogicGuide(),
+    "memory": lambda mode, source: MemoryGuide(),
+    "quote": lambda mode, source: _quote(source),
+    "algebra": lambda mode, source: AlgebraGuide(),
+    "parity": lambda mode, source: ParityGuide(),
+}
+"""How each guide is made from `--mode` and `--source`; a new guide is one line here."""
+
+
+def position(guide: Guide, text: str) -> Position:
+    """Return where `text` stands once its blocks are played to a clone of `guide`."""
+    guide = guide.clone()
+    closed, typed = split_open(text)
+    for block in closed:
+        guide.close(block.encode("utf-8", "replace"))
+    state, allowed = ("free", None) if typed is None else _inside(guide, typed)
+    goal: str | None = getattr(guide, "goal_status", None)
+    return Position(state, allowed, goal, getattr(guide, "unusable", None))
+
+
+def split_open(text: str) -> tuple[list[str], str | None]:
+    """Return the closed blocks without their markers, and what is typed of an open one; nothing nests."""
+    closed: list[str] = []
+    at = 0
+    while (start := text.find("[[", at)) != -1:
+        end = text.find("]]", start + 2)
+        if end == -1:
+            return closed, text[start + 2 :]
+        closed.append(text[start + 2 : end])
+        at = end + 2
+    return closed, None
+
+
+def _inside(guide: Guide, typed: str) -> tuple[str, list[str] | None]:
+    """Return the state inside an open block, and the whole actions or contents that continue what is typed."""
+    action, colon, content = typed.partition(":")
+    if isinstance(guide, LogicGuide | PeanoGuide):
+        actions = sorted(ACTIONS) if isinstance(guide, LogicGuide) else guide.actions
+        if not colon or action not in actions:
+            return "action", [a for a in actions if not colon and a.startswith(typed)]
+        offers = _continuing(_offers(guide), content) if action == "infer" else None
+        return _LOGIC_STATES.get(action, "name"), offers
+    actions = action_names(guide.allowed())
+    if not colon or (actions is not None and action not in actions):
+        return "action", None if actions is None else [a for a in actions if not colon and a.startswith(typed)]
+    words = finite_words(guide.allowed(), typed)
+    return "block", None if words is None else [word.partition(":")[2] for word in words]
+
+
+def _offers(guide: LogicGuide | PeanoGuide) -> list[str]:
+    if isinstance(guide, PeanoGuide):
+        return guide.offers
+    return sorted(str(offer) for offer in guide.kernel.offers) or ["nothing"]
+
+
+def _continuing(offers: list[str], content: str) -> list[str]:
+    if content.endswith("]"):
+        return [offer for offer in offers if offer == content[:-1]]
+    return [offer for offer in offers if offer.startswith(content)]
+
+
+def finite_words(automaton: Automaton, typed: str) -> list[str] | None:
+    """Return the words that begin with `typed`, sorted and without `]]`; None where they are too many to list."""
+    start = typed.encode("utf-8", "replace")
+    if isinstance(automaton, Words):
+        words = [word for word in automaton.words if word.startswith(start)]
+    else:
+        words = _search(automaton, start, colon=False)
+    return None if words is None else sorted(word.removesuffix(CLOSE).decode(errors="replace") for word in words)
+
+
+def action_names(automaton: Automaton) -> list[str] | None:
+    """Return what may stand before the colon of a block, sorted."""
+    if isinstance(automaton, Words):
+        words = [word.partition(b":")[0] for word in automaton.words]
+    else:
+        words = _search(automaton, b"", colon=True)
+    return None if words is None else sorted({word.decode(errors="replace") for word in words})
+
+
+def _search(automaton: Automaton, start: bytes, *, colon: bool) -> list[bytes] | None:
+    """Return the words from `start` on, or only what stands before their colons, breadth first.
+
+    Every state that waits leads to one word at least, so that too many words are soon noticed.
+    """
+    state = automaton.start
+    for byte in start:
+        state = None if automaton.done(state) else automaton.step(state, byte)
+        if state is None:
+            return []
+    words: list[bytes] = []
+    waiting = deque([(state, start)])
+    for _ in range(_MAX_NODES):
+        if not waiting or len(words) + len(waiting) > _MAX_WORDS:
+            break
+        state, read = waiting.popleft()
+        if automaton.done(state) or (colon and read.endswith(b":")):
+            words.append(read.removesuffix(b":"))
+            continue
+        after = ((byte, automaton.step(state, byte)) for byte in range(256))
+        waiting.extend((place, read + bytes([byte])) for byte, place in after if place is not None)
+    return None if waiting else words
+
+
+def answer_batch(name: str, mode: str, source: Path | None, batch: Path, out: Path | None) -> int:
+    """Write one line for each `{"id", "text"}` line, in order, to `out` or standard output; return their number."""
+    guide = build_guide(name, mode, source)
+    lines = [_line(guide, name, mode, record) for record in _texts(batch)]
+    if out is None:
+        for line in lines:
+            print(json.dumps(line))
+    else:
+        write_records(out, lines)
+    return len(lines)
+
+
+def _texts(path: Path) -> Iterator[dict[str, Any]]:
+    for number, record in enumerate(read_records(path), 1):
+        for key in ("id", "text"):
+            if not isinstance(record.get(key), str):
+                raise InputError(f"{path}: record {number}: {key!r} must be a string")
+        yield record
+
+
+def _line(guide: Guide, name: str, mode: str, record: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer for a text; a text that the original engine refuses says so, and decides nothing."""
+    here = position(guide, record["text"])
+    line: dict[str, Any] = {"id": record["id"], "state": here.state, "allowed": here.allowed, "goal": here.goal}
+    if name == "logic":
+        line["mode"] = mode
+    if here.unusable is not None:
+        line["unusable"] = here.unusable
+    return line
+
+
+def read_text(path: Path) -> str:
+    """Return a file's text; raises `InputError`."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as text ({error})") from error
