@@ -9,6 +9,7 @@ from critics.formula import Statement, parse_statement
 from critics.kernel import Kernel
 from critics.sorts import Signature, joined
 from critics.theories import deontic, scheduling, triage
+from critics.translators import syllogism
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,8 @@ class Background:
 
 
 BACKGROUNDS: dict[str, Background] = {
-    # One signature for both domains: a data set's name does not say which of them a problem is from.
     "syllogism": Background(syllogism.CALCULUS),
+    # One signature for both domains: a data set's name does not say which of them a problem is from.
     "deontiqa": Background(deontic.AXIOMS, joined(scheduling.SIGNATURE, triage.SIGNATURE)),
 }
 """By data set; a data set that is not here has none."""

@@ -1,12 +1,13 @@
 """Finite automata over bytes: what may be written inside a block, one byte at a time.
 
-Two kinds with one contract: `Words` for a finite set of strings, `Grammar` for a regular language that is
-built from combinators. A state is hashable; `step` returns the next state or None where the byte is refused.
-Every accepted text ends in the close marker, so a state in which the automaton is `done` has no successors.
+Kinds with one contract: `Words` for a finite set of strings, `Grammar` for a regular language that is built from
+combinators, `Actions` for a choice between several of them. A state is hashable; `step` returns the next state or
+None where the byte is refused. Every accepted text ends in the close marker, so a state in which the automaton is
+`done` has no successors.
 """
 
 from bisect import bisect_left
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, cast
@@ -70,6 +71,53 @@ class Words:
     def state_key(self, state: State) -> Hashable:
         """Return the words together with the place in them."""
         return self.key, state
+
+
+class Actions:
+    """Blocks that begin with one of several actions and a colon; each action has an automaton for what follows.
+
+    Once the action is read, states have the keys of its automaton alone, so that masks inside one action do
+    not depend on what the others offer.
+    """
+
+    def __init__(self, contents: Mapping[str, Automaton]) -> None:
+        self._contents = {f"{name}:".encode(): content for name, content in contents.items()}
+        self._heads = Words(self._contents)
+        self.key: Hashable = tuple((head, self._contents[head].key) for head in self._heads.words)
+        self.start: State = (None, self._heads.start)
+
+    def step(self, state: State, byte: int) -> State | None:
+        """Read one byte of the action's name or of its content."""
+        head, inner = cast("tuple[bytes | None, State]", state)
+        if head is not None:
+            after = self._contents[head].step(inner, byte)
+            return None if after is None else (head, after)
+        after = self._heads.step(inner, byte)
+        if after is None or not self._heads.done(after):
+            return None if after is None else (None, after)
+        first, _, _ = cast("tuple[int, int, int]", after)
+        action = self._heads.words[first]
+        return action, self._contents[action].start
+
+    def done(self, state: State) -> bool:
+        """Say whether the content is at its end."""
+        head, inner = cast("tuple[bytes | None, State]", state)
+        return head is not None and self._contents[head].done(inner)
+
+    def state_key(self, state: State) -> Hashable:
+        """Forget the other actions as soon as one is chosen."""
+        head, inner = cast("tuple[bytes | None, State]", state)
+        return (self.key, state) if head is None else self._contents[head].state_key(inner)
+
+
+def accepts(automaton: Automaton, word: bytes) -> bool:
+    """Say whether `word` is one of the automaton's words."""
+    state = automaton.start
+    for byte in word:
+        state = None if automaton.done(state) else automaton.step(state, byte)
+        if state is None:
+            return False
+    return automaton.done(state)
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,31 +87,44 @@ def _rules(problem: Problem, style: PromptStyle) -> str:
 
 @lru_cache
 def solved_examples(num: int | None, format_: str, dataset: str = _STAND_IN) -> tuple[tuple[str, str], ...]:
-    """Return `num` problems of a data set with their solutions, the answers true, false and unknown in turn.
+    """Return `num` problems of a data set with their solutions, its answers in turn.
 
     None: four without the guide and two with it, and one more where the data set knows unknown. Where the format
     needs a formalisation and the data set has none, there are no examples.
     """
     by_answer: dict[str, list[tuple[str, str]]] = {}
-    for problem, answer, solution in _solved(format_, dataset):
-        by_answer.setdefault(answer, []).append((problem_text(problem), solution))
+    can_be_unknown = False
+    for problem, solution in _solved(format_, dataset):
+        assert problem.answer is not None
+        by_answer.setdefault(problem.answer, []).append((problem_text(problem), solution))
+        can_be_unknown = can_be_unknown or _says_unknown(problem)
     if num is None:
-        num = _DEFAULT_NUM[format_] + ("unknown" in by_answer)
-    queues = [by_answer[answer] for answer in (*TRUTH_VALUES, "") if answer in by_answer]
+        num = _DEFAULT_NUM[format_] + can_be_unknown
+    queues = [by_answer[answer] for answer in sorted(by_answer, key=_place)]
     longest = max(map(len, queues), default=0)
     return tuple(queue[i] for i in range(longest) for queue in queues if i < len(queue))[:num]
 
 
-def _solved(format_: str, dataset: str) -> Iterator[tuple[Problem, str, str]]:
-    """Yield problems with what their answer says, if true, false or unknown, and their solutions."""
+def _place(answer: str) -> tuple[int, str]:
+    """Put true before false and unknown; letters stand in their own order."""
+    return (TRUTH_VALUES.index(answer) if answer in TRUTH_VALUES else 0), answer
+
+
+def _says_unknown(problem: Problem) -> bool:
+    """Say whether the answer is unknown and nothing else; `Invalid` also says false."""
+    unknown, false = (in_terms_of(truth, problem.options) for truth in ("unknown", "false"))
+    return problem.answer == unknown != false
+
+
+def _solved(format_: str, dataset: str) -> Iterator[tuple[Problem, str]]:
+    """Yield small problems with their solutions, as far as the format can say them."""
     made = family(dataset if dataset in FAMILIES else _STAND_IN)
     for problem in made.generate(made.configured(made.shown, "pretrain"), _NUM_DRAWN, seed=_EXAMPLE_SEED):
         known = reference(problem)
         if known is not None:
-            answer, _ = decide(known.formal)
-            yield problem, answer, _solution(problem, known.formal, format_)
+            yield problem, _solution(problem, known.formal, format_)
         elif format_ == "cot":
-            yield problem, "", f"Answer: {_shown_answer(problem)}"
+            yield problem, f"Answer: {_shown_answer(problem)}"
 
 
 def _solution(problem: Problem, formal: Formal, format_: str) -> str:

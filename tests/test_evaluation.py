@@ -10,6 +10,7 @@ from critics.problem import Formal, Problem
 from rollout.policy import ScriptedPolicy
 from rollout.problems.catalogue import FAMILIES
 from rollout.traces import Sampling
+from training.comparison import write_report
 from training.config import ConfigError, load_run
 from training.evaluation import formal_outcome, measure, tally
 from training.problems import held_out_problems, load_problems, training_problems
@@ -21,7 +22,7 @@ FALSE = Problem(
     "f", "mine", "Prose.", "Is Tom not warm?", None, "false", Formal(FORMAL.axioms, "(not (warm tom))"), {"hops": 2}
 )
 LETTERED = Problem("o", "other", "Prose.", "Is Tom warm?", ("A) True", "B) False", "C) Unknown"), "A", FORMAL)
-VALID = Problem("v", "syllogism", "Prose.", "Does it follow?", ("Valid", "Invalid"), "A", None, {"condition": "belief"})
+VALID = Problem("v", "arguments", "Prose.", "Does it follow?", ("Valid", "Invalid"), "A", None, {"condition": "belief"})
 AXIOMS = "[[axiom:(cat tom)]] [[axiom:(cat 'x) -> (warm 'x)]]"
 PROOF = f"{AXIOMS} [[goal:(warm tom)]] [[infer:(warm tom)]]\nAnswer: true"
 MISREAD = "[[axiom:(cat tom)]] [[axiom:(cat 'x) -> (not (warm 'x))]] [[goal:(warm tom)]] [[infer:(not (warm tom))]]"
@@ -86,7 +87,7 @@ def test_groups_add_up_and_outcomes_pair():
     assert set(told["by_condition"]) == {"belief"}
     assert told["by_condition"]["belief"]["n"] == 2
     assert told["by_condition"]["belief"]["right"] == 2
-    assert set(told["by_dataset"]) == {"mine", "other", "syllogism"}
+    assert set(told["by_dataset"]) == {"mine", "other", "arguments"}
     for groups in (told["by_hops"], told["by_dataset"]):
         for name in ("n", "right", "certified", "lucky", "answered", "no_answer", "abstained", "wrong_formal"):
             assert sum(group[name] for group in groups.values()) == told[name], name
@@ -164,7 +165,11 @@ def test_keys_that_came_later_change_no_digest_at_their_defaults(tmp_path):
     report = json.loads((ROOT / "docs" / "results" / "demo" / "report.json").read_text())
     assert load_run(ROOT / "configs" / "demo.yaml").digest() == report["provenance"]["config_digest"]
     plain = load_run(configured(tmp_path, "")).digest()
-    for change in ("sampling: {conclusion: decided}", "problems: {dataset: proofwriter}", "model: {name: x, examples: 3}"):
+    for change in (
+        "sampling: {conclusion: decided}",
+        "problems: {dataset: proofwriter}",
+        "model: {name: x, examples: 3}",
+    ):
         assert load_run(configured(tmp_path, change)).digest() != plain
     assert load_run(configured(tmp_path, "model: {name: x, examples: 2}")).digest() == plain
 
@@ -195,3 +200,41 @@ def test_problem_records_of_any_data_set_are_read_as_they_are(tmp_path):
     path = tmp_path / "p.jsonl"
     path.write_text("".join(json.dumps(p.record()) + "\n" for p in (TRUE, VALID)))
     assert list(load_problems(path)) == [TRUE, VALID]
+
+
+def written_run(folder: Path, modes: list[dict]) -> Path:
+    """Write a run folder of one line: the base model's evaluation, then one round's."""
+    rounds = [folder / "base", folder / "round-000"]
+    for path, mode in zip(rounds, modes, strict=True):
+        path.mkdir()
+        told = {"problems": {"n": 4, "digest": "d"}, "modes": {"sampled": {"decoding": "guided", **mode}}}
+        (path / "evaluation.json").write_text(json.dumps(told))
+    (rounds[1] / "dataset").mkdir()
+    kept = {"sampled": 4, "right": 1, "certified": 1, "lucky": 0, "kept": 1}
+    (rounds[1] / "dataset" / "summary.json").write_text(json.dumps(kept))
+    lines = {"lines": [{"arm": "strict", "seed": 0, "path": ".", "base": "base"}], "num_rounds": 1}
+    (folder / "lines.json").write_text(json.dumps(lines))
+    return folder
+
+
+def test_a_report_tells_abstentions_and_content_effects(tmp_path):
+    nonsense = Problem("n", "mine", "Prose.", "?", None, "true", FORMAL, {"condition": "nonsense"})
+    records = [record(TRUE, PROOF), record(FALSE, ""), record(LETTERED, f"{STUCK}C"), record(nonsense, "Answer: false")]
+    run = written_run(tmp_path, [tally(records), tally(records)])
+    (arm,) = write_report(run)["arms"].values()
+    last = arm["rounds"][-1]
+    assert last["answers"]["no_answer"] == last["answers"]["abstained"] == last["answers"]["exhausted"] == 0.25
+    assert last["answers"]["accuracy_with_guess"] == (1 + 0.5) / 4
+    assert {name: rates["accuracy"] for name, rates in last["by_condition"].items()} == {"belief": 1.0, "nonsense": 0.0}
+    page = (run / "report.html").read_text()
+    assert "Content effects" in page
+    assert "Answers and abstentions" in page
+
+
+def test_a_report_of_an_older_evaluation_leaves_out_what_was_not_counted(tmp_path):
+    told = tally([record(TRUE, PROOF), record(FALSE, "")])
+    keys = ("n", "right", "certified", "lucky", "by_hops", "outcomes")
+    run = written_run(tmp_path, [{key: told[key] for key in keys}] * 2)
+    (arm,) = write_report(run)["arms"].values()
+    assert arm["rounds"][0]["answers"] is None
+    assert "Answers and abstentions" not in (run / "report.html").read_text()

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rollout.guides.algebra as algebra
+from rollout.automaton import accepts
 from rollout.guides.algebra import AlgebraGuide, solve
-from rollout.guides.memory import accepts
 from rollout.masks import MaskEngine, Row
 from rollout.sampling import Request, sample_batch
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critics.errors import InputError
-from rollout.guides.memory import MemoryGuide, accepts
+from rollout.automaton import accepts
+from rollout.guides.memory import MemoryGuide
 from rollout.masks import MaskEngine, Row
 from rollout.sampling import Request, sample_batch
 

@@ -130,10 +130,10 @@ def test_what_is_made_of_a_trace_depends_on_nothing_but_itself():
 def test_a_wrong_formalisation_is_not_laundered():
     wrong = EARLY.replace("(tumpus 'x) -> (numpus 'x)]]", "(tumpus 'x) -> (jompus 'x)]]")
     launder = wrong.replace("[[infer:(numpus rex)]]", "[[infer:(jompus rex)]]")
-    assert relabelling(trace_of(wrong)) is None
-    assert relabelling(trace_of(launder)) is None
+    assert relabelled(trace_of(wrong)) is None
+    assert relabelled(trace_of(launder)) is None
     unused = EARLY.replace("5- [[axiom", "5- [[axiom:(jompus rex)]] 6- [[axiom")
-    assert relabelling(trace_of(unused)) is None
+    assert relabelled(trace_of(unused)) is None
     late = EARLY.replace("(tumpus 'x) -> (numpus 'x) [[infer", "[[axiom:(jompus rex)]] [[infer")
     assert "jompus rex" not in relabelling(trace_of(late))["completion"]
 
@@ -338,6 +338,18 @@ def test_a_round_curates_derived_traces_and_a_killed_one_ends_the_same(tmp_path)
     assert recheck(read_records(folders[0] / "derived.jsonl", checksum=True))["accepted"] == 2
 
 
+def test_a_round_asks_no_question_that_its_evaluation_asks(tmp_path):
+    own = line(tmp_path)
+    asked = replace(REX, question="True or false: Rex is a numpus.", answer="true").record()
+    held_out = tmp_path / "held_out.jsonl"
+    held_out.write_text("".join(json.dumps({**asked, "id": f"h{n}"}) + "\n" for n in range(2)))
+    sections = {"held_out": {"file": str(held_out)}, "evaluation": {"num_problems": 2}}
+    config = RunConfig.model_validate({**own.config.model_dump(), **sections})
+    curate(replace(own, config=config), 0, [judged(trace_of(EARLY))])
+    summary = json.loads((tmp_path / "round-000" / "dataset" / "summary.json").read_text())
+    assert (summary["leaked"], summary["relabelled"], summary["kept"]) == (1, 0, 0)
+
+
 def test_a_plain_strict_round_writes_what_it_always_wrote(tmp_path):
     trace = judged(trace_of(EARLY, prompt="p", completion_ids=[1]))
     curate(line(tmp_path, prune=False, hindsight=False), 0, [trace])
@@ -375,6 +387,10 @@ def test_a_goal_that_cannot_be_denied_in_words_is_not_asked():
     problem = Problem("pw", "proofwriter", context, "True or false: Bob is kind.", answer="unknown")
     formal = reference(problem).formal
     likes, big = parse_literal("(likes cat cow)"), parse_literal("(big bob)")
-    assert relabelling(trace_of(compose(problem, formal, [likes], "true", style="annotated"), problem)) is None
-    made = relabelling(trace_of(compose(problem, formal, [likes, big], "true", style="annotated"), problem))
-    assert "big" in made["problem"]["question"]
+    for number in range(6):
+        only, both = (
+            trace_of(compose(problem, formal, steps, "true", style="annotated"), problem, trace_id=f"pw#{number}")
+            for steps in ([likes], [likes, big])
+        )
+        assert relabelling(only) is None
+        assert "big" in relabelling(both)["problem"]["question"]

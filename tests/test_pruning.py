@@ -175,7 +175,7 @@ def test_a_dialog_is_left_as_it_is():
     "steps",
     [
         "[[infer:(furry tom)]] Tom is furry. [[infer:(pet tom)]] Tom is a pet. [[infer:(loved tom)]]",
-        "Look: [[infer:(furry tom)]] Furry. [[infer:(pet tom)]] A pet. [[infer:(loved tom)]] Loved.",
+        "Look: [[infer:(furry tom)]] Indeed. [[infer:(pet tom)]] A pet. [[infer:(loved tom)]] Loved.",
     ],
     ids=["words at neither end", "words at both ends"],
 )
@@ -215,6 +215,8 @@ def test_a_certificate_exchanged_for_another_texts_drops_nothing():
 def test_a_block_repeated_under_a_forged_verdict_drops_nothing():
     forged = judged(AFTER)
     forged["completion"] = AFTER.replace("\nAnswer", " [[infer:(pet tom)]] A pet again.\nAnswer")
+    with pytest.raises(RationaleError, match="not what the text infers"):
+        pruned(forged)
     assert pruning(forged) == (forged, 1)
 
 

@@ -533,9 +533,9 @@ def test_conditions_may_be_as_many_as_the_language_allows():
     ("base", "inflected"),
     [
         ("like", "likes"), ("see", "sees"), ("need", "needs"), ("chase", "chases"), ("visit", "visits"),
-        ("eat", "eats"), ("watch", "watches"), ("push", "pushes"), ("kiss", "kisses"), ("buzz", "buzzes"), ("fix", "fixes"),
+        ("eat", "eats"), ("watch", "watches"), ("push", "pushes"), ("kiss", "kisses"), ("buzz", "buzzes"),
         ("carry", "carries"), ("play", "plays"), ("veto", "vetoes"), ("have", "has"), ("love", "loves"),
-        ("tie", "ties"), ("use", "uses"), ("seize", "seizes"),
+        ("tie", "ties"), ("fix", "fixes"), ("use", "uses"), ("seize", "seizes"),
     ],
 )  # fmt: skip
 def test_both_forms_of_a_verb_are_one_predicate(base: str, inflected: str):

@@ -23,6 +23,7 @@ MARGIN = 0.08
 """The lead in gain that certification should buy; `verdict_sentence` says whether it did."""
 RATES = {"accuracy": "right", "certified": "certified", "lucky": "lucky"}
 STAGES = ("sampled", "right", "certified", "kept")
+ANSWERS = ("answered", "no_answer", "abstained", "wrong_formal", "exhausted")
 
 Outcome = Literal["right", "certified"]
 
@@ -257,7 +258,9 @@ def _round_record(arm: Arm, number: int) -> dict[str, Any]:
         "accuracy_guided": _pooled(evaluations, "guided", "right"),
         "certified_guided": _pooled(evaluations, "guided", "certified"),
         "funnel": funnel if datasets else None,
-        "by_hops": _by_hops([evaluation.sampled for evaluation in evaluations]),
+        "answers": _answers([evaluation.sampled for evaluation in evaluations]),
+        "by_hops": _by_group([evaluation.sampled for evaluation in evaluations], "by_hops"),
+        "by_condition": _by_group([evaluation.sampled for evaluation in evaluations], "by_condition"),
     }
 
 
@@ -276,15 +279,24 @@ def _pooled(evaluations: Sequence[Evaluation], mode: str, count: str) -> float |
     return sum(m[count] for m in present) / sum(m["n"] for m in present) if len(present) == len(modes) else None
 
 
-def _by_hops(modes: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return rates for each number of hops that was asked, ascending, other labels last."""
+def _answers(modes: Sequence[Mapping[str, Any]]) -> dict[str, float] | None:
+    """Return the rates of answers, abstentions and proofs of the wrong; None where an evaluation is without them."""
+    if not all(key in mode for mode in modes for key in (*ANSWERS, "accuracy_with_guess")):
+        return None
+    n = sum(mode["n"] for mode in modes)
+    guessed = sum(mode["accuracy_with_guess"] * mode["n"] for mode in modes)
+    return {**{key: sum(mode[key] for mode in modes) / n for key in ANSWERS}, "accuracy_with_guess": guessed / n}
+
+
+def _by_group(modes: Sequence[Mapping[str, Any]], grouping: str) -> dict[str, dict[str, Any]]:
+    """Return rates for each group that was asked: numbers of hops ascending, then other labels."""
     cells: dict[str, list[Mapping[str, Any]]] = {}
     for mode in modes:
-        for hops, cell in (mode.get("by_hops") or {}).items():
+        for label, cell in (mode.get(grouping) or {}).items():
             if cell["n"]:
-                cells.setdefault(str(hops), []).append(cell)
-    order = sorted(cells, key=lambda hops: (not hops.isdecimal(), len(hops), hops))
-    return {hops: _rates(cells[hops]) for hops in order}
+                cells.setdefault(str(label), []).append(cell)
+    order = sorted(cells, key=lambda label: (not label.isdecimal(), len(label), label))
+    return {label: _rates(cells[label]) for label in order}
 
 
 def _check_paired(arms: Sequence[Arm]) -> None:

@@ -99,19 +99,13 @@ def _inside(guide: Guide, typed: str) -> tuple[str, list[str] | None]:
         actions = sorted(ACTIONS) if isinstance(guide, LogicGuide) else guide.actions
         if not colon or action not in actions:
             return "action", [a for a in actions if not colon and a.startswith(typed)]
-        offers = _continuing(_offers(guide), content) if action == "infer" else None
+        offers = _continuing(guide.offers, content) if action == "infer" else None
         return _LOGIC_STATES.get(action, "name"), offers
     actions = action_names(guide.allowed())
     if not colon or (actions is not None and action not in actions):
         return "action", None if actions is None else [a for a in actions if not colon and a.startswith(typed)]
     words = finite_words(guide.allowed(), typed)
     return "block", None if words is None else [word.partition(":")[2] for word in words]
-
-
-def _offers(guide: LogicGuide | PeanoGuide) -> list[str]:
-    if isinstance(guide, PeanoGuide):
-        return guide.offers
-    return sorted(str(offer) for offer in guide.kernel.offers) or ["nothing"]
 
 
 def _continuing(offers: list[str], content: str) -> list[str]:

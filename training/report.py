@@ -67,6 +67,8 @@ def render(summary: Mapping[str, Any], traces: Examples, out: Path, headlines: S
         funnel_figures=[(arm, Markup(svg)) for arm, svg in _funnel_panels(summary)],
         hops=_all_hops(summary["arms"]),
         decodings=_decoding_rows(summary["arms"]),
+        answers=_answer_rows(summary["arms"]),
+        conditions=_conditions(summary["arms"]),
         certified=[_view(example) for example in traces.certified],
         lucky=[_view(example) for example in traces.lucky],
     )
@@ -225,6 +227,23 @@ def _pretty(value: object) -> str:
 def _all_hops(arms: Mapping[str, Any]) -> list[str]:
     found = {hops for arm in arms.values() for r in arm["rounds"] for hops in r["by_hops"]}
     return sorted(found, key=lambda hops: (not hops.isdecimal(), len(hops), hops))
+
+
+def _answer_rows(arms: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what each arm's first and last model answered; empty where evaluations are older than these counts."""
+    rows = [
+        {"arm": name, "model": label, **r["answers"]}
+        for name, arm in arms.items()
+        for label, r in (("before training", arm["rounds"][0]), ("after", arm["rounds"][-1]))
+        if r.get("answers")
+    ]
+    return rows if len(rows) == 2 * len(arms) else []
+
+
+def _conditions(arms: Mapping[str, Any]) -> list[str]:
+    """Return the conditions that were asked, at least two: one has nothing to differ from."""
+    found = {label for arm in arms.values() for r in arm["rounds"] for label in r.get("by_condition") or {}}
+    return sorted(found) if len(found) > 1 else []
 
 
 def _decoding_rows(arms: Mapping[str, Any]) -> list[dict[str, Any]]:

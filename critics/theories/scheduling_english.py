@@ -137,7 +137,7 @@ class _Speaker:
             return PROPERTY_PHRASES[term]
         if sort == "event":
             return f"the {words}"
-        return words.capitalize() if sort == "person" else f"the {words.capitalize()} group"
+        return f"the {words.capitalize()} group" if sort == "group" else words.capitalize()
 
     def _variable(self, variable: str) -> str:
         sort = next((sort for sort, its in VARIABLES.items() if its == variable), None)

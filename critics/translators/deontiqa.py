@@ -148,7 +148,10 @@ def _clause(sentence: str, words: _Words) -> Literal:
 
 
 def _readings(words: _Words) -> Iterator[Literal]:
+    said = set(words)
     for predicate, template in CLAUSES.items():
+        if not _fixed_words(template) <= said:
+            continue
         sorts = SIGNATURE.predicates.get(predicate, (predicate,))
         for found, end in _matches(_parts(template), sorts, words, 0, {}):
             if end == len(words):
@@ -223,6 +226,11 @@ def _arguments(found: _Found, num: int) -> tuple[Term, ...]:
 @lru_cache(maxsize=128)
 def _parts(template: Template) -> tuple[str, ...]:
     return tuple(template.replace("{not}", f" {_NOT}").split())
+
+
+@lru_cache(maxsize=128)
+def _fixed_words(template: Template) -> frozenset[str]:
+    return frozenset(part for part in _parts(template) if part != _NOT and not part.startswith("{"))
 
 
 def _check_sorts(said: list[tuple[str, Statement]]) -> None:

@@ -28,9 +28,20 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from rollout.automaton import Automaton, Grammar, State, Words, chars, choice, literal, repeat, sequence
+from rollout.automaton import (
+    Actions,
+    Automaton,
+    Grammar,
+    State,
+    Words,
+    accepts,
+    chars,
+    choice,
+    literal,
+    repeat,
+    sequence,
+)
 from rollout.guide import CLOSE
-from rollout.guides.memory import Actions, accepts
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DIGITS = "0123456789"

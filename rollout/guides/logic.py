@@ -64,8 +64,7 @@ class LogicGuide:
     def allowed(self) -> "_Blocks":
         """Return the grammar of the formalising actions together with the current inferences."""
         if self._allowed is None:
-            offers = sorted(str(offer) for offer in self.kernel.offers) or ["nothing"]
-            words = Words(b"infer:" + offer.encode() + CLOSE for offer in offers)
+            words = Words(b"infer:" + offer.encode() + CLOSE for offer in self.offers)
             self._allowed = _Blocks(words, _formalising_grammar(self.plain))
         return self._allowed
 
@@ -93,6 +92,11 @@ class LogicGuide:
         copy = LogicGuide(self.kernel.fork(), self.goal, plain=self.plain)
         copy._allowed, copy._gave_up = self._allowed, self._gave_up
         return copy
+
+    @property
+    def offers(self) -> list[str]:
+        """Return what may be inferred next, sorted; `nothing` where there is nothing."""
+        return sorted(str(offer) for offer in self.kernel.offers) or ["nothing"]
 
     @property
     def goal_status(self) -> str | None:

@@ -11,60 +11,12 @@ there is no `get` block.
 
 from collections.abc import Hashable, Iterable, Mapping
 from functools import lru_cache
-from typing import cast
 
 from critics.errors import InputError
-from rollout.automaton import Automaton, Grammar, State, Words, chars, choice, literal, repeat, sequence
+from rollout.automaton import Actions, Automaton, Grammar, Words, accepts, chars, choice, literal, repeat, sequence
 from rollout.guide import CLOSE
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
-
-
-class Actions:
-    """Blocks that begin with one of several actions and a colon; each action has an automaton for what follows.
-
-    Once the action is read, states have the keys of its automaton alone, so that masks inside one action do
-    not depend on what the others offer.
-    """
-
-    def __init__(self, contents: Mapping[str, Automaton]) -> None:
-        self._contents = {f"{name}:".encode(): content for name, content in contents.items()}
-        self._heads = Words(self._contents)
-        self.key: Hashable = tuple((head, self._contents[head].key) for head in self._heads.words)
-        self.start: State = (None, self._heads.start)
-
-    def step(self, state: State, byte: int) -> State | None:
-        """Read one byte of the action's name or of its content."""
-        head, inner = cast("tuple[bytes | None, State]", state)
-        if head is not None:
-            after = self._contents[head].step(inner, byte)
-            return None if after is None else (head, after)
-        after = self._heads.step(inner, byte)
-        if after is None or not self._heads.done(after):
-            return None if after is None else (None, after)
-        first, _, _ = cast("tuple[int, int, int]", after)
-        action = self._heads.words[first]
-        return action, self._contents[action].start
-
-    def done(self, state: State) -> bool:
-        """Say whether the content is at its end."""
-        head, inner = cast("tuple[bytes | None, State]", state)
-        return head is not None and self._contents[head].done(inner)
-
-    def state_key(self, state: State) -> Hashable:
-        """Forget the other actions as soon as one is chosen."""
-        head, inner = cast("tuple[bytes | None, State]", state)
-        return (self.key, state) if head is None else self._contents[head].state_key(inner)
-
-
-def accepts(automaton: Automaton, word: bytes) -> bool:
-    """Say whether `word` is one of the automaton's words."""
-    state = automaton.start
-    for byte in word:
-        state = None if automaton.done(state) else automaton.step(state, byte)
-        if state is None:
-            return False
-    return automaton.done(state)
 
 
 class MemoryGuide:

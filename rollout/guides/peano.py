@@ -8,9 +8,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rollout.automaton import Automaton, Grammar, Pattern, Words, chars, choice, literal, repeat, sequence
+from rollout.automaton import Actions, Automaton, Grammar, Pattern, Words, chars, choice, literal, repeat, sequence
 from rollout.guide import CLOSE
-from rollout.guides.memory import Actions
 from rollout.peano import DEFAULT_WORK_LIMIT, PeanoEngine, PeanoError, Term
 
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"

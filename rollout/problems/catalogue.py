@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.problems import deductions, prontoqa, proofwriter
+from rollout.problems import deductions, deontiqa, prontoqa, proofwriter, syllogism, wason
 from rollout.problems.splits import Split
 
 
@@ -39,6 +39,13 @@ FAMILIES: Mapping[str, Family] = {
         {"depths": (1, 2), "facts": (3, 4), "extra_rules": (1, 2)},
     ),
     "prontoqa-ood": Family(deductions.Deductions, deductions.generate, {"hops": (2,)}),
+    "syllogism": Family(syllogism.Syllogisms, syllogism.generate),
+    "wason": Family(wason.SelectionTasks, wason.generate),
+    "deontiqa": Family(
+        deontiqa.DeontiQA,
+        deontiqa.generate,
+        {"levels": (1, 2), "extra_facts": (1, 2), "extra_rules": (1, 2)},
+    ),
 }
 
 

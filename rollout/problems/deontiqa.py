@@ -17,7 +17,7 @@ from itertools import combinations, pairwise
 
 from critics.formula import Application, Literal, Rule, Statement, Term, parse_statement
 from critics.kernel import Inference, Kernel
-from critics.problem import Problem
+from critics.problem import Formal, Problem
 from critics.theories import scheduling
 from critics.theories.deontic import AXIOMS, MODALITIES
 from critics.theories.scheduling import SIGNATURE
@@ -25,7 +25,8 @@ from critics.theories.scheduling_english import VARIABLES, question, sentence
 from critics.translators.deontiqa import translate
 from rollout.problems.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
 
-MAX_LEVEL = 6
+MAX_LEVEL = 5
+"""A derivation with more could run out of families of properties."""
 PEOPLE = (
     "Amara", "Boris", "Chiara", "Dmitri", "Elif", "Farid", "Greta", "Hiro", "Ines", "Jamal", "Keiko", "Leif",
     "Mina", "Nils", "Oona", "Pavel", "Quinn", "Rosa", "Soren", "Tariq", "Ursula", "Viktor", "Yara", "Zeno",
@@ -59,6 +60,9 @@ _CONSTANT_RATE = 0.15
 _SECOND_PREMISE_RATE = 0.3
 _DENIAL_RATE = 0.15
 """Of the steps before the last: that something is not so."""
+
+_MISLEADING_RATE = 0.7
+"""Of the rules for the opposite conclusion: that it applies to another event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,7 @@ def item(config: DeontiQA, index: int, *, seed: int) -> Problem:
         if _is_sound(story, level):
             problem = _problem(story, level, answer, f"deontiqa/{config.split}/{seed}/{index}")
             if content_bucket(problem) in SPLIT_BUCKETS[config.split]:
+                assert translate(problem.context, problem.question) == problem.formal
                 return problem
         attempt += 1
 
@@ -153,8 +158,7 @@ def _draw(config: DeontiQA, rng: random.Random, level: int) -> _Story:
     story = _Story(world, Literal(rng.random() < 0.5, rng.choice(list(MODALITIES)), (action,)))
     source = _source(config, rng, story.conclusion, level)
     _derive(rng, story, source, level if source is story.conclusion else level - 1)
-    # Else the one rule about the action would say the answer.
-    _add_rule(rng, story, [_step(rng, story)], story.conclusion.negated())
+    _mislead(rng, story)
     for _ in range(rng.randint(*config.extra_rules)):
         _add_rule(rng, story, [_other_step(rng, world)], _any_conclusion(rng, world))
     for _ in range(rng.randint(*config.extra_facts)):
@@ -189,6 +193,17 @@ def _derive(rng: random.Random, story: _Story, source: Literal, num_rules: int) 
         _add_rule(rng, story, premises, conclusion)
 
 
+def _mislead(rng: random.Random, story: _Story) -> None:
+    """Add a rule for the opposite conclusion, as a rule with a fact that applies it to another event.
+
+    Else the one rule about the action would say the answer.
+    """
+    step = _step(rng, story)
+    _add_rule(rng, story, [step], story.conclusion.negated())
+    if rng.random() < _MISLEADING_RATE:
+        story.facts.append(_about(step.predicate, _other_objects(rng, story.world)))
+
+
 def _step(rng: random.Random, story: _Story) -> Literal:
     """Return a statement about the derivation's objects, of a family that it has not spoken of."""
     predicate = rng.choice([p for p in _STEPS if _family(p) not in story.families])
@@ -217,21 +232,24 @@ def _add_rule(rng: random.Random, story: _Story, premises: list[Literal], conclu
     sorts = {variable: sort for sort, variable in VARIABLES.items()}
     unbound = [v for v in dict.fromkeys(general[-1].variables()) if v not in told]
     rule = Rule((*general[:-1], *(Literal(True, sorts[v], (v,)) for v in unbound)), general[-1])
-    if rule.conclusion not in rule.premises and rule not in story.rules:
+    if rule not in story.rules and _family(conclusion.predicate) not in {_family(p.predicate) for p in premises}:
         story.rules.append(rule)
 
 
 def _add_fact(rng: random.Random, story: _Story) -> None:
     """Add something about another event, if nothing of the family is said about it."""
-    world = story.world
-    objects = {
+    fact = _about(rng.choice(_STEPS), _other_objects(rng, story.world))
+    if not any(_excludes(fact, other) for other in story.facts):
+        story.facts.append(fact)
+
+
+def _other_objects(rng: random.Random, world: _World) -> dict[str, str]:
+    """Return another event, with anybody."""
+    return {
         "person": rng.choice(world.people),
         "group": rng.choice(world.groups),
         "event": rng.choice(world.events[1:]),
     }
-    fact = _about(rng.choice(_STEPS), objects)
-    if not any(_excludes(fact, other) for other in story.facts):
-        story.facts.append(fact)
 
 
 def _about(predicate: str, objects: Mapping[str, str]) -> Literal:
@@ -284,15 +302,14 @@ def _is_sound(story: _Story, level: int) -> bool:
 def _problem(story: _Story, level: int, answer: bool, id_: str) -> Problem:
     sorts = story.world.sorts()
     statements: list[Statement] = [*story.declarations(), *story.facts, *story.rules]
-    context = " ".join(sentence(statement, sorts) for statement in statements)
-    asked = question(story.conclusion if answer else story.conclusion.negated(), sorts)
+    goal = story.conclusion if answer else story.conclusion.negated()
     return Problem(
         id=id_,
         dataset="deontiqa",
-        context=context,
-        question=asked,
+        context=" ".join(sentence(statement, sorts) for statement in statements),
+        question=question(goal, sorts),
         answer="true" if answer else "false",
-        formal=translate(context, asked),
+        formal=Formal((*map(str, statements), *AXIOMS), str(goal)),
         meta={"domain": "calendar", "level": level, "hops": level},
     )
 

@@ -33,6 +33,7 @@ REPAIRS: Mapping[str, str] = {
     "missing-dot": "a declaration does not end in a full stop",
     "unbalanced": "brackets are missing, or left over, at an end",
     "redeclared": "two declarations have one name; both are kept",
+    "recorded": "a name is given to a value whose sort this theory lacks; it is stated as a fact",
     "spelling": "a symbol is unknown and very much like one that is known",
     "swapped": "two arguments stand in each other's place, as their sorts show",
     "unbound": "a rule's conclusion has a variable that nothing binds; its place tells the sort",

@@ -6,7 +6,9 @@ from pathlib import Path
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout.published.deductions import load_deductions
+from rollout.published.deontiqa import load_deontiqa
 from rollout.published.prontoqa import load_prontoqa
+from rollout.published.proofwriter import load_proofwriter
 from rollout.published.records import as_object, read_entries
 from rollout.published.syllogism import load_syllogism
 from rollout.published.wason import load_wason
@@ -15,9 +17,11 @@ Loader = Callable[[Path], Iterator[Problem]]
 
 LOADERS: Mapping[str, Loader] = {
     "prontoqa": load_prontoqa,
+    "proofwriter": load_proofwriter,
     "prontoqa-ood": load_deductions,
     "syllogism": load_syllogism,
     "wason": load_wason,
+    "deontiqa": load_deontiqa,
 }
 _OWN_KEYS = {"premises": "syllogism", "continuations": "wason", "peano": "deontiqa"}
 """Keys that one data set alone has, where its records do not name it."""

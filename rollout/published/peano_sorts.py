@@ -50,7 +50,9 @@ def fit(theory: TheoryText, signature: Signature) -> Fitted:
         except SortError as error:
             fitted.left_out.append((name, str(error)))
 
-    for name, fact in [*fitter.recorded(), *theory.facts]:
+    recorded = list(fitter.recorded())
+    fitted.repairs += (Repair("recorded", name, str(fact)) for name, fact in recorded)
+    for name, fact in [*recorded, *theory.facts]:
         collect(name, fitted.facts, partial(fitter.literal, name, fact, {}))
     for name, clause in theory.clauses:
         collect(name, fitted.rules, partial(fitter.rule, name, clause))

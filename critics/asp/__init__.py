@@ -1,0 +1,1 @@
+"""The critic of answer set programs with tests and a query (LLM-ARC), and the checker of its certificates."""

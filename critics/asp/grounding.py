@@ -1,0 +1,71 @@
+"""What bounds grounding, which nothing can interrupt: safety of variables, and constants to the power of variables."""
+
+from collections.abc import Iterable
+
+from critics.asp.rules import Choice, Comparison, Condition, Literal, Rule, is_variable
+from critics.asp.tokens import ProgramError, fault
+
+MAX_INSTANCES = 200_000
+"""Of all rules together, if every variable took every constant."""
+
+
+def check_safety(rule: Rule, text: str) -> None:
+    """Raise `ProgramError` where a variable is bound by no positive condition."""
+    bound = _bound(rule.body, set())
+    loose = _loose(rule.body, bound)
+    if isinstance(rule.head, Choice):
+        for element in rule.head.elements:
+            local = _bound(element.condition, bound)
+            loose += _loose((element.literal, *element.condition), local)
+    else:
+        loose += _loose(rule.head, bound)
+    if loose:
+        written = ", ".join(dict.fromkeys(loose))
+        hint = "; a constant starts with a small letter" if rule.is_fact() else "; no positive condition binds it"
+        raise fault("unsafe", f"unsafe variable {written}{hint}", text, rule.offset)
+
+
+def num_instances(rules: Iterable[Rule], num_constants: int) -> int:
+    """Return an upper bound on ground instances, each element of a choice counted by itself."""
+    return sum(_num_instances(rule, max(num_constants, 1)) for rule in rules)
+
+
+def _num_instances(rule: Rule, num_constants: int) -> int:
+    body = _variables(rule.body)
+    if not isinstance(rule.head, Choice):
+        return num_constants ** len(body)
+    elements = ((element.literal, *element.condition) for element in rule.head.elements)
+    return num_constants ** len(body) + sum(num_constants ** len(body | _variables(parts)) for parts in elements)
+
+
+def _variables(conditions: Iterable[Condition]) -> set[str]:
+    """Return the variables; every `_` is one of its own."""
+    terms = [term for condition in conditions for term in condition.arguments if is_variable(term)]
+    return {term if term != "_" else f"_{position}" for position, term in enumerate(terms)}
+
+
+def _bound(conditions: tuple[Condition, ...], given: set[str]) -> set[str]:
+    bound = given | {
+        term
+        for condition in conditions
+        if isinstance(condition, Literal) and not condition.default
+        for term in condition.arguments
+    }
+    equalities = [c for c in conditions if isinstance(c, Comparison) and c.operator == "="]
+    for _ in equalities:
+        for equality in equalities:
+            for one, other in ((equality.left, equality.right), (equality.right, equality.left)):
+                if not is_variable(other) or other in bound:
+                    bound = bound | {one}
+    return bound
+
+
+def _loose(conditions: Iterable[Condition], bound: set[str]) -> list[str]:
+    """Return variables that nothing binds; `_` binds itself in a positive condition alone."""
+    loose: list[str] = []
+    for condition in conditions:
+        positive = isinstance(condition, Literal) and not condition.default and "_" in bound
+        loose += [
+            t for t in condition.arguments if is_variable(t) and (t not in bound or (t == "_" and not positive))
+        ]
+    return loose

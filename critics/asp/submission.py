@@ -1,0 +1,172 @@
+"""An actor's JSON as values: a program, its tests and a query, each read strictly.
+
+Strict JSON, as the design decides (the paper's own example lacks commas): a tolerant reader would choose among
+readings. One fence of backquotes around the object is taken off. Both naming schemes of the paper are read
+(sections 3.1.2 and 7.3); letter case, blanks, hyphens and underscores of a key do not matter.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from critics.asp.reader import MAX_PARTS, Program, read_literal, read_program
+from critics.asp.rules import Literal, Rule
+from critics.asp.tokens import ProgramError
+from critics.problem import is_list, is_object
+
+MAX_TESTS = 32
+_FENCE = re.compile(r"\s*```(?:json)?[ \t]*\n(.*)\n```\s*", re.DOTALL)
+_TOP = {"model": "model", "tests": "tests", "query": "query"}
+_CONDITIONS = {
+    "inferall": "all",
+    "infertrueall": "all",
+    "inferany": "any",
+    "infertrueany": "any",
+    "donotinfer": "none",
+    "inferfalse": "none",
+    "expectcontradiction": "contradiction",
+}
+_PARTS = {
+    "facts": "facts",
+    "rules": "rules",
+    "rulesbeingtested": "rules",
+    "rulesreferenced": "rules",
+    "why": "why",
+    "explanation": "why",
+    "explanationfortest": "why",
+    "testexplanation": "why",
+    "testcondition": "condition",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """What is added to the program, and what must then hold. Every condition of one test must hold."""
+
+    facts: tuple[Rule, ...]
+    """Ground facts, and constraints (the paper's test of existentials adds one)."""
+    rules: tuple[int, ...]
+    """The n of each `Rn` that it names."""
+    why: str
+    infer_all: tuple[Literal, ...] = ()
+    """Each holds in every answer set."""
+    infer_any: tuple[Literal, ...] = ()
+    """Each holds in some answer set, perhaps another one for each."""
+    infer_none: tuple[Literal, ...] = ()
+    """Each holds in no answer set."""
+    contradiction: bool = False
+    """The program with the facts has no answer set."""
+
+    def literals(self) -> tuple[Literal, ...]:
+        """Return the literals of all conditions."""
+        return self.infer_all + self.infer_any + self.infer_none
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One attempt: program, tests, and the blocks of the query as they were written."""
+
+    program: Program
+    tests: tuple[Test, ...]
+    query: tuple[str, ...]
+
+
+def read_submission(completion: str) -> Submission:
+    """Read an attempt; raises `ProgramError` at the first thing that is wrong."""
+    data = _keyed(_parsed(completion), _TOP, "the answer")
+    if "model" not in data:
+        raise ProgramError("schema", "the key 'Model' is missing")
+    model = data["model"]
+    text = model if isinstance(model, str) else "\n".join(_texts(model, "Model"))
+    tests = data.get("tests", [])
+    if not is_list(tests) or len(tests) > MAX_TESTS:
+        raise ProgramError("schema", f"'Tests' must be a list of at most {MAX_TESTS} tests")
+    query = data.get("query", [])
+    blocks = [query] if isinstance(query, str) else _texts(query, "Query")
+    return Submission(read_program(text), tuple(read_test(t, i + 1) for i, t in enumerate(tests)), tuple(blocks))
+
+
+def read_test(record: object, position: int) -> Test:
+    """Read one test, conditions nested under `Test-Condition` or beside the facts; raises `ProgramError`."""
+    name = f"test {position}"
+    data = _keyed(record, {**_PARTS, **_CONDITIONS}, name)
+    if "condition" in data:
+        nested = _keyed(data.pop("condition"), _CONDITIONS, name)
+        if nested.keys() & data.keys():
+            raise ProgramError("schema", f"{name}: one condition is given twice")
+        data |= nested
+    contradiction = data.get("contradiction", False)
+    if contradiction not in (True, False, "True", "False", "true", "false"):
+        raise ProgramError("schema", f"{name}: expect-contradiction must be true or false")
+    why = data.get("why", "")
+    if not isinstance(why, str):
+        raise ProgramError("schema", f"{name}: the explanation must be text")
+    try:
+        return Test(
+            facts=_facts(data.get("facts", []), name),
+            rules=_named_rules(data.get("rules", []), name),
+            why=why,
+            infer_all=_literals(data.get("all", []), name),
+            infer_any=_literals(data.get("any", []), name),
+            infer_none=_literals(data.get("none", []), name),
+            contradiction=contradiction in (True, "True", "true"),
+        )
+    except ProgramError as error:
+        raise ProgramError(error.reason, f"{name}: {error}") from error
+
+
+def _facts(value: object, name: str) -> tuple[Rule, ...]:
+    rules: list[Rule] = []
+    for text in [value] if isinstance(value, str) else _texts(value, f"{name}, facts"):
+        rules += read_program(text if text.rstrip().endswith(".") or not text.strip() else text + ".").rules
+    for rule in rules:
+        if not rule.is_constraint() and not (rule.is_fact() and rule.is_ground()):
+            raise ProgramError("test_facts", f"only ground facts and constraints can be added, not {rule}")
+    return tuple(rules)
+
+
+def _literals(value: object, name: str) -> tuple[Literal, ...]:
+    texts = [value] if isinstance(value, str) else _texts(value, f"{name}, condition")
+    return tuple(dict.fromkeys(map(read_literal, texts)))
+
+
+def _named_rules(value: object, name: str) -> tuple[int, ...]:
+    texts = [value] if isinstance(value, str) else _texts(value, f"{name}, rules")
+    numbers = [int(n) for text in texts for n in re.findall(r"\bR(\d{1,6})\b", text)]
+    return tuple(dict.fromkeys(numbers))
+
+
+def _parsed(completion: str) -> object:
+    fenced = _FENCE.fullmatch(completion)
+    try:
+        return json.loads(fenced[1] if fenced else completion, object_pairs_hook=_without_repeats)
+    except (ValueError, RecursionError) as error:
+        raise ProgramError("json", f"the answer is not one JSON object: {error}") from error
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    # Attack: show one list of tests to a reader that takes the first of two, run the other.
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return dict(pairs)
+
+
+def _keyed(record: object, known: dict[str, str], name: str) -> dict[str, Any]:
+    if not is_object(record):
+        raise ProgramError("schema", f"{name} must be an object")
+    data: dict[str, Any] = {}
+    for key, value in record.items():
+        plain = re.sub(r"[-_ ]", "", key).lower()
+        if plain not in known:
+            raise ProgramError("schema", f"{name}: the key {key[:40]!r} is not known")
+        if known[plain] in data:
+            raise ProgramError("schema", f"{name}: {known[plain]} is given twice")
+        data[known[plain]] = value
+    return data
+
+
+def _texts(value: object, name: str) -> list[str]:
+    if not is_list(value) or not all(isinstance(text, str) for text in value) or len(value) > 25 * MAX_PARTS:
+        raise ProgramError("schema", f"{name} must be a list of texts")
+    return value

@@ -1,0 +1,90 @@
+"""Forms in which formulas compare: groups flattened, and a key that ignores names of variables and order.
+
+Equal keys mean equivalent formulas; different keys mean nothing.
+"""
+
+from critics.fol.syntax import (
+    Application,
+    Atom,
+    Compound,
+    Constant,
+    Equality,
+    Formula,
+    FormulaError,
+    Not,
+    Operator,
+    Quantified,
+    Term,
+    Variable,
+)
+
+MAX_KEY = 200_000
+"""Characters; nested biconditionals and the like stay far below, and nothing above is worth comparing."""
+_NESTS = frozenset({Operator.AND, Operator.OR})
+_COMMUTES = frozenset({Operator.AND, Operator.OR, Operator.XOR, Operator.IFF})
+
+
+def flattened(formula: Formula) -> Formula:
+    """Return the formula with nested groups of the same ∧ or ∨ merged into one."""
+    match formula:
+        case Not(body):
+            return Not(flattened(body))
+        case Quantified(quantifier, variable, body):
+            return Quantified(quantifier, variable, flattened(body))
+        case Compound(operator, operands):
+            flat: list[Formula] = []
+            for operand in map(flattened, operands):
+                same = isinstance(operand, Compound) and operand.operator is operator and operator in _NESTS
+                flat.extend(operand.operands if same and isinstance(operand, Compound) else [operand])
+            return Compound(operator, tuple(flat))
+        case Atom() | Equality():
+            return formula
+
+
+def key(formula: Formula) -> str:
+    """Return one spelling for all formulas that differ by names of variables, order, groups and double negation only."""
+    found = _key(flattened(_unsigned(formula)), ())
+    if len(found) > MAX_KEY:
+        raise FormulaError("too_long", "the formula is too large to compare")
+    return found
+
+
+def _unsigned(formula: Formula) -> Formula:
+    """Drop pairs of negations."""
+    match formula:
+        case Not(Not(body)):
+            return _unsigned(body)
+        case Not(body):
+            return Not(_unsigned(body))
+        case Quantified(quantifier, variable, body):
+            return Quantified(quantifier, variable, _unsigned(body))
+        case Compound(operator, operands):
+            return Compound(operator, tuple(map(_unsigned, operands)))
+        case Atom() | Equality():
+            return formula
+
+
+def _key(formula: Formula, bound: tuple[str, ...]) -> str:
+    match formula:
+        case Atom(predicate, arguments):
+            return f"p{predicate!r}({','.join(_term_key(argument, bound) for argument in arguments)})"
+        case Equality(left, right):
+            return "=({},{})".format(*sorted((_term_key(left, bound), _term_key(right, bound))))
+        case Not(body):
+            return f"¬{_key(body, bound)}"
+        case Quantified(quantifier, variable, body):
+            return f"{quantifier.value}{_key(body, (*bound, variable))}"
+        case Compound(operator, operands):
+            keys = [_key(operand, bound) for operand in operands]
+            return f"{operator.value}[{';'.join(sorted(keys) if operator in _COMMUTES else keys)}]"
+
+
+def _term_key(term: Term, bound: tuple[str, ...]) -> str:
+    """Count a variable's binders from outside, so that a name says nothing; the innermost of a name is meant."""
+    match term:
+        case Variable(name):
+            return f"#{len(bound) - 1 - bound[::-1].index(name)}"
+        case Constant(name):
+            return f"c{name!r}"
+        case Application(function, arguments):
+            return f"f{function!r}({','.join(_term_key(argument, bound) for argument in arguments)})"
