@@ -23,7 +23,7 @@ LOADERS: Mapping[str, Loader] = {
     "wason": load_wason,
     "deontiqa": load_deontiqa,
 }
-_OWN_KEYS = {"premises": "syllogism", "continuations": "wason", "peano": "deontiqa"}
+_OWN_KEYS = {"theory": "proofwriter", "premises": "syllogism", "continuations": "wason", "peano": "deontiqa"}
 """Keys that one data set alone has, where its records do not name it."""
 
 

@@ -1,0 +1,205 @@
+"""Queries: numbered building blocks (LLM-ARC, section 3.2.1), read strictly.
+
+`ATOM(literal)` alone holds text of the program's language; every other block refers to earlier blocks by number,
+written before the block or else counted from 1. The last block is the question, and uses all the others. Negation
+is strong throughout: `NOT` of an atom is its strong complement.
+"""
+
+import re
+from dataclasses import dataclass
+from itertools import product
+from typing import TypeAlias
+
+from critics.asp.reader import read_literal
+from critics.asp.rules import Literal, is_variable
+from critics.asp.tokens import ProgramError
+
+MAX_BLOCKS = 32
+MAX_NESTING = 3
+"""Of IF-THEN, ALL and SOME inside each other: each asks the solver anew under its own assumption."""
+MAX_ATOMS = 12
+"""Of one query, because triviality is decided by truth table."""
+GLOBAL = ("IF-THEN", "ALL", "SOME")
+"""Blocks that are decided over all answer sets at once, under a hypothesis."""
+_ARITY = {"NOT": (1, 1), "IF-THEN": (2, 2), "ALL": (2, 2), "SOME": (2, 2)}
+_KINDS = ("AND", "OR", "EITHER-OR", "NEITHER-NOR", *_ARITY)
+_BLOCK = re.compile(r"\s*(?:([0-9]{1,3})\s*[.):]\s*)?([A-Z]+(?:-[A-Z]+)?)\s*\((.*)\)\s*\.?\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One literal, open where it has variables."""
+
+    literal: Literal
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Connective:
+    """One connective over earlier blocks, by position."""
+
+    kind: str
+    parts: tuple[int, ...]
+    variables: tuple[str, ...]
+
+
+Block: TypeAlias = Atom | Connective
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Blocks, each after its parts; the last is the question."""
+
+    blocks: tuple[Block, ...]
+
+    def atoms(self) -> list[Literal]:
+        """Return the literals of its atoms."""
+        return [block.literal for block in self.blocks if isinstance(block, Atom)]
+
+    def below(self, position: int) -> set[int]:
+        """Return the positions of a block and of everything it refers to."""
+        found = {position}
+        block = self.blocks[position]
+        for part in block.parts if isinstance(block, Connective) else ():
+            found |= self.below(part)
+        return found
+
+
+def read_query(texts: tuple[str, ...]) -> Query:
+    """Read a query; raises `ProgramError` naming the block."""
+    if not texts:
+        raise ProgramError("no_query", "there is no query")
+    if len(texts) > MAX_BLOCKS:
+        raise ProgramError("query_syntax", f"a query has at most {MAX_BLOCKS} blocks")
+    matches = [_BLOCK.fullmatch(text) for text in texts]
+    numbers: dict[str, int] = {}
+    blocks: list[Block] = []
+    for position, (text, match) in enumerate(zip(texts, matches, strict=True)):
+        if match is None or (match[1] is None) != (matches[0] is None or matches[0][1] is None):
+            raise ProgramError("query_syntax", f"{text[:80]!r} is not a building block, or numbers some blocks only")
+        number = str(int(match[1] or position + 1))
+        if number in numbers:
+            raise ProgramError("query_syntax", f"two blocks have the number {number}")
+        blocks.append(_block(match[2], match[3], numbers, blocks))
+        numbers[number] = position
+    query = Query(tuple(blocks))
+    _check(query)
+    return query
+
+
+def _block(kind: str, inside: str, numbers: dict[str, int], blocks: list[Block]) -> Block:
+    if kind == "ATOM":
+        return _atom(inside)
+    if kind not in _KINDS:
+        raise ProgramError("query_syntax", f"{kind} is not one of ATOM, {', '.join(_KINDS)}")
+    refs = [ref.strip() for ref in inside.split(",")] if inside.strip() else []
+    low, high = _ARITY.get(kind, (2, MAX_BLOCKS))
+    if not low <= len(refs) <= high or not all(re.fullmatch("[0-9]{1,3}", ref) for ref in refs):
+        reason = "trivial_query" if not refs else "query_syntax"
+        raise ProgramError(reason, f"{kind} needs {low if low == high else f'{low} or more'} numbers of blocks")
+    if any(str(int(ref)) not in numbers for ref in refs):
+        # Attack: a block about itself has no least meaning, and whichever it is given may be the answer.
+        raise ProgramError("cyclic_ref", f"{kind}({inside.strip()}) refers to a block that does not stand before it")
+    parts = tuple(numbers[str(int(ref))] for ref in refs)
+    return Connective(kind, parts, _variables(kind, [blocks[part].variables for part in parts]))
+
+
+def _atom(inside: str) -> Atom:
+    try:
+        literal = read_literal(inside, variables=True)
+    except ProgramError as error:
+        # Attack: `ATOM(not dry(rex))` is true because nobody mentioned it.
+        reason = "query_injection" if error.reason == "literal_syntax" else error.reason
+        raise ProgramError(reason, f"ATOM({inside[:80]}): {error}") from error
+    if "_" in literal.arguments:
+        raise ProgramError("unsafe_query_var", f"ATOM({inside[:80]}): a variable needs a name")
+    return Atom(literal, tuple(sorted({term for term in literal.arguments if is_variable(term)})))
+
+
+def _variables(kind: str, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the variables left open: none after ALL and SOME, which bind every variable of their first part.
+
+    All shared names bind at once. A variable in the second part of ALL alone would hide an existential.
+    """
+    if kind in ("ALL", "SOME"):
+        first, second = map(set, parts)
+        if not first & second or (kind == "ALL" and not second <= first):
+            raise ProgramError("unsafe_query_var", f"{kind} needs the same variable in both its blocks")
+        return ()
+    if len(set(parts)) != 1 or (kind == "IF-THEN" and parts[0]):
+        raise ProgramError("unsafe_query_var", f"{kind} joins blocks with different variables, or open ones")
+    return parts[0]
+
+
+def _check(query: Query) -> None:
+    root = len(query.blocks) - 1
+    if query.blocks[root].variables:
+        raise ProgramError("unsafe_query_var", "a variable is bound by neither ALL nor SOME")
+    if len(query.below(root)) != len(query.blocks):
+        raise ProgramError("unused_block", "the last block does not use every other block")
+    if _nesting(query, root) > MAX_NESTING:
+        raise ProgramError("query_syntax", f"IF-THEN, ALL and SOME nest at most {MAX_NESTING} deep")
+    if _is_trivial(query):
+        raise ProgramError("trivial_query", "the query is true, or false, whatever the program says")
+
+
+def _nesting(query: Query, position: int) -> int:
+    block = query.blocks[position]
+    if isinstance(block, Atom):
+        return 0
+    return max(_nesting(query, part) for part in block.parts) + (block.kind in GLOBAL)
+
+
+def _is_trivial(query: Query) -> bool:
+    """Say whether a truth table over the atoms, quantified blocks taken as atoms, has one value throughout."""
+    leaves = sorted({_leaf(query, i) for i in range(len(query.blocks)) if _is_leaf(query, i)})
+    if len(leaves) > MAX_ATOMS:
+        raise ProgramError("query_syntax", f"a query has at most {MAX_ATOMS} different atoms")
+    tables = (dict(zip(leaves, row, strict=True)) for row in product((False, True), repeat=len(leaves)))
+    return len({_truth(query, len(query.blocks) - 1, table) for table in tables}) == 1
+
+
+def _is_leaf(query: Query, position: int) -> bool:
+    return isinstance(query.blocks[position], Atom) or not _binds_nothing(query, position)
+
+
+def _binds_nothing(query: Query, position: int) -> bool:
+    block = query.blocks[position]
+    return isinstance(block, Connective) and block.kind not in ("ALL", "SOME")
+
+
+def _leaf(query: Query, position: int) -> str:
+    """Return a spelling under which equal blocks are equal."""
+    block = query.blocks[position]
+    if isinstance(block, Atom):
+        literal = block.literal
+        return str(literal.complement() if literal.strong else literal)
+    return f"{block.kind}({','.join(_spelled(query, part) for part in block.parts)})"
+
+
+def _spelled(query: Query, position: int) -> str:
+    block = query.blocks[position]
+    return str(block.literal) if isinstance(block, Atom) else _leaf(query, position)
+
+
+def _truth(query: Query, position: int, table: dict[str, bool]) -> bool:
+    block = query.blocks[position]
+    if isinstance(block, Atom):
+        return table[_leaf(query, position)] != block.literal.strong
+    if block.kind in ("ALL", "SOME"):
+        same = block.kind == "ALL" and _spelled(query, block.parts[0]) == _spelled(query, block.parts[1])
+        return same or table[_leaf(query, position)]
+    values = [_truth(query, part, table) for part in block.parts]
+    match block.kind:
+        case "AND":
+            return all(values)
+        case "OR":
+            return any(values)
+        case "NOT":
+            return not values[0]
+        case "NEITHER-NOR":
+            return not any(values)
+        case "IF-THEN":
+            return not values[0] or values[1]
+        case _:
+            return sum(values) == 1
