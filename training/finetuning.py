@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,11 +87,13 @@ def read_examples(data: Path, model: ModelConfig, tokenizer: Any, *, max_tokens:
     style = model.style("guided")
     examples: list[Example] = []
     for record in read_records(path):
+        prompt = tuple(prompt_ids(tokenizer, record["prompt"], style))
         if record.get("completion_ids"):
-            prompt = tuple(prompt_ids(tokenizer, record["prompt"], style))
             example = Example(record["id"], prompt, tuple(record["completion_ids"]))
         else:
+            # The prompt is tokenised as the policy does it, or a chat template's special tokens would come twice.
             example = tokenised(record["id"], record["prompt"], record["completion"], tokenizer)
+            example = replace(example, prompt_ids=prompt)
         examples.append(checked(example, eos_id=tokenizer.eos_token_id, max_tokens=max_tokens))
     if not examples:
         raise ExampleError(f"{path}: there is no example to train on")

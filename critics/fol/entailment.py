@@ -1,0 +1,78 @@
+"""Whether premises entail a conclusion, refute it, or neither, with what is needed to check the answer again.
+
+Of the two questions, whether the conclusion can hold and whether it can fail together with the premises, each is answered by
+a finite model that our evaluator confirmed, or by a solver's word that there is none.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from critics.fol.model import Model
+from critics.fol.solvers import Answer, Budget, Solved, solve
+from critics.fol.syntax import Formula, Not
+
+
+@dataclass(frozen=True, slots=True)
+class Entailed:
+    """The conclusion holds in all models of the premises."""
+
+    holds: Model
+    """A model of premises and conclusion: the premises are consistent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """The conclusion holds in no model of the premises."""
+
+    fails: Model
+    """A model of the premises, in which the conclusion fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """The premises leave the conclusion open."""
+
+    holds: Model
+    fails: Model
+
+
+@dataclass(frozen=True, slots=True)
+class Inconsistent:
+    """The premises contradict each other: they entail everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """The budget ran out, or no finite model was found where one is needed."""
+
+    question: str
+    """What could not be decided."""
+
+
+Entailment: TypeAlias = Entailed | Denied | Open | Inconsistent | Undecided
+DEFAULT_BUDGET = Budget()
+
+
+def decide(premises: Sequence[Formula], conclusion: Formula, budget: Budget = DEFAULT_BUDGET) -> Entailment:
+    """Decide an entailment; raises `FormulaError` where a symbol has two arities or two roles."""
+    holds = solve([*premises, conclusion], budget)
+    fails = solve([*premises, Not(conclusion)], budget)
+    match holds, fails:
+        case Solved(model=Model() as one), Solved(model=Model() as other):
+            return Open(one, other)
+        case Solved(model=Model() as model), Solved(answer=Answer.UNSATISFIABLE):
+            return Entailed(model)
+        case Solved(answer=Answer.UNSATISFIABLE), Solved(model=Model() as model):
+            return Denied(model)
+        case Solved(answer=Answer.UNSATISFIABLE), Solved(answer=Answer.UNSATISFIABLE):
+            return Inconsistent()
+        case Solved(answer=Answer.UNDECIDED), _:
+            return Undecided("whether the conclusion can hold")
+        case _:
+            return Undecided("whether the conclusion can fail")
+
+
+def counterexample(premises: Sequence[Formula], conclusion: Formula, budget: Budget = DEFAULT_BUDGET) -> Solved:
+    """Look for a model of the premises in which the conclusion fails; unsatisfiable: they entail it."""
+    return solve([*premises, Not(conclusion)], budget)

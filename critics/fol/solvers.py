@@ -1,0 +1,250 @@
+"""The two solvers: Z3, which decides and finds models, and cvc5, which gives a second opinion.
+
+Z3 is spoken to through its terms and cvc5 through SMT-LIB text, so that one mistake in putting formulas to a solver does
+not vouch for itself. Symbols are numbered in both. A model that Z3 reports counts only when our own evaluator
+confirms it; what a solver gives up on stays undecided.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from critics.fol.model import MAX_SIZE, Model, assignments, satisfies
+from critics.fol.smtlib import script
+from critics.fol.syntax import (
+    Application,
+    Atom,
+    Compound,
+    Constant,
+    Equality,
+    Formula,
+    FormulaError,
+    Not,
+    Operator,
+    Quantified,
+    Quantifier,
+    Signature,
+    Term,
+    Variable,
+    signature,
+)
+
+CLOSED_SIZES = (1, 2, 3, 4, 6)
+"""Sizes of domains tried one by one where Z3 finds no model by itself."""
+MAX_ROWS = 4_096
+"""Values read off a model for one symbol."""
+
+
+class Answer(Enum):
+    """Whether a set of formulas has a model, where that is known."""
+
+    SATISFIABLE = "satisfiable"
+    UNSATISFIABLE = "unsatisfiable"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What one question to a solver may cost."""
+
+    rlimit: int = 4_000_000
+    """Z3's own count of work, half a second or so; the same on every machine, so that verdicts are reproducible."""
+    wall_ms: int = 1_500
+    """In case the count stands still; far above what the work takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """A solver's answer, and the model where there is one: checked, and never with any other answer."""
+
+    answer: Answer
+    model: Model | None = None
+
+
+def solve(formulas: Iterable[Formula], budget: Budget) -> Solved:
+    """Ask Z3, in a context of its own; raises `FormulaError` for formulas that do not fit together."""
+    listed = list(formulas)
+    used = signature(listed)
+    for size in (None, *CLOSED_SIZES):
+        found = _solve_z3(listed, used, size, budget)
+        if found.answer is Answer.SATISFIABLE or (size is None and found.answer is Answer.UNSATISFIABLE):
+            return found
+    return Solved(Answer.UNDECIDED)
+
+
+def version() -> str:
+    """Return the name and version of the solver that `solve` asks."""
+    import z3
+
+    return f"z3 {z3.get_version_string()}"
+
+
+def ask_cvc5(formulas: Iterable[Formula], budget: Budget) -> Answer | None:
+    """Ask cvc5 for satisfiability; None where it is not installed."""
+    try:
+        import cvc5
+    except ImportError:
+        return None
+    solver = cvc5.Solver(cvc5.TermManager())
+    solver.setOption("finite-model-find", "true")
+    solver.setOption("tlimit-per", str(2 * budget.wall_ms))
+    parser: Any = cvc5.InputParser(solver)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, script(list(formulas)), "formulas")
+    while not (command := parser.nextCommand()).isNull():
+        command.invoke(solver, parser.getSymbolManager())
+    result = solver.checkSat()
+    if result.isUnsat():
+        return Answer.UNSATISFIABLE
+    return Answer.SATISFIABLE if result.isSat() else Answer.UNDECIDED
+
+
+def _solve_z3(formulas: list[Formula], used: Signature, size: int | None, budget: Budget) -> Solved:
+    import z3
+
+    terms = _Terms(used)
+    solver = z3.Solver(ctx=terms.context)
+    solver.set("rlimit", budget.rlimit)
+    solver.set("timeout", budget.wall_ms)
+    try:
+        solver.add([terms.formula(formula, {}) for formula in formulas])
+        if size is not None:
+            solver.add(terms.closed(size))
+        result = solver.check()
+    except z3.Z3Exception:
+        return Solved(Answer.UNDECIDED)
+    if result == z3.unsat:
+        return Solved(Answer.UNSATISFIABLE)
+    model = terms.model(solver.model()) if result == z3.sat else None
+    try:
+        if model is not None and satisfies(model, formulas):
+            return Solved(Answer.SATISFIABLE, model)
+    except FormulaError:
+        pass
+    return Solved(Answer.UNDECIDED)
+
+
+class _Terms:
+    """Formulas as terms of one Z3 context, and Z3's models as ours."""
+
+    def __init__(self, used: Signature) -> None:
+        import z3
+
+        self.context = z3.Context()
+        self.sort: Any = z3.DeclareSort("U", self.context)
+        truth = z3.BoolSort(self.context)
+        self._num_variables = 0
+        self.constants: dict[str, Any] = {
+            name: z3.Const(f"c{number}", self.sort) for number, name in enumerate(sorted(used.constants))
+        }
+        self.functions: dict[tuple[str, int], Any] = {
+            (name, arity): z3.Function(f"f{number}", *[self.sort] * arity, self.sort)
+            for number, (name, arity) in enumerate(sorted(used.functions.items()))
+        }
+        arities = [*sorted(used.predicates.items()), *((name, 0) for name in sorted(used.propositions))]
+        self.predicates: dict[tuple[str, int], Any] = {
+            (name, arity): z3.Function(f"p{number}", *[self.sort] * arity, truth)
+            for number, (name, arity) in enumerate(arities)
+        }
+
+    def formula(self, formula: Formula, variables: dict[str, Any]) -> Any:
+        import z3
+
+        match formula:
+            case Atom(predicate, arguments):
+                return self.predicates[predicate, len(arguments)](*(self._term(a, variables) for a in arguments))
+            case Equality(left, right):
+                return self._term(left, variables) == self._term(right, variables)
+            case Not(body):
+                return z3.Not(self.formula(body, variables))
+            case Compound(operator, operands):
+                return self._joined(operator, [self.formula(operand, variables) for operand in operands])
+            case Quantified(quantifier, variable, body):
+                fresh = self._variable()
+                inner = self.formula(body, {**variables, variable: fresh})
+                return z3.ForAll([fresh], inner) if quantifier is Quantifier.ALL else z3.Exists([fresh], inner)
+
+    def closed(self, size: int) -> Any:
+        """Say that there are no more than `size` objects."""
+        import z3
+
+        names = [z3.Const(f"e{number}", self.sort) for number in range(size)]
+        anything = self._variable()
+        return z3.ForAll([anything], z3.Or([anything == name for name in names]))
+
+    def _variable(self) -> Any:
+        """Return a name of its own for every quantifier, so that none captures another's."""
+        import z3
+
+        self._num_variables += 1
+        return z3.Const(f"x{self._num_variables}", self.sort)
+
+    def _joined(self, operator: Operator, operands: list[Any]) -> Any:
+        import z3
+
+        match operator:
+            case Operator.AND:
+                return z3.And(operands)
+            case Operator.OR:
+                return z3.Or(operands)
+            case Operator.IMPLIES:
+                return z3.Implies(operands[0], operands[1])
+            case Operator.IFF:
+                return operands[0] == operands[1]
+            case Operator.XOR:
+                return z3.Xor(operands[0], operands[1])
+
+    def _term(self, term: Term, variables: dict[str, Any]) -> Any:
+        match term:
+            case Variable(name):
+                return variables[name]
+            case Constant(name):
+                return self.constants[name]
+            case Application(function, arguments):
+                return self.functions[function, len(arguments)](*(self._term(a, variables) for a in arguments))
+
+    def model(self, found: Any) -> Model | None:
+        """Read a finite model off Z3's; None where there is none of at most `MAX_SIZE` objects."""
+        objects = self._objects(found)
+        if len(objects) > MAX_SIZE:
+            return None
+        numbers = {str(value): number for number, value in enumerate(objects)}
+        try:
+            return Model(
+                len(objects),
+                {name: numbers[_value(found, constant)] for name, constant in self.constants.items()},
+                {
+                    symbol: {row: numbers[value] for row, value in self._table(found, function, symbol[1], objects)}
+                    for symbol, function in self.functions.items()
+                },
+                {
+                    symbol: frozenset(
+                        row for row, value in self._table(found, predicate, symbol[1], objects) if value == "True"
+                    )
+                    for symbol, predicate in self.predicates.items()
+                },
+            )
+        except (KeyError, FormulaError):
+            return None
+
+    def _objects(self, found: Any) -> list[Any]:
+        """Return the values of Z3's universe and of the constants; at least one."""
+        import z3
+
+        values = [found.eval(constant, model_completion=True) for constant in self.constants.values()]
+        listed = found.get_universe(self.sort) if self.sort in found.sorts() else None
+        distinct = {str(value): value for value in [*(listed or []), *values]}
+        if not distinct:
+            anything = found.eval(z3.Const("e", self.sort), model_completion=True)
+            distinct[str(anything)] = anything
+        return list(distinct.values())
+
+    def _table(self, found: Any, symbol: Any, arity: int, objects: list[Any]) -> Iterable[tuple[tuple[int, ...], str]]:
+        if len(objects) ** arity > MAX_ROWS:
+            raise FormulaError("too_large", "the model is too large to be read")
+        for row in assignments(len(objects), arity):
+            yield row, _value(found, symbol(*(objects[number] for number in row)))
+
+
+def _value(found: Any, term: Any) -> str:
+    return str(found.eval(term, model_completion=True))
