@@ -102,6 +102,9 @@ def _second_opinion(certificate: dict[str, Any], dataset: str | None) -> bool:
     if dataset in TRANSLATORS and source == "none":
         # Attack: withhold the reference, so that any formalisation will do.
         raise Rejected("reference_is_missing")
+    if dataset in TRANSLATORS and source not in ("given", dataset):
+        # Attack: name a translator whose language the text is not in.
+        raise Rejected("other_problem")
     translator = TRANSLATORS.get(source if dataset is None or dataset not in TRANSLATORS else dataset)
     if text_contradicts(problem["context"], problem["question"], source, certificate["claim"], problem["options"]):
         raise Rejected("text_says_otherwise")

@@ -4,12 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from critics.judge import judge_record
 from critics.problem import Formal, Problem
 from rollout.policy import ScriptedPolicy
 from rollout.problems.catalogue import FAMILIES
 from rollout.traces import Sampling
+from training.cli import app
 from training.comparison import write_report
 from training.config import ConfigError, load_run
 from training.evaluation import formal_outcome, measure, tally
@@ -238,3 +240,56 @@ def test_a_report_of_an_older_evaluation_leaves_out_what_was_not_counted(tmp_pat
     (arm,) = write_report(run)["arms"].values()
     assert arm["rounds"][0]["answers"] is None
     assert "Answers and abstentions" not in (run / "report.html").read_text()
+
+
+# -- the commands
+
+
+def certistar(*words: object):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.mark.parametrize("dataset", FAMILIES)
+def test_every_data_set_can_be_generated_from_the_command_line(tmp_path, dataset):
+    out = tmp_path / "problems.jsonl"
+    assert certistar("problems", dataset, "--num", 5, "--split", "test", "--out", out).exit_code == 0
+    assert [p.dataset for p in load_problems(out)] == [dataset] * 5
+
+
+def test_a_generators_own_keys_are_set_on_the_command_line(tmp_path):
+    out = tmp_path / "problems.jsonl"
+    keys = ("--set", "depths=[2]", "--set", "unknown_share=0")
+    assert certistar("problems", "proofwriter", "--num", 4, *keys, "--out", out).exit_code == 0
+    assert {(p.meta["depth"], p.answer) for p in load_problems(out)} == {(2, "A"), (2, "B")}
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("problems", "proofwriter", "--hops", "1"), "PrOntoQA"),
+        (("problems", "proofwriter", "--set", "depth=[1]"), "depths"),
+        (("problems", "proofwriter", "--set", "depths"), "key=value"),
+        (("problems", "folio"), "folio"),
+        (("problems", "folio", "--from", "gone.jsonl"), "folio"),
+    ],
+)
+def test_what_a_data_set_does_not_have_is_refused(tmp_path, words, told):
+    result = certistar(*words, "--out", tmp_path / "p.jsonl")
+    assert result.exit_code == 2
+    assert told in result.stderr
+
+
+def test_every_named_arm_is_evaluated(tmp_path, tiny_model):
+    problems, config = tmp_path / "problems.jsonl", tmp_path / "c.yaml"
+    problems.write_text(json.dumps(TRUE.record()) + "\n")
+    config.write_text(
+        f"name: c\nmodel: {{name: {tiny_model}}}\nsampling: {{max_new_tokens: 20, conclusion: decided}}\narms:\n"
+        "  - {name: guided, keep: guided, decoding: guided}\n"
+        "  - {name: plain, keep: naive, decoding: free, format: cot}\n"
+    )
+    told = certistar("evaluate", config, "--problems", problems, "--arm", "plain", "--arm", "guided", "--json")
+    modes = json.loads(told.stdout)
+    assert {name: mode["conclusion"] for name, mode in modes.items()} == {"plain": "free", "guided": "decided"}
+    refused = certistar("evaluate", config, "--problems", problems, "--arm", "naive")
+    assert refused.exit_code == 2
+    assert "guided, plain" in refused.stderr

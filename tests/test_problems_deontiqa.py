@@ -4,7 +4,7 @@ from collections import Counter
 import pytest
 
 from critics.background import background
-from critics.formula import parse_statement
+from critics.formula import parse_literal, parse_statement
 from critics.judge import judge_record
 from critics.recheck import recheck
 from critics.reference import theory
@@ -44,7 +44,7 @@ def test_levels_and_answers_are_balanced():
 
 
 def test_the_wording_of_a_question_tells_nothing_of_its_answer():
-    many = [p for p in generate(DeontiQA(levels=(2,)), 600, seed=9)]
+    many = list(generate(DeontiQA(levels=(2,)), 400, seed=9))
     for asked in {modality(p.formal.goal) for p in many}:
         group = [p for p in many if modality(p.formal.goal) == asked]
         # Three standard deviations of a fair coin.
@@ -52,18 +52,17 @@ def test_the_wording_of_a_question_tells_nothing_of_its_answer():
     assert len({modality(p.formal.goal) for p in many}) == 6
 
 
-def test_a_rule_speaks_for_each_side():
+def test_some_rule_would_say_the_opposite_if_it_applied():
     """Else the only rule about the action would give the answer away."""
     for problem in MANY:
-        goal = parse_statement(problem.formal.goal)
-        (action,) = goal.arguments
-        conclusions = [parse_statement(axiom) for axiom in problem.formal.axioms if " -> " in axiom]
-        signs = {
-            rule.conclusion.positive
-            for rule in conclusions
-            if rule.conclusion.predicate in MODALITIES and action.function in str(rule.conclusion)
-        }
-        assert signs == {True, False} or problem.meta["level"] > 1, problem.context
+        goal = parse_literal(problem.formal.goal)
+        conclusion = goal if problem.answer == "true" else goal.negated()
+        rules = [parse_statement(axiom) for axiom in problem.formal.axioms[: -len(AXIOMS)] if " -> " in axiom]
+        assert any(
+            (rule.conclusion.positive, rule.conclusion.predicate) == (not conclusion.positive, conclusion.predicate)
+            and rule.conclusion.arguments[0].function == conclusion.arguments[0].function
+            for rule in rules
+        ), problem.context
 
 
 def test_no_theory_contradicts_itself():
@@ -87,7 +86,7 @@ def test_the_text_is_translated_back_to_the_formalisation():
 
 
 def test_every_action_and_modality_occurs():
-    goals = " ".join(p.formal.goal for p in generate(DeontiQA(), 300, seed=3))
+    goals = " ".join(p.formal.goal for p in generate(DeontiQA(), 200, seed=3))
     assert set(re.findall(r"\((\S+)", goals)) >= {*scheduling.ACTIONS, *MODALITIES}
 
 
@@ -99,8 +98,7 @@ def test_some_last_steps_are_rules_that_nobody_states():
         for problem in problems:
             last, before = decide(problem.formal)[1][-1], decide(problem.formal)[1][-2]
             counts[name] += last.arguments == before.arguments
-    assert counts["none"] == 0
-    assert counts["all"] > 10
+    assert counts["none"] < 3 < 10 < counts["all"]
 
 
 @pytest.mark.parametrize("style", ["compact", "annotated"])

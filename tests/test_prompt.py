@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from critics.blocks import final_answer
+from critics.formula import parse_literal
 from critics.judge import judge
 from critics.problem import Attempt, Problem
 from rollout.masks import MaskEngine
@@ -13,6 +14,7 @@ from rollout.policy import HuggingFacePolicy
 from rollout.problems.catalogue import FAMILIES, family
 from rollout.prompt import SEPARATOR, PromptStyle, messages, problem_text, solved_examples, text
 from rollout.sampling import Request, sample_batch
+from rollout.sentence import read_aloud
 from rollout.tokens import token_bytes
 from rollout.traces import Sampling
 from rollout.worker import sample
@@ -120,3 +122,21 @@ def test_a_few_shot_completion_ends_where_the_next_example_would_begin(tiny_mode
     stopped = [trace for trace in traces if trace.finished]
     assert stopped
     assert all("us" not in trace.completion and trace.completion_ids == () for trace in stopped)
+
+
+@pytest.mark.parametrize(
+    ("literal", "context", "sentence"),
+    [
+        ("(cat tom)", "Tom is a cat. Cats are warm.", "Tom is a cat."),
+        ("(not (impus tom))", "Every impus is warm.", "Tom is not an impus."),
+        ("(warm tom)", "Cats are warm. Warm people are kind.", "Tom is warm."),
+        ("(chases bald-eagle dog)", "The bald eagle is big. The dog is red.", "The bald eagle chases the dog."),
+        ("(not (likes bob ann))", "Bob is kind.", "It is not so that Bob likes Ann."),
+        ("(all dogs mammals)", "All dogs are mammals.", "All dogs are mammals."),
+        ("(not (all dogs cats))", "", "Some dogs are not cats."),
+        ("(not (some dogs cats))", "", "No dogs are cats."),
+        ("(not (obligatory (call bob)))", "", "It is not obligatory: call bob."),
+    ],
+)
+def test_an_inference_is_read_aloud_in_the_contexts_words(literal, context, sentence):
+    assert read_aloud(parse_literal(literal), context) == sentence

@@ -11,6 +11,13 @@ MAX_INSTANCES = 200_000
 
 def check_safety(rule: Rule, text: str) -> None:
     """Raise `ProgramError` where a variable is bound by no positive condition."""
+    if loose := unsafe_variables(rule):
+        hint = "; a constant starts with a small letter" if rule.is_fact() else "; no positive condition binds it"
+        raise fault("unsafe", f"unsafe variable {', '.join(loose)}{hint}", text, rule.offset)
+
+
+def unsafe_variables(rule: Rule) -> list[str]:
+    """Return the variables that no positive condition and no equation binds."""
     bound = _bound(rule.body, set())
     loose = _loose(rule.body, bound)
     if isinstance(rule.head, Choice):
@@ -19,10 +26,7 @@ def check_safety(rule: Rule, text: str) -> None:
             loose += _loose((element.literal, *element.condition), local)
     else:
         loose += _loose(rule.head, bound)
-    if loose:
-        written = ", ".join(dict.fromkeys(loose))
-        hint = "; a constant starts with a small letter" if rule.is_fact() else "; no positive condition binds it"
-        raise fault("unsafe", f"unsafe variable {written}{hint}", text, rule.offset)
+    return list(dict.fromkeys(loose))
 
 
 def num_instances(rules: Iterable[Rule], num_constants: int) -> int:

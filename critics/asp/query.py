@@ -101,6 +101,9 @@ def _block(kind: str, inside: str, numbers: dict[str, int], blocks: list[Block])
         # Attack: a block about itself has no least meaning, and whichever it is given may be the answer.
         raise ProgramError("cyclic_ref", f"{kind}({inside.strip()}) refers to a block that does not stand before it")
     parts = tuple(numbers[str(int(ref))] for ref in refs)
+    if kind == "SOME":
+        # It is symmetric: the block with more variables goes first.
+        parts = tuple(sorted(parts, key=lambda part: -len(blocks[part].variables)))
     return Connective(kind, parts, _variables(kind, [blocks[part].variables for part in parts]))
 
 
@@ -119,12 +122,11 @@ def _atom(inside: str) -> Atom:
 def _variables(kind: str, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
     """Return the variables left open: none after ALL and SOME, which bind every variable of their first part.
 
-    All shared names bind at once. A variable in the second part of ALL alone would hide an existential.
+    Equal names are one variable. A variable in the second part of ALL alone would hide an existential.
     """
     if kind in ("ALL", "SOME"):
-        first, second = map(set, parts)
-        if not first & second or (kind == "ALL" and not second <= first):
-            raise ProgramError("unsafe_query_var", f"{kind} needs the same variable in both its blocks")
+        if not parts[1] or not set(parts[1]) <= set(parts[0]):
+            raise ProgramError("unsafe_query_var", f"{kind} needs the variables of its second block in its first")
         return ()
     if len(set(parts)) != 1 or (kind == "IF-THEN" and parts[0]):
         raise ProgramError("unsafe_query_var", f"{kind} joins blocks with different variables, or open ones")

@@ -71,8 +71,3 @@ def decide(premises: Sequence[Formula], conclusion: Formula, budget: Budget = DE
             return Undecided("whether the conclusion can hold")
         case _:
             return Undecided("whether the conclusion can fail")
-
-
-def counterexample(premises: Sequence[Formula], conclusion: Formula, budget: Budget = DEFAULT_BUDGET) -> Solved:
-    """Look for a model of the premises in which the conclusion fails; unsatisfiable: they entail it."""
-    return solve([*premises, Not(conclusion)], budget)

@@ -49,8 +49,10 @@ from critics.fol.wrapping import unwrapped
 
 MAX_DEPTH = 120
 """Of brackets, signs and terms within each other; the deepest published formula has fewer than 20."""
-MAX_MENDED = 150
+MAX_MENDED = 100
 """Tokens; longer formulas are not mended, because every place is tried."""
+MAX_WIDENED = 4
+"""Quantifiers without a stop that are tried with a wider scope; published formulas need two."""
 _RANK = {Operator.IFF: 1, Operator.IMPLIES: 2, Operator.XOR: 3, Operator.OR: 4, Operator.AND: 5}
 _BINDABLE = re.compile(r"[a-z]\d*")
 _CLOSING = {"(": ")", "[": "]"}
@@ -124,7 +126,7 @@ def _read_widening(tokens: list[Token]) -> _Read:
             for at, variable in read.narrow
             if variable == name and at < place and at not in tried
         ]
-        if not left_open or len(tried) >= 8:
+        if not left_open or len(tried) >= MAX_WIDENED:
             return read
         tried.add(max(left_open))
         try:

@@ -5,6 +5,7 @@ not vouch for itself. Symbols are numbered in both. A model that Z3 reports coun
 confirms it; what a solver gives up on stays undecided.
 """
 
+import importlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -75,15 +76,13 @@ def solve(formulas: Iterable[Formula], budget: Budget) -> Solved:
 
 def version() -> str:
     """Return the name and version of the solver that `solve` asks."""
-    import z3
-
-    return f"z3 {z3.get_version_string()}"
+    return f"z3 {_module('z3').get_version_string()}"
 
 
 def ask_cvc5(formulas: Iterable[Formula], budget: Budget) -> Answer | None:
     """Ask cvc5 for satisfiability; None where it is not installed."""
     try:
-        import cvc5
+        cvc5 = _module("cvc5")
     except ImportError:
         return None
     solver = cvc5.Solver(cvc5.TermManager())
@@ -99,10 +98,13 @@ def ask_cvc5(formulas: Iterable[Formula], budget: Budget) -> Answer | None:
     return Answer.SATISFIABLE if result.isSat() else Answer.UNDECIDED
 
 
-def _solve_z3(formulas: list[Formula], used: Signature, size: int | None, budget: Budget) -> Solved:
-    import z3
+def _module(name: str) -> Any:
+    """Import a solver where it is first needed; neither has types."""
+    return importlib.import_module(name)
 
-    terms = _Terms(used)
+
+def _solve_z3(formulas: list[Formula], used: Signature, size: int | None, budget: Budget) -> Solved:
+    z3, terms = _module("z3"), _Terms(used)
     solver = z3.Solver(ctx=terms.context)
     solver.set("rlimit", budget.rlimit)
     solver.set("timeout", budget.wall_ms)
@@ -128,8 +130,7 @@ class _Terms:
     """Formulas as terms of one Z3 context, and Z3's models as ours."""
 
     def __init__(self, used: Signature) -> None:
-        import z3
-
+        z3 = self._z3 = _module("z3")
         self.context = z3.Context()
         self.sort: Any = z3.DeclareSort("U", self.context)
         truth = z3.BoolSort(self.context)
@@ -148,51 +149,45 @@ class _Terms:
         }
 
     def formula(self, formula: Formula, variables: dict[str, Any]) -> Any:
-        import z3
-
         match formula:
             case Atom(predicate, arguments):
                 return self.predicates[predicate, len(arguments)](*(self._term(a, variables) for a in arguments))
             case Equality(left, right):
                 return self._term(left, variables) == self._term(right, variables)
             case Not(body):
-                return z3.Not(self.formula(body, variables))
+                return self._z3.Not(self.formula(body, variables))
             case Compound(operator, operands):
                 return self._joined(operator, [self.formula(operand, variables) for operand in operands])
             case Quantified(quantifier, variable, body):
                 fresh = self._variable()
                 inner = self.formula(body, {**variables, variable: fresh})
-                return z3.ForAll([fresh], inner) if quantifier is Quantifier.ALL else z3.Exists([fresh], inner)
+                return (
+                    self._z3.ForAll([fresh], inner) if quantifier is Quantifier.ALL else self._z3.Exists([fresh], inner)
+                )
 
     def closed(self, size: int) -> Any:
         """Say that there are no more than `size` objects."""
-        import z3
-
-        names = [z3.Const(f"e{number}", self.sort) for number in range(size)]
+        names = [self._z3.Const(f"e{number}", self.sort) for number in range(size)]
         anything = self._variable()
-        return z3.ForAll([anything], z3.Or([anything == name for name in names]))
+        return self._z3.ForAll([anything], self._z3.Or([anything == name for name in names]))
 
     def _variable(self) -> Any:
         """Return a name of its own for every quantifier, so that none captures another's."""
-        import z3
-
         self._num_variables += 1
-        return z3.Const(f"x{self._num_variables}", self.sort)
+        return self._z3.Const(f"x{self._num_variables}", self.sort)
 
     def _joined(self, operator: Operator, operands: list[Any]) -> Any:
-        import z3
-
         match operator:
             case Operator.AND:
-                return z3.And(operands)
+                return self._z3.And(operands)
             case Operator.OR:
-                return z3.Or(operands)
+                return self._z3.Or(operands)
             case Operator.IMPLIES:
-                return z3.Implies(operands[0], operands[1])
+                return self._z3.Implies(operands[0], operands[1])
             case Operator.IFF:
                 return operands[0] == operands[1]
             case Operator.XOR:
-                return z3.Xor(operands[0], operands[1])
+                return self._z3.Xor(operands[0], operands[1])
 
     def _term(self, term: Term, variables: dict[str, Any]) -> Any:
         match term:
@@ -229,13 +224,11 @@ class _Terms:
 
     def _objects(self, found: Any) -> list[Any]:
         """Return the values of Z3's universe and of the constants; at least one."""
-        import z3
-
         values = [found.eval(constant, model_completion=True) for constant in self.constants.values()]
         listed = found.get_universe(self.sort) if self.sort in found.sorts() else None
         distinct = {str(value): value for value in [*(listed or []), *values]}
         if not distinct:
-            anything = found.eval(z3.Const("e", self.sort), model_completion=True)
+            anything = found.eval(self._z3.Const("e", self.sort), model_completion=True)
             distinct[str(anything)] = anything
         return list(distinct.values())
 

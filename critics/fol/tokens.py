@@ -149,7 +149,7 @@ def _token(text: str, position: int, notation: Notation, glued: bool, binding: b
         # The one sign that is a repair keeps its own spelling, so that the parser can record it.
         return Token(kind, "^" if sign[0] == "^" else meaning, position, glued), sign.end()
     quoted = _QUOTED.match(text, position)
-    if quoted is not None and notation.marked_names:
+    if quoted is not None and notation.marked_names and quoted[1].isprintable():
         return Token(Kind.NAME, _name(quoted[1], notation), position, glued, quoted=True), quoted.end()
     name = (_MARKED_NAME if notation.marked_names and not binding else _PLAIN_NAME).match(text, position)
     if name is None:

@@ -240,7 +240,7 @@ def _defects(problem: Problem, source: _Source) -> Iterator[str]:
         yield "left-out"
     if source.conclusion is None:
         yield "no-conclusion"
-    if not _asks_the_same(problem, source):
+    elif not _asks_the_same(problem, source, source.conclusion):
         yield "other-question"
     if problem.formal is None:
         return
@@ -253,12 +253,11 @@ def _defects(problem: Problem, source: _Source) -> Iterator[str]:
         yield "wrong-answer"
 
 
-def _asks_the_same(problem: Problem, source: _Source) -> bool:
+def _asks_the_same(problem: Problem, source: _Source, conclusion: Literal) -> bool:
     """Say whether the base's question is its gold conclusion, and a variant's is that but for the modality."""
     asked = _asked(problem.question)
     if problem.meta.get("variant") == "base":
-        conclusion = source.conclusion
-        return conclusion is not None and asked == (conclusion.positive, conclusion.predicate)
+        return asked == (conclusion.positive, conclusion.predicate)
     return asked is not None and _ASKED.sub("", problem.question) == _ASKED.sub("", source.question)
 
 

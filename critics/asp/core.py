@@ -1,0 +1,162 @@
+"""Explanations: the rules that a contradiction needs, the ground instances that it needs, and a sentence.
+
+A core is a minimal strongly inconsistent subset: every program between it and the whole is inconsistent with
+what is asked, which is the right notion where rules are non-monotonic and makes deletion correct (notes, A4).
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+
+from critics.asp.adequacy import selector
+from critics.asp.control import CompileError, GuardedControl, deletion_minimal
+from critics.asp.reader import Program
+from critics.asp.rules import Choice, Comparison, Condition, Element, Literal, Rule, is_variable
+
+MAX_GROUND = 2_000
+"""Ground instances of one explanation; beyond, its rules alone are told."""
+
+
+def strong_core(
+    solver: GuardedControl, num_rules: int, on: frozenset[str], first: tuple[int, ...] = ()
+) -> tuple[int, ...] | None:
+    """Return the rules of a core of the guards `on`, sorted; None where these can hold. `first` are tried last."""
+    selectors = frozenset(map(selector, range(num_rules)))
+    found = solver.core(on | selectors)
+    if found is None:
+        return None
+    order = sorted((i for i in range(num_rules) if selector(i) in found), key=lambda i: (i in first, -i))
+    kept = deletion_minimal(
+        [selector(i) for i in order], lambda rest: not solver.satisfiable(on | rest, free=selectors - rest)
+    )
+    return tuple(i for i in range(num_rules) if selector(i) in kept)
+
+
+def grounded(program: Program, core: tuple[int, ...], extra: tuple[Rule, ...]) -> list[tuple[int, Rule]]:
+    """Return the ground instances of the core's rules that contradict `extra`, with the rules' positions.
+
+    Empty where there are too many instances, or where these alone do not contradict it.
+    """
+    found = list(_instances([(i, program.rules[i]) for i in core] + [(-1, rule) for rule in extra]))
+    if not found or len(found) > MAX_GROUND:
+        return []
+    own = [(i, rule) for i, rule in found if i >= 0]
+    given = "\n".join(str(rule) for i, rule in found if i < 0)
+    guards = {f"__g{n}": [rule.render(f"__g{n}")] for n, (_, rule) in enumerate(own)}
+    try:
+        solver = GuardedControl(given, guards)
+    except CompileError:
+        return []
+    everything = frozenset(guards)
+    if solver.satisfiable(everything):
+        return []
+    # Last first: what becomes derivable late is what a proof most often does without.
+    kept = deletion_minimal(list(guards)[::-1], lambda rest: not solver.satisfiable(rest, free=everything - rest))
+    return [own[n] for n, guard in enumerate(guards) if guard in kept]
+
+
+def _instances(rules: list[tuple[int, Rule]]) -> Iterator[tuple[int, Rule]]:
+    """Yield ground instances whose positive conditions could hold, in the order in which they become derivable."""
+    known: dict[Literal, None] = {}
+    seen: dict[tuple[int, Rule], None] = {}
+    grown = True
+    while grown and len(seen) <= MAX_GROUND:
+        grown = False
+        for position, rule in rules:
+            for binding in list(_bindings(rule.body, known, {})):
+                instance = (position, _ground(rule, binding, known))
+                if instance not in seen:
+                    seen[instance] = None
+                    grown = True
+                    known |= dict.fromkeys(instance[1].heads())
+    # A choice gains elements as atoms become known: its last form replaces the earlier ones.
+    yield from {(position, rule.body): (position, rule) for position, rule in seen}.values()
+
+
+def _bindings(
+    conditions: tuple[Condition, ...], known: dict[Literal, None], binding: dict[str, str]
+) -> Iterator[dict[str, str]]:
+    positive = [c for c in conditions if isinstance(c, Literal) and not c.default]
+    found = [binding]
+    for literal in positive:
+        found = [new for old in found for atom in known if (new := _matched(literal, atom, old)) is not None]
+        if len(found) > MAX_GROUND:
+            return
+    equations = [c for c in conditions if isinstance(c, Comparison)]
+    for candidate in found:
+        solved = _solved(equations, candidate)
+        if solved is not None:
+            yield solved
+
+
+def _matched(literal: Literal, atom: Literal, binding: dict[str, str]) -> dict[str, str] | None:
+    if literal.signed != atom.signed:
+        return None
+    new = dict(binding)
+    for wanted, term in zip(literal.arguments, atom.arguments, strict=True):
+        if wanted != "_" and term != (new.setdefault(wanted, term) if is_variable(wanted) else wanted):
+            return None
+    return new
+
+
+def _solved(equations: list[Comparison], binding: dict[str, str]) -> dict[str, str] | None:
+    """Bind what `=` binds; comparisons of order are left to clingo."""
+    new = dict(binding)
+    for _ in equations:
+        for equation in equations:
+            left, right = (new.get(term, term) for term in equation.arguments)
+            if equation.operator == "=" and is_variable(left) != is_variable(right):
+                new[left if is_variable(left) else right] = right if is_variable(left) else left
+    for equation in equations:
+        left, right = (new.get(term, term) for term in equation.arguments)
+        if equation.operator in ("=", "!=") and (left == right) != (equation.operator == "="):
+            return None
+    return new
+
+
+def _ground(rule: Rule, binding: dict[str, str], known: dict[Literal, None]) -> Rule:
+    body = tuple(_filled(condition, binding) for condition in rule.body)
+    if not isinstance(rule.head, Choice):
+        return Rule(tuple(_filled_literal(literal, binding) for literal in rule.head), body)
+    elements = [
+        Element(_filled_literal(e.literal, local), tuple(_filled(c, local) for c in e.condition))
+        for e in rule.head.elements
+        for local in _bindings(e.condition, known, binding)
+    ]
+    return Rule(replace(rule.head, elements=tuple(dict.fromkeys(elements))), body)
+
+
+def _filled(condition: Condition, binding: dict[str, str]) -> Condition:
+    if isinstance(condition, Literal):
+        return _filled_literal(condition, binding)
+    left, right = (binding.get(term, term) for term in condition.arguments)
+    return Comparison(left, condition.operator, right)
+
+
+def _filled_literal(literal: Literal, binding: dict[str, str]) -> Literal:
+    return replace(literal, arguments=tuple(binding.get(term, term) for term in literal.arguments))
+
+
+def cited(program: Program, rule: int) -> str:
+    """Return how a rule is named: its number and its comment, or else its text."""
+    block = program.block_of(rule)
+    if block is None or not (block.comment or block.number is not None):
+        return str(program.rules[rule])
+    said = block.comment.rstrip(". ") or str(program.rules[rule])
+    return said if block.number is None else f"{said} (R{block.number})"
+
+
+def sentence(program: Program, core: tuple[int, ...], conclusion: str) -> str:
+    """Return one sentence from the rules' own comments; without rules, the conclusion alone."""
+    reasons = list(dict.fromkeys(cited(program, rule) for rule in core))
+    if not reasons:
+        return f"{conclusion}."
+    listed = reasons[0] if len(reasons) == 1 else f"{', '.join(reasons[:-1])} and {reasons[-1]}"
+    return f"{conclusion}, because {listed}."
+
+
+def steps(program: Program, instances: list[tuple[int, Rule]]) -> str:
+    """Return the ground instances, one a line, each after its rule's number."""
+    named = ((program.block_of(position), rule) for position, rule in instances)
+    lines = (f"{'' if block is None or block.number is None else f'R{block.number}: '}{rule}" for block, rule in named)
+    return "\n".join(chain(dict.fromkeys(lines)))

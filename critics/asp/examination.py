@@ -1,0 +1,152 @@
+"""Everything that the critic finds out about one submission, before any verdict: what dialogs and reports read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from critics.asp.adequacy import Mutant, domain_facts, kills, mutants, selected_fragments, selector
+from critics.asp.control import Fragments, GuardedControl, Solver, deletion_minimal
+from critics.asp.core import grounded, sentence, steps, strong_core
+from critics.asp.grounding import MAX_INSTANCES, check_safety, num_instances
+from critics.asp.hypothesis import Finding, Hypotheses
+from critics.asp.premises import Source, is_stated
+from critics.asp.query import Query, read_query
+from critics.asp.rules import constants_of
+from critics.asp.submission import Submission, read_submission
+from critics.asp.suite import Failure, run_test, test_fragments
+from critics.asp.tokens import ProgramError
+
+MAX_MUTANTS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A submission that compiles, with what the solver needs."""
+
+    submission: Submission
+    query: Query | None
+    """None where no query was asked for."""
+    hypotheses: Hypotheses | None
+    fragments: Fragments
+
+    @property
+    def text(self) -> str:
+        """The program as clingo reads it."""
+        return "\n".join(map(str, self.submission.program.rules))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What running a submission gives; of an inconsistent program, nothing else is worth running."""
+
+    consistent: bool
+    finding: Finding | None
+    """The query's value; None without a query."""
+    failures: tuple[Failure, ...]
+    """The tests that do not pass."""
+
+
+def prepare(completion: str) -> Prepared:
+    """Read a submission and bound its grounding; raises `ProgramError`. Nothing is solved."""
+    submission = read_submission(completion)
+    query = read_query(submission.query) if submission.query else None
+    facts = [fact for test in submission.tests for fact in test.facts]
+    for rule in submission.program.rules:
+        check_safety(rule, submission.program.text)
+    for fact in facts:
+        check_safety(fact, str(fact))
+    constants = constants_of(submission.program.rules)
+    hypotheses = None if query is None else Hypotheses(query, constants)
+    asked = [] if query is None else [term for literal in query.atoms() for term in literal.arguments]
+    num_constants = len({*constants, *constants_of(facts), *asked})
+    if num_instances([*submission.program.rules, *facts], num_constants) > MAX_INSTANCES:
+        # Attack: ten constants to the power of nine variables, which nothing can interrupt.
+        raise ProgramError("grounding_bound", f"the rules could have more than {MAX_INSTANCES} ground instances")
+    fragments = test_fragments(submission.tests) | ({} if hypotheses is None else hypotheses.fragments())
+    return Prepared(submission, query, hypotheses, fragments)
+
+
+def run(prepared: Prepared, make: Callable[[str, Fragments], Solver] = GuardedControl) -> Outcome:
+    """Run program, query and tests; raises `BudgetExhausted` and `CompileError`."""
+    solver = make(prepared.text, prepared.fragments)
+    if not solver.satisfiable(()):
+        return Outcome(False, None, ())
+    finding = None if prepared.hypotheses is None else prepared.hypotheses.evaluate(solver)
+    failures = (run_test(solver, i, test) for i, test in enumerate(prepared.submission.tests))
+    return Outcome(True, finding, tuple(failure for failure in failures if failure is not None))
+
+
+class Inspection:
+    """One Control in which every rule can be switched off and damaged: for cores, adequacy and explanations."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self.prepared = prepared
+        self.program = prepared.submission.program
+        self.damages = mutants(self.program.rules)
+        if len(self.damages) > MAX_MUTANTS:
+            raise ProgramError("too_long", f"the rules have more than {MAX_MUTANTS} mutants")
+        self._fragments = selected_fragments(self.program.rules, self.damages) | dict(prepared.fragments)
+        self._solver = GuardedControl(domain_facts(self.program.rules), self._fragments)
+
+    def kills(self) -> list[tuple[Mutant, ...]]:
+        """Return for each test the mutants on which it fails."""
+        return kills(self._solver, self.prepared.submission.tests, self.damages, len(self.program.rules))
+
+    def core(self, on: frozenset[str], first: tuple[int, ...] = ()) -> tuple[int, ...] | None:
+        """Return a core of the guards `on`; the rules `first` are the last to be left out."""
+        return strong_core(self._solver, len(self.program.rules), on, first)
+
+    def support(self, value: str, source: Source) -> tuple[int, ...]:
+        """Return a smallest-by-deletion set of rules that gives the query its value, `true` or `false`.
+
+        Rules that no premise states are tried last, so that one that suffices for the answer stays in.
+        """
+        hypotheses = self.prepared.hypotheses
+        assert hypotheses is not None
+        rules = range(len(self.program.rules))
+        stated = [i for i in rules if is_stated(self.program, i, source)]
+        hidden = [i for i in rules if i not in stated]
+
+        def holds(kept: frozenset[str]) -> bool:
+            return self._solver.satisfiable(kept) and hypotheses.evaluate(self._solver, kept).value == value
+
+        kept = deletion_minimal(map(selector, [*stated, *hidden]), holds)
+        return tuple(i for i in rules if selector(i) in kept)
+
+    def told(self, failure: Failure) -> str:
+        """Return the shortest thing that is enough to see why a test fails."""
+        test = self.prepared.submission.tests[failure.test]
+        on = frozenset({f"__x{failure.test}"})
+        if failure.reason == "no_contradiction":
+            return f"{failure}. {self._shown(on)}"
+        if failure.literal is None:
+            return f"{failure}. {self.explained(on, failure.test, 'That is a contradiction')}"
+        kind, literals = {
+            "not_in_all": ("ua", test.infer_all),
+            "in_none": ("wb", test.infer_any),
+            "inferred": ("wc", test.infer_none),
+        }[failure.reason]
+        number = literals.index(failure.literal)
+        guard = f"__{kind[0]}{failure.test}{kind[1]}{number}"
+        if failure.reason == "in_none":
+            return f"{failure}. {self.explained(on | {guard}, failure.test, f'{failure.literal} cannot hold')}"
+        return f"{failure}. {self._shown(on | {guard})}"
+
+    def explained(self, on: frozenset[str], test: int | None, conclusion: str) -> str:
+        """Return a sentence from the rules' comments, and the ground instances below it where they are few."""
+        core = self.core(on)
+        if core is None:
+            return conclusion
+        facts = () if test is None else self.prepared.submission.tests[test].facts
+        said = sentence(self.program, core, conclusion)
+        instances = grounded(self.program, core, facts)
+        return f"{said}\n{steps(self.program, instances)}" if instances else said
+
+    def _shown(self, on: frozenset[str]) -> str:
+        """Return an answer set, as a counterexample, without what is common to every one."""
+        everything = frozenset(map(selector, range(len(self.program.rules))))
+        model = self._solver.model(on | everything)
+        assert model is not None
+        atoms = sorted(atom for atom in model if not atom.lstrip("-").startswith("__"))
+        facts = {str(rule.heads()[0]) for rule in self.program.rules if rule.is_fact()}
+        shown = [atom for atom in atoms if atom not in facts] or atoms
+        return f"One answer set has {', '.join(shown[:12])}{' ..' if len(shown) > 12 else ''}."

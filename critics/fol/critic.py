@@ -1,0 +1,171 @@
+"""The critic of `fol` attempts: reads premises and conclusion, and lets Z3 say whether the one follows from the others.
+
+An answer is certified when the solver derives it, the gold answer agrees, the premises have a model that our evaluator
+confirms, and the conclusion says something. Whether the formulas mean what the prose says can be checked only against a
+reference: each premise must be one of its axioms or follow from them, and the conclusion be its goal. Without a
+reference the formalisation is trusted, and the certificate says so; then the conclusion must not be assumed as
+such, and `unknown` must be about what the premises are about, because leaving things out leaves things open.
+"""
+
+from collections.abc import Sequence
+
+from critics.checker import in_terms_of
+from critics.fol.certificate import RESULTS, entailment_certificate
+from critics.fol.entailment import DEFAULT_BUDGET, Denied, Entailed, Entailment, Inconsistent, Open, Undecided, decide
+from critics.fol.model import Model
+from critics.fol.normal import key
+from critics.fol.program import Program, read_program
+from critics.fol.solvers import Answer, solve
+from critics.fol.syntax import Compound, Formula, FormulaError, Not, Operator, negated, open_names, signature
+from critics.fol.theory import FolTheory, in_terms_of_theory, read_theory, shares_vocabulary, unstated
+from critics.formula import FormulaError as AnyFormulaError
+from critics.problem import Attempt, Problem
+from critics.reference import Reference, ReferenceMismatch, reference, text_contradicts
+from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
+
+MAX_FEEDBACK = 300
+
+
+class _Refusal(Exception):  # noqa: N818
+    """Why the attempt cannot be certified, carrying the kind of verdict."""
+
+    def __init__(self, kind: type[Unproved | Vacuous | TimedOut], reason: str, feedback: str) -> None:
+        super().__init__(reason)
+        self.kind, self.reason, self.feedback = kind, reason, _brief(feedback)
+
+
+def judge_fol(problem: Problem, attempt: Attempt) -> Verdict:
+    """Judge one attempt; bounded by the solver's budget for at most a dozen questions."""
+    try:
+        known = reference(problem)
+        theory = None if known is None else read_theory(known.formal)
+    except (ReferenceMismatch, AnyFormulaError) as error:
+        return CriticError("no_reference", None, _brief(f"the problem's own formalisation cannot be used: {error}"))
+    try:
+        program = read_program(attempt.completion)
+        program = program if theory is None else in_terms_of_theory(program, theory)
+        entailment = decide(program.premises, program.conclusion)
+    except FormulaError as error:
+        return Malformed(error.reason, None, _brief(str(error)))
+    answer = _answer(entailment, problem)
+    if answer is not None and problem.answer is not None and answer != problem.answer:
+        return Refuted("wrong_answer", answer, f"the answer is not {answer}")
+    try:
+        return _certified(problem, known, theory, program, entailment, answer)
+    except _Refusal as refusal:
+        return refusal.kind(refusal.reason, answer, refusal.feedback)
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= MAX_FEEDBACK else f"{text[: MAX_FEEDBACK - 3]}..."
+
+
+def _answer(entailment: Entailment, problem: Problem) -> str | None:
+    """Return what the program yields, in the problem's terms; from inconsistent premises, nothing."""
+    value = RESULTS.get(type(entailment))
+    return None if value is None else in_terms_of(value, problem.options)
+
+
+def _certified(
+    problem: Problem,
+    known: Reference | None,
+    theory: FolTheory | None,
+    program: Program,
+    entailment: Entailment,
+    answer: str | None,
+) -> Verdict:
+    """Certify, or raise `_Refusal`."""
+    decided = _decided(entailment)
+    if answer is None:
+        raise _Refusal(Unproved, "no_option", f"no option, or more than one, says {RESULTS[type(decided)]}")
+    _refuse_open_names(program)
+    contingent = None if isinstance(decided, Open) else _contingent(program.conclusion, decided)
+    if theory is not None:
+        decided = _compared(program, theory, decided)
+    else:
+        _refuse_assumed(program, decided)
+        if isinstance(decided, Open):
+            _refuse_elsewhere(program, problem)
+    source = "none" if known is None else known.source
+    if text_contradicts(problem.context, problem.question, source, answer, problem.options):
+        raise _Refusal(Unproved, "text_says_otherwise", "the formulas answer something else than the text asks")
+    return Certified(
+        answer, entailment_certificate(problem, known, program, answer, decided, contingent, DEFAULT_BUDGET)
+    )
+
+
+def _decided(entailment: Entailment) -> Entailed | Denied | Open:
+    match entailment:
+        case Undecided(question):
+            raise _Refusal(TimedOut, "solver_budget", f"the solver could not tell {question}")
+        case Inconsistent():
+            raise _Refusal(Vacuous, "inconsistent_premises", "the premises contradict each other: anything follows")
+        case _:
+            return entailment
+
+
+def _refuse_open_names(program: Program) -> None:
+    names = open_names(program.formulas())
+    if names:
+        raise _Refusal(Unproved, "free_variable", f"no quantifier binds {', '.join(names)}: is all meant, or some?")
+
+
+def _contingent(conclusion: Formula, decided: Entailed | Denied) -> Model:
+    """Return a model, of no premise, in which the conclusion is otherwise: it says something."""
+    # Attack: conclude `p ∨ ¬p`, which any premises entail.
+    found = solve([Not(conclusion) if isinstance(decided, Entailed) else conclusion], DEFAULT_BUDGET)
+    if found.model is None and found.answer is Answer.UNSATISFIABLE:
+        raise _Refusal(Vacuous, "trivial_conclusion", "the conclusion holds or fails whatever the premises say")
+    if found.model is None:
+        raise _Refusal(TimedOut, "solver_budget", "the solver could not tell whether the conclusion says anything")
+    return found.model
+
+
+def _refuse_assumed(program: Program, decided: Entailed | Denied | Open) -> None:
+    if goal_assumed(program.premises, program.conclusion, RESULTS[type(decided)]):
+        raise _Refusal(Vacuous, "goal_assumed", "the answer is among the premises")
+
+
+def goal_assumed(premises: Sequence[Formula], conclusion: Formula, result: str) -> bool:
+    """Say whether a premise is the conclusion, or its negation where that is the result, in other words at most."""
+    if result == "unknown":
+        return False
+    assumed = key(conclusion if result == "true" else negated(conclusion))
+    return assumed in {key(premise) for premise in premises}
+
+
+def _refuse_elsewhere(program: Program, problem: Problem) -> None:
+    """Of what the premises do not mention, everything is unknown."""
+    if not is_mentioned(program.premises, program.conclusion):
+        raise _Refusal(Unproved, "not_in_premises", "the conclusion is about what no premise mentions")
+    needed = problem.meta.get("num_premises")
+    if isinstance(needed, int) and len(program.premises) < needed:
+        raise _Refusal(Unproved, "premises_missing", f"{len(program.premises)} premises for {needed} statements")
+
+
+def is_mentioned(premises: Sequence[Formula], conclusion: Formula) -> bool:
+    """Say whether the premises use every symbol of the conclusion."""
+    return signature([conclusion]).symbols() <= signature(premises).symbols()
+
+
+def _compared(program: Program, theory: FolTheory, decided: Entailed | Denied | Open) -> Entailed | Denied | Open:
+    """Return the result with models of the whole reference; raises `_Refusal` where the program formalises else."""
+    if not shares_vocabulary(program.formulas(), theory):
+        raise _Refusal(Unproved, "other_vocabulary", "the formulas use other symbols than the problem's formalisation")
+    new = unstated(program.premises, theory)
+    if new and not _entails(theory.axioms, Compound(Operator.AND, new) if len(new) > 1 else new[0]):
+        raise _Refusal(Unproved, "axiom_not_in_context", "a premise does not follow from what the problem states")
+    same = key(program.conclusion) == key(theory.goal)
+    if not same and not _entails((), Compound(Operator.IFF, (program.conclusion, theory.goal))):
+        raise _Refusal(Unproved, "goal_mismatch", "the conclusion is not what the problem asks")
+    whole = _decided(decide([*theory.axioms, *new], program.conclusion))
+    if type(whole) is not type(decided):
+        raise _Refusal(Unproved, "premises_missing", "what is left out decides the conclusion")
+    return whole
+
+
+def _entails(premises: Sequence[Formula], conclusion: Formula) -> bool:
+    found = solve([*premises, Not(conclusion)], DEFAULT_BUDGET)
+    if found.answer is Answer.UNDECIDED:
+        raise _Refusal(TimedOut, "solver_budget", "the solver could not compare the formulas with the problem's")
+    return found.answer is Answer.UNSATISFIABLE

@@ -1,0 +1,125 @@
+"""The reference of a problem as first-order formulas, and whether a program formalises it and nothing else."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from critics import formula as horn
+from critics.fol.normal import key
+from critics.fol.parser import parse
+from critics.fol.program import Program
+from critics.fol.syntax import (
+    Application,
+    Atom,
+    Compound,
+    Constant,
+    Equality,
+    Formula,
+    FormulaError,
+    Not,
+    Operator,
+    Quantified,
+    Quantifier,
+    Term,
+    Variable,
+    signature,
+)
+from critics.problem import Formal
+
+
+@dataclass(frozen=True, slots=True)
+class FolTheory:
+    """What a problem states and asks, in first-order logic."""
+
+    axioms: tuple[Formula, ...]
+    goal: Formula
+    folded: bool
+    """Whether names compare without regard to case: the Horn language's are lower-case, programs' are not."""
+
+
+def read_theory(formal: Formal) -> FolTheory:
+    """Read a reference in first-order or in Horn notation; raises `critics.formula.FormulaError`."""
+    try:
+        axioms = tuple(parse(axiom).formula for axiom in formal.axioms)
+        return FolTheory(axioms, parse(formal.goal).formula, folded=False)
+    except FormulaError as error:
+        try:
+            statements = [horn.parse_statement(axiom) for axiom in formal.axioms]
+            goal = horn.parse_literal(formal.goal)
+        except horn.FormulaError:
+            raise error from None
+    return FolTheory(tuple(folded(_statement(s)) for s in statements), folded(_literal(goal)), folded=True)
+
+
+def _statement(statement: horn.Statement) -> Formula:
+    if isinstance(statement, horn.Literal):
+        return _literal(statement)
+    formula = _literal(statement.conclusion)
+    for premise in reversed(statement.premises):
+        formula = Compound(Operator.IMPLIES, (_literal(premise), formula))
+    names = {name for literal in (*statement.premises, statement.conclusion) for name in literal.variables()}
+    for name in sorted(names, reverse=True):
+        formula = Quantified(Quantifier.ALL, name.lstrip("'"), formula)
+    return formula
+
+
+def _literal(literal: horn.Literal) -> Formula:
+    atom = Atom(literal.predicate, tuple(map(_term, literal.arguments)))
+    return atom if literal.positive else Not(atom)
+
+
+def _term(term: horn.Term) -> Term:
+    if isinstance(term, horn.Application):
+        return Application(term.function, tuple(map(_term, term.arguments)))
+    return Variable(term.lstrip("'")) if horn.is_variable(term) else Constant(term)
+
+
+def folded(formula: Formula) -> Formula:
+    """Return the formula with the names of its symbols in lower case, and a → (b → c) as (a ∧ b) → c."""
+    match formula:
+        case Atom(predicate, arguments):
+            return Atom(predicate.lower(), tuple(map(_folded_term, arguments)))
+        case Equality(left, right):
+            return Equality(_folded_term(left), _folded_term(right))
+        case Not(body):
+            return Not(folded(body))
+        case Quantified(quantifier, variable, body):
+            return Quantified(quantifier, variable, folded(body))
+        case Compound(Operator.IMPLIES, (one, Compound(Operator.IMPLIES, (other, conclusion)))):
+            both = Compound(Operator.AND, (one, other))
+            return folded(Compound(Operator.IMPLIES, (both, conclusion)))
+        case Compound(operator, operands):
+            return Compound(operator, tuple(map(folded, operands)))
+
+
+def _folded_term(term: Term) -> Term:
+    match term:
+        case Variable():
+            return term
+        case Constant(name):
+            return Constant(name.lower())
+        case Application(function, arguments):
+            return Application(function.lower(), tuple(map(_folded_term, arguments)))
+
+
+def in_terms_of_theory(program: Program, theory: FolTheory) -> Program:
+    """Return the program with its names as the reference has them."""
+    if not theory.folded:
+        return program
+    premises = tuple(map(folded, program.premises))
+    return Program(premises, folded(program.conclusion), (*program.repairs, "names_folded"))
+
+
+def shares_vocabulary(formulas: Sequence[Formula], theory: FolTheory) -> bool:
+    """Say whether formulas use the reference's symbols only, and as it uses them."""
+    reference = [*theory.axioms, theory.goal]
+    try:
+        signature([*reference, *formulas])
+    except FormulaError:
+        return False
+    return signature(formulas).symbols() <= signature(reference).symbols()
+
+
+def unstated(premises: Sequence[Formula], theory: FolTheory) -> tuple[Formula, ...]:
+    """Return the premises that are none of the axioms, up to names of variables, order and groups."""
+    stated = {key(axiom) for axiom in theory.axioms}
+    return tuple(premise for premise in premises if key(premise) not in stated)
