@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from critics.answer import judge_answer
+from critics.fol.critic import judge_fol
 from critics.guided import judge_guided
 from critics.lifeline import die_with_parent
 from critics.problem import Attempt, Problem, RecordError, read_attempt
 from critics.verdict import CriticError, TimedOut, Verdict, verdict_record
 
 Judge = Callable[[Problem, Attempt], Verdict]
-CRITICS: dict[str, Judge] = {"cot": judge_answer, "guided": judge_guided}
+CRITICS: dict[str, Judge] = {"cot": judge_answer, "guided": judge_guided, "fol": judge_fol}
 DEFAULT_TIMEOUT_S = 10.0
 
 

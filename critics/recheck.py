@@ -4,15 +4,20 @@ The checker replays the evidence against `problem.formal`. Where the text of the
 the project translates, the reference is translated again here, so that a forged reference is found as well.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from critics.checker import Rejected, check
+from critics.fol.certificate import KIND as FOL_KIND
+from critics.fol.recheck import check_entailment
 from critics.formula import FormulaError, parse_literal, parse_statement
 from critics.kernel import ArityError, WorkLimitExceeded
 from critics.problem import Formal, RecordError, is_object, read_formal
 from critics.reference import TRANSLATORS, same_formal, saturated, text_contradicts
 from critics.translators.translation import TranslationError
+
+CHECKERS: dict[str, Callable[[Any], bool]] = {FOL_KIND: check_entailment}
+"""The checkers of certificates that hold no Horn derivation, by kind; each says whether a second solver agreed."""
 
 
 def recheck(records: Iterable[object]) -> dict[str, Any]:
@@ -43,9 +48,12 @@ def recheck(records: Iterable[object]) -> dict[str, Any]:
 
 
 def recheck_one(verdict: dict[str, Any], record: dict[str, Any]) -> bool:
-    """Raise `Rejected`, or return whether the reference could be translated from the text a second time."""
+    """Raise `Rejected`, or return whether there is a second opinion: on the reference's text, or a second solver's."""
     certificate: Any = verdict.get("certificate")
-    check(certificate)
+    checker = CHECKERS.get(str(certificate.get("kind"))) if is_object(certificate) else None
+    seconded = checker is not None and checker(certificate)
+    if checker is None:
+        check(certificate)
     if verdict.get("answer") != certificate["claim"]:
         raise Rejected("answer_is_not_claim")
     if record.get("id") != verdict.get("id", record.get("id")):
@@ -53,10 +61,11 @@ def recheck_one(verdict: dict[str, Any], record: dict[str, Any]) -> bool:
         raise Rejected("other_attempt")
     try:
         dataset = _check_same_problem(record.get("problem"), certificate["problem"])
-        _check_consistency(certificate)
+        if checker is None:
+            _check_consistency(certificate)
         opinion = _second_opinion(certificate, dataset)
         _check_given(record.get("problem"), certificate["evidence"]["reference"])
-        return opinion
+        return opinion or seconded
     except WorkLimitExceeded as error:
         raise Rejected("too_large") from error
     except (RecordError, FormulaError, ArityError) as error:

@@ -10,14 +10,12 @@ from critics.background import background
 from critics.formula import (
     Literal,
     Statement,
-    Term,
     canonical_statement,
     is_variable,
     parse_literal,
     parse_statement,
     subterms,
 )
-from critics.inflection import article
 from critics.kernel import Inference, Kernel
 from critics.problem import Formal, Problem
 from rollout.sentence import read_aloud
@@ -128,28 +126,3 @@ def _declarations(statement: Statement) -> str:
             elif not is_variable(term):
                 blocks[f"[[object:{term}]]"] = None
     return " ".join(blocks)
-
-
-def kinds_of(formal: Formal) -> set[str]:
-    """Return the predicates that something is a kind of: those that some rule has as its premise, or a fact states."""
-    statements = [parse_statement(axiom) for axiom in formal.axioms]
-    return {
-        literal.predicate
-        for statement in statements
-        for literal in ([statement] if isinstance(statement, Literal) else statement.premises)
-    }
-
-
-def spoken(literal: Literal, kinds: set[str]) -> str:
-    """Return a literal as a sentence: `Rex is a cat.`, `Rex is not warm.`, `Father of rex is warm.`"""
-    subject, *rest = literal.arguments
-    words = " ".join([literal.predicate.replace("-", " "), *map(_words, rest)])
-    is_kind = literal.predicate in kinds and not rest and isinstance(subject, str)
-    noun = f"{article(words)} {words}" if is_kind else words
-    return f"{_words(subject).capitalize()} is {'' if literal.positive else 'not '}{noun}."
-
-
-def _words(term: Term) -> str:
-    if isinstance(term, str):
-        return term
-    return f"{term.function.replace('-', ' ')} of {' and '.join(map(_words, term.arguments))}"

@@ -109,8 +109,9 @@ def deletion_minimal(items: Iterable[str], holds: Callable[[frozenset[str]], boo
 
     Minimal in that sense for every `holds`; a minimum, or minimal under inclusion, only where `holds` is monotone.
     """
-    kept = frozenset(items)
-    for item in items:
+    ordered = list(items)
+    kept = frozenset(ordered)
+    for item in ordered:
         if holds(kept - {item}):
             kept -= {item}
     return kept

@@ -17,7 +17,7 @@ from critics.fol.normal import key
 from critics.fol.program import Program, read_program
 from critics.fol.solvers import Answer, solve
 from critics.fol.syntax import Compound, Formula, FormulaError, Not, Operator, negated, open_names, signature
-from critics.fol.theory import FolTheory, in_terms_of_theory, read_theory, shares_vocabulary, unstated
+from critics.fol.theory import MAX_COMPARED, FolTheory, in_terms_of_theory, read_theory, shares_vocabulary, unstated
 from critics.formula import FormulaError as AnyFormulaError
 from critics.problem import Attempt, Problem
 from critics.reference import Reference, ReferenceMismatch, reference, text_contradicts
@@ -153,7 +153,9 @@ def _compared(program: Program, theory: FolTheory, decided: Entailed | Denied | 
     if not shares_vocabulary(program.formulas(), theory):
         raise _Refusal(Unproved, "other_vocabulary", "the formulas use other symbols than the problem's formalisation")
     new = unstated(program.premises, theory)
-    if new and not _entails(theory.axioms, Compound(Operator.AND, new) if len(new) > 1 else new[0]):
+    if len(new) > MAX_COMPARED:
+        raise _Refusal(TimedOut, "solver_budget", f"more than {MAX_COMPARED} premises are not the problem's own")
+    if not all(_entails(theory.axioms, premise) for premise in new):
         raise _Refusal(Unproved, "axiom_not_in_context", "a premise does not follow from what the problem states")
     same = key(program.conclusion) == key(theory.goal)
     if not same and not _entails((), Compound(Operator.IFF, (program.conclusion, theory.goal))):

@@ -1,7 +1,7 @@
 """Whether premises entail a conclusion, refute it, or neither, with what is needed to check the answer again.
 
-Of the two questions, whether the conclusion can hold and whether it can fail together with the premises, each is answered by
-a finite model that our evaluator confirmed, or by a solver's word that there is none.
+There are two questions: whether the conclusion can hold together with the premises, and whether it can fail. Each is
+answered by a finite model that our evaluator confirmed, or by a solver's word that there is none.
 """
 
 from collections.abc import Sequence
@@ -57,6 +57,8 @@ DEFAULT_BUDGET = Budget()
 def decide(premises: Sequence[Formula], conclusion: Formula, budget: Budget = DEFAULT_BUDGET) -> Entailment:
     """Decide an entailment; raises `FormulaError` where a symbol has two arities or two roles."""
     holds = solve([*premises, conclusion], budget)
+    if holds.answer is Answer.UNDECIDED:
+        return Undecided("whether the conclusion can hold")
     fails = solve([*premises, Not(conclusion)], budget)
     match holds, fails:
         case Solved(model=Model() as one), Solved(model=Model() as other):
@@ -67,7 +69,5 @@ def decide(premises: Sequence[Formula], conclusion: Formula, budget: Budget = DE
             return Denied(model)
         case Solved(answer=Answer.UNSATISFIABLE), Solved(answer=Answer.UNSATISFIABLE):
             return Inconsistent()
-        case Solved(answer=Answer.UNDECIDED), _:
-            return Undecided("whether the conclusion can hold")
         case _:
             return Undecided("whether the conclusion can fail")

@@ -1,6 +1,6 @@
-"""Finite models, and an evaluator that decides whether a formula holds in one; standard library only, no solver.
+"""Finite models, and an evaluator that decides whether a formula holds in one, without a solver.
 
-A model is what refutes an entailment. Solvers find models, and this module checks them: a solver's word is never enough.
+A model is what refutes an entailment. Solvers find models, and this module checks them: a solver's word is not enough.
 """
 
 from collections.abc import Iterable
@@ -23,6 +23,7 @@ from critics.fol.syntax import (
     Term,
     Variable,
 )
+from critics.problem import is_list
 
 MAX_SIZE = 16
 """Objects; published problems are refuted by fewer than ten."""
@@ -85,7 +86,7 @@ def _symbol(text: str) -> Symbol:
 
 
 def _row(row: Any, length: int, size: int) -> tuple[int, ...]:
-    if not isinstance(row, list) or len(row) != length:
+    if not is_list(row) or len(row) != length:
         raise ValueError(f"a row of {length} objects is needed")
     return tuple(_object(value, size) for value in row)
 

@@ -34,15 +34,18 @@ def flattened(formula: Formula) -> Formula:
         case Compound(operator, operands):
             flat: list[Formula] = []
             for operand in map(flattened, operands):
-                same = isinstance(operand, Compound) and operand.operator is operator and operator in _NESTS
-                flat.extend(operand.operands if same and isinstance(operand, Compound) else [operand])
+                match operand:
+                    case Compound(inner, parts) if inner is operator and operator in _NESTS:
+                        flat += parts
+                    case _:
+                        flat.append(operand)
             return Compound(operator, tuple(flat))
         case Atom() | Equality():
             return formula
 
 
 def key(formula: Formula) -> str:
-    """Return one spelling for all formulas that differ by names of variables, order, groups and double negation only."""
+    """Return one spelling for formulas that differ by names of variables, order, groups and double negation only."""
     found = _key(flattened(_unsigned(formula)), ())
     if len(found) > MAX_KEY:
         raise FormulaError("too_long", "the formula is too large to compare")

@@ -13,7 +13,7 @@ Whatever was mended is recorded in `Parsed.repairs`, a word each.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -198,7 +198,7 @@ class _Reader:
         return FormulaError("syntax", f"{found} {where}", token.position)
 
     @contextmanager
-    def _deeper(self) -> Iterator[None]:
+    def _deeper(self) -> Generator[None]:
         if self.depth >= MAX_DEPTH:
             raise FormulaError("too_deep", f"nested more than {MAX_DEPTH} deep", self._next().position)
         self.depth += 1

@@ -1,8 +1,8 @@
 """The canonical text of a formula, which `critics.fol.parser` reads back as the same tree.
 
-Every quantifier has a stop, every group of operands its parentheses except the outermost, and a quantified formula that is
-neither the whole formula nor right below a quantifier stands in parentheses, so that a wide and a narrow scope of
-the stop read the same.
+Every quantifier has a stop, and every group of operands its parentheses except the outermost. A quantified formula
+that is neither the whole formula nor right below a quantifier stands in parentheses, so that a wide and a narrow
+scope of the stop read the same.
 """
 
 from critics.fol.syntax import (

@@ -78,7 +78,7 @@ def _split_sections(text: str) -> tuple[list[Line], list[Line]]:
             current = sections[heading] = []
         elif current is None:
             raise FormulaError("sections", f"line {number}: text before the first section")
-        if line and current is not None:
+        if line:
             current.append((number, line))
     if "premises" not in sections or "conclusion" not in sections:
         raise FormulaError("sections", "the sections 'Premises:' and 'Conclusion:' are needed")

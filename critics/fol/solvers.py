@@ -1,7 +1,7 @@
 """The two solvers: Z3, which decides and finds models, and cvc5, which gives a second opinion.
 
-Z3 is spoken to through its terms and cvc5 through SMT-LIB text, so that one mistake in putting formulas to a solver does
-not vouch for itself. Symbols are numbered in both. A model that Z3 reports counts only when our own evaluator
+Z3 is spoken to through its terms and cvc5 through SMT-LIB text, so that one mistake in putting formulas to a solver
+does not vouch for itself. Symbols are numbered in both. A model that Z3 reports counts only when our own evaluator
 confirms it; what a solver gives up on stays undecided.
 """
 
@@ -31,8 +31,8 @@ from critics.fol.syntax import (
     signature,
 )
 
-CLOSED_SIZES = (1, 2, 3, 4, 6)
-"""Sizes of domains tried one by one where Z3 finds no model by itself."""
+CLOSED_SIZES = (1, 2, 3, 5)
+"""Sizes of domains tried one by one where Z3 finds no model by itself, each with a quarter of the budget."""
 MAX_ROWS = 4_096
 """Values read off a model for one symbol."""
 
@@ -67,11 +67,13 @@ def solve(formulas: Iterable[Formula], budget: Budget) -> Solved:
     """Ask Z3, in a context of its own; raises `FormulaError` for formulas that do not fit together."""
     listed = list(formulas)
     used = signature(listed)
-    for size in (None, *CLOSED_SIZES):
-        found = _solve_z3(listed, used, size, budget)
-        if found.answer is Answer.SATISFIABLE or (size is None and found.answer is Answer.UNSATISFIABLE):
-            return found
-    return Solved(Answer.UNDECIDED)
+    found = _solve_z3(listed, used, None, budget)
+    if found.answer is not Answer.UNDECIDED:
+        return found
+    quarter = Budget(budget.rlimit // 4, budget.wall_ms // 4)
+    small = (_solve_z3(listed, used, size, quarter) for size in CLOSED_SIZES)
+    # That there is no small model says nothing about larger ones.
+    return next((closed for closed in small if closed.model is not None), Solved(Answer.UNDECIDED))
 
 
 def version() -> str:
@@ -224,9 +226,9 @@ class _Terms:
 
     def _objects(self, found: Any) -> list[Any]:
         """Return the values of Z3's universe and of the constants; at least one."""
-        values = [found.eval(constant, model_completion=True) for constant in self.constants.values()]
-        listed = found.get_universe(self.sort) if self.sort in found.sorts() else None
-        distinct = {str(value): value for value in [*(listed or []), *values]}
+        values: list[Any] = [found.eval(constant, model_completion=True) for constant in self.constants.values()]
+        listed: list[Any] = (found.get_universe(self.sort) if self.sort in found.sorts() else None) or []
+        distinct: dict[str, Any] = {str(value): value for value in [*listed, *values]}
         if not distinct:
             anything = found.eval(self._z3.Const("e", self.sort), model_completion=True)
             distinct[str(anything)] = anything

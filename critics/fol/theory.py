@@ -25,6 +25,9 @@ from critics.fol.syntax import (
 )
 from critics.problem import Formal
 
+MAX_COMPARED = 16
+"""Premises in words of the attempt's own; for each, a solver is asked whether the reference entails it."""
+
 
 @dataclass(frozen=True, slots=True)
 class FolTheory:

@@ -10,7 +10,7 @@ with the records that ask nothing and so are no problems.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -117,7 +117,7 @@ def _read(path: Path) -> Iterator[tuple[Finding, Problem | None]]:
 
 
 @contextmanager
-def _at(where: str) -> Iterator[None]:
+def _at(where: str) -> Generator[None]:
     """Say where a bad record stands."""
     try:
         yield
