@@ -44,7 +44,7 @@ KEYS = (
 )
 HORN_ENGINE = "certistar-horn/1"
 KINDS = ("horn-proof", "horn-saturation")
-REFERENCES = ("given", "prontoqa", "proofwriter", "syllogism", "prontoqa-ood")
+REFERENCES = ("given", "prontoqa", "proofwriter", "syllogism", "prontoqa-ood", "deontiqa")
 """Where a reference may come from: the problem itself, or the translator of a data set."""
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 MAX_MATCHES = 200_000
@@ -202,9 +202,9 @@ def _apply(rule: list[Atom], premises: list[Atom], result: Atom) -> None:
     for pattern, given in zip(rule[:-1], premises, strict=True):
         if not _matches(pattern, given, binding):
             raise Rejected("invalid_step")
-    if len(rule) == 1:
-        # A universal fact: its variables stand for whatever the result has in their places.
-        _matches(rule[0], result, binding)
+    if len(rule) == 1 and not _matches(rule[0], result, binding):
+        # The variables of a universal fact stand for whatever the result has in their places.
+        raise Rejected("invalid_step")
     conclusion = _filled(rule[-1], binding)
     if conclusion != result:
         raise Rejected("unbound_head_var" if _has_variables(conclusion[1]) else "invalid_step")

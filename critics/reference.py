@@ -9,7 +9,7 @@ from critics.checker import in_terms_of
 from critics.formula import Literal, Statement, canonical_statement, parse_literal, parse_statement
 from critics.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.problem import Formal, Problem
-from critics.translators import deductions, prontoqa, proofwriter, syllogism
+from critics.translators import deductions, deontiqa, prontoqa, proofwriter, syllogism
 from critics.translators.translation import TranslationError, Translator
 
 TRANSLATORS: dict[str, Translator] = {
@@ -17,6 +17,7 @@ TRANSLATORS: dict[str, Translator] = {
     "prontoqa-ood": deductions.translate,
     "proofwriter": proofwriter.translate,
     "syllogism": syllogism.translate,
+    "deontiqa": deontiqa.translate,
 }
 """The data sets whose language is regular. Their problems are translated whether they bring a formalisation or not."""
 

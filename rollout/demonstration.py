@@ -20,6 +20,8 @@ from critics.kernel import Inference, Kernel
 from critics.problem import Formal, Problem
 from rollout.sentence import read_aloud
 
+_VALIDITY = {"true": "valid", "false": "invalid", "unknown": "invalid"}
+"""What a proof, a refutation and a saturation say of an argument."""
 Style = Choice["compact", "annotated"]
 """compact: formal blocks, each inference after the rule it applies. annotated: every axiom beside its sentence,
 every inference read aloud after it."""
@@ -70,9 +72,8 @@ def compose(
         steps = " ".join(f"[[infer:{literal}]] {read_aloud(literal, problem.context)}" for literal in inferences)
     if answer == "unknown":
         steps = f"{steps} [[infer:nothing]]".lstrip()
-    return (
-        f"Formalized context: {context}\nFormalized goal: [[goal:{formal.goal}]]\nReasoning: {steps}\nAnswer: {answer}"
-    )
+    said = _VALIDITY[answer] if problem.options is not None and set(problem.options) == {"Valid", "Invalid"} else answer
+    return f"Formalized context: {context}\nFormalized goal: [[goal:{formal.goal}]]\nReasoning: {steps}\nAnswer: {said}"
 
 
 def _stated(problem: Problem, formal: Formal) -> list[str]:

@@ -4,6 +4,8 @@ import re
 
 from critics.formula import Application, Literal, Term
 from critics.inflection import article, plural
+from critics.theories import scheduling
+from critics.theories.scheduling_english import sentence
 
 _CATEGORICAL = {
     ("all", True): "All {} are {}.",
@@ -16,6 +18,8 @@ _CATEGORICAL = {
 
 def read_aloud(literal: Literal, context: str) -> str:
     """Return a literal as a sentence; names that the context calls `the ..` keep that, what it counts is a noun."""
+    if (said := _of_scheduling(literal)) is not None:
+        return said
     predicate = _words(literal.predicate)
     terms = [_words(term) for term in literal.arguments]
     if any(isinstance(term, Application) for term in literal.arguments):
@@ -28,6 +32,18 @@ def read_aloud(literal: Literal, context: str) -> str:
         return f"{_capital(said)}." if literal.positive else f"It is not so that {said}."
     noun = f"{article(predicate)} {predicate}" if _is_counted(predicate, context) else predicate
     return f"{_capital(subject)} is {'' if literal.positive else 'not '}{noun}."
+
+
+def _of_scheduling(literal: Literal) -> str | None:
+    """Return what DeontiQA's English says; None where the literal is none of its relations or modalities."""
+    signature = scheduling.SIGNATURE
+    is_modality = any(isinstance(term, Application) for term in literal.arguments)
+    if literal.predicate not in signature.predicates or not (is_modality or len(literal.arguments) > 1):
+        return None
+    try:
+        return sentence(literal, signature.sorts_in(literal, {}))
+    except ValueError:
+        return None
 
 
 def _words(term: Term) -> str:

@@ -1,6 +1,5 @@
 """Universal facts and function terms: what they mean to the kernel, and attacks on the critic that lean on them."""
 
-import copy
 import functools
 import json
 import time
@@ -105,14 +104,21 @@ def test_a_universal_fact_speaks_only_of_objects_of_its_sort():
     assert offers(kernel) == {"(busy anna)", "(busy (boss anna))"}
 
 
-# Attacks.
+# Attacks. `AXIOM; .. |- GOAL by STEP; ..` is an attempt on trust, which answers what its last step says.
 
 TRUSTED = Problem("p", "mine", "Prose.", "Is it?", answer=None)
 
 
-def text_of(axioms: Any, goal: str, steps: Any, answer: str = "true") -> str:
+def parts_of(attempt: str) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    """Return axioms, goal and steps."""
+    axioms, _, rest = attempt.partition(" |- ")
+    goal, _, steps = rest.partition(" by ")
+    return tuple(axioms.split("; ")), goal, tuple(steps.split("; ")) if steps else ()
+
+
+def text_of(axioms: Any, goal: str, steps: Any) -> str:
     blocks = [*(f"[[axiom:{a}]]" for a in axioms), f"[[goal:{goal}]]", *(f"[[infer:{s}]]" for s in steps)]
-    return f"{' '.join(blocks)}\nAnswer: {answer}"
+    return f"{' '.join(blocks)}\nAnswer: {'false' if f'(not {goal})' in steps else 'true'}"
 
 
 def judged(text: str, problem: Problem = TRUSTED) -> dict[str, Any]:
@@ -138,115 +144,108 @@ def bushy(times: int, leaf: str = "a") -> str:
     return functools.reduce(lambda term, _: f"(f {term} {term})", range(times), leaf)
 
 
-DOG = ("(dog rex)", "(dog 'x) -> (warm 'x)")
-CHEATS: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], str, tuple[str, str]]] = {
-    "a universal fact that is the goal of everything": (
-        (*DOG, "(happy 'x)"), "(happy rex)", ("(happy rex)",), "true", ("vacuous", "goal_assumed"),
-    ),
-    "a universal fact that denies the goal of everything": (
-        (*DOG, "(not (happy 'x))"), "(happy rex)", ("(not (happy rex))",), "false", ("vacuous", "goal_assumed"),
-    ),
-    "a universal fact of two variables that is the goal": (
-        ("(likes 'x 'y)", "(p b)"), "(likes a b)", ("(likes a b)",), "true", ("vacuous", "goal_assumed"),
-    ),
-    "a universal fact about a function of everything that is the goal": (
-        ("(ready (boss 'x))", "(p rex)"), "(ready (boss rex))", ("(ready (boss rex))",), "true", ("vacuous", "goal_assumed"),
-    ),
-    "a universal goal beside a longer way to it": (
-        (*DOG, "(warm 'x)"), "(warm rex)", ("(warm rex)",), "true", ("vacuous", "goal_assumed"),
-    ),
-    "universal facts that contradict each other about the goal's object alone": (
-        ("(p 'x)", "(not (p 'x))", "(p 'x) -> (g 'x)"), "(g a)", ("(p a)", "(g a)"), "true", ("vacuous", "inconsistent_context"),
-    ),
-    "a contradiction between a universal fact and an inference": (
-        (*DOG, "(not (warm 'x))", "(warm 'x) -> (g 'x)"), "(g rex)", ("(warm rex)", "(g rex)"), "true", ("vacuous", "inconsistent_context"),
-    ),
-    "a contradiction inside a function": (
-        ("(p (f 'x))", "(q a)", "(q 'x) -> (not (p (f 'x)))", "(q 'x) -> (g 'x)"), "(g a)", ("(g a)",), "true", ("timeout", "work_limit"),
-    ),
-    "a tautology to make the goal an inference": (
-        (*DOG, "(happy 'x) -> (happy 'x)"), "(happy rex)", ("(happy rex)",), "true", ("unproved", "invalid_step"),
-    ),
-    "an instance of a variable": (
-        ("(cold 'x)", "(cold 'x) -> (blue 'x)"), "(blue rex)", ("(cold 'x)", "(blue rex)"), "true", ("malformed", "free_variable"),
-    ),
-    "an instance named like a variable": (
-        ("(cold 'x)", "(cold 'x) -> (blue 'x)"), "(blue rex)", ("(cold x)", "(blue rex)"), "true", ("unproved", "invalid_step"),
-    ),
-    "an instance about something that occurs nowhere": (
-        ("(cold 'x)", "(cold zed) -> (g a)"), "(g a)", ("(cold nobody)", "(g a)"), "true", ("unproved", "invalid_step"),
-    ),
-    "a universal goal": (("(cold 'x)",), "(cold 'x)", (), "true", ("malformed", "free_variable")),
-    "a rule with a variable of its own inside a term": (
-        ("(p a)", "(p 'x) -> (g (f 'x 'y))"), "(g (f a b))", ("(g (f a b))",), "true", ("malformed", "unbound_head_var"),
-    ),
-    "a variable as a function": (
-        ("(p (f a))", "(p ('x a)) -> (g a)"), "(g a)", ("(g a)",), "true", ("malformed", "syntax"),
-    ),
-    "a function taken for a predicate": (
-        ("(likes (warm rex) tom)", "(warm 'x) -> (g 'x)"), "(g rex)", ("(g rex)",), "true", ("unproved", "invalid_step"),
-    ),
-    "a predicate taken for a function": (
-        ("(warm rex)", "(likes (warm 'x) 'y) -> (g 'x)"), "(g rex)", ("(g rex)",), "true", ("unproved", "invalid_step"),
-    ),
-    "an object taken for a function": (
-        ("(likes f tom)", "(likes (f 'x) 'y) -> (g 'y)"), "(g tom)", ("(g tom)",), "true", ("unproved", "invalid_step"),
-    ),
-    "a term for its inside": (
-        ("(busy (boss rex))", "(busy 'x) -> (g 'x)"), "(g rex)", ("(g rex)",), "true", ("unproved", "invalid_step"),
-    ),
-    "a deeper term than the rule has": (
-        ("(p (f (f a)))", "(p (f 'x)) -> (g 'x)"), "(g a)", ("(g a)",), "true", ("unproved", "invalid_step"),
-    ),
-    "arguments of a function the other way round": (
-        ("(p (f a b))", "(p (f 'x 'y)) -> (g (f 'y 'x))"), "(g (f a b))", ("(g (f a b))",), "true", ("unproved", "invalid_step"),
-    ),
-    "one variable for two terms": (
-        ("(r (f a) (f b))", "(r (f 'x) (f 'x)) -> (g 'x)"), "(g a)", ("(g a)",), "true", ("unproved", "invalid_step"),
-    ),
-    "a function with another number of arguments": (
-        ("(p (f a))", "(p (f 'x 'y)) -> (g 'x)"), "(g a)", ("(g a)",), "true", ("malformed", "arity"),
-    ),
-    "a negation inside a term": (
-        ("(p (not (f a)))", "(p 'x) -> (g 'x)"), "(g a)", ("(g a)",), "true", ("malformed", "reserved_name"),
-    ),
-    "nothing as an object": (
-        ("(p nothing)", "(p 'x) -> (g 'x)"), "(g nothing)", ("(g nothing)",), "true", ("malformed", "reserved_name"),
-    ),
-    "a term deeper than the language": (
-        ("(p a)", f"(p {nested('f', 17)})"), "(g a)", (), "true", ("malformed", "depth"),
-    ),
-    "a term larger than the language": (
-        ("(p a)", f"(p {bushy(10)})"), "(g a)", (), "true", ("malformed", "depth"),
-    ),
-    "an inference deeper than the language": (
-        (f"(p {nested('f', 16)})", "(p 'x) -> (g (f 'x))"), f"(g {nested('f', 16)})", (f"(g {nested('f', 16)})",), "true", ("unproved", "invalid_step"),
-    ),
-}  # fmt: skip
+DEEP_15, DEEP_16, DEEP_17 = (nested("f", times) for times in (15, 16, 17))
+BUSHY = bushy(10)
+CHEATS: dict[tuple[str, str], dict[str, str]] = {
+    ("vacuous", "goal_assumed"): {
+        "a universal fact that is the goal of everything": (
+            "(dog rex); (dog 'x) -> (warm 'x); (happy 'x) |- (happy rex) by (happy rex)"
+        ),
+        "a universal fact that denies the goal of everything": (
+            "(dog rex); (dog 'x) -> (warm 'x); (not (happy 'x)) |- (happy rex) by (not (happy rex))"
+        ),
+        "a universal fact of two variables that is the goal": "(likes 'x 'y); (p b) |- (likes a b) by (likes a b)",
+        "a universal fact about a function of everything that is the goal": (
+            "(ready (boss 'x)); (p rex) |- (ready (boss rex)) by (ready (boss rex))"
+        ),
+        "a universal goal beside a longer way to it": (
+            "(dog rex); (dog 'x) -> (warm 'x); (warm 'x) |- (warm rex) by (warm rex)"
+        ),
+    },
+    ("vacuous", "inconsistent_context"): {
+        "universal facts that contradict each other about the goal's object alone": (
+            "(p 'x); (not (p 'x)); (p 'x) -> (g 'x) |- (g a) by (p a); (g a)"
+        ),
+        "a contradiction between a universal fact and an inference": (
+            "(dog rex); (dog 'x) -> (warm 'x); (not (warm 'x)); (warm 'x) -> (g 'x) |- (g rex) by (warm rex); (g rex)"
+        ),
+    },
+    ("timeout", "work_limit"): {
+        "a contradiction inside a function": (
+            "(p (f 'x)); (q a); (q 'x) -> (not (p (f 'x))); (q 'x) -> (g 'x) |- (g a) by (g a)"
+        ),
+    },
+    ("unproved", "invalid_step"): {
+        "a tautology to make the goal an inference": (
+            "(dog rex); (dog 'x) -> (warm 'x); (happy 'x) -> (happy 'x) |- (happy rex) by (happy rex)"
+        ),
+        "an instance named like a variable": "(cold 'x); (cold 'x) -> (blue 'x) |- (blue rex) by (cold x); (blue rex)",
+        "an instance about something that occurs nowhere": (
+            "(cold 'x); (cold zed) -> (g a) |- (g a) by (cold nobody); (g a)"
+        ),
+        "a function taken for a predicate": "(likes (warm rex) tom); (warm 'x) -> (g 'x) |- (g rex) by (g rex)",
+        "a predicate taken for a function": "(warm rex); (likes (warm 'x) 'y) -> (g 'x) |- (g rex) by (g rex)",
+        "an object taken for a function": "(likes f tom); (likes (f 'x) 'y) -> (g 'y) |- (g tom) by (g tom)",
+        "a term for its inside": "(busy (boss rex)); (busy 'x) -> (g 'x) |- (g rex) by (g rex)",
+        "a deeper term than the rule has": "(p (f (f a))); (p (f 'x)) -> (g 'x) |- (g a) by (g a)",
+        "arguments of a function the other way round": (
+            "(p (f a b)); (p (f 'x 'y)) -> (g (f 'y 'x)) |- (g (f a b)) by (g (f a b))"
+        ),
+        "one variable for two terms": "(r (f a) (f b)); (r (f 'x) (f 'x)) -> (g 'x) |- (g a) by (g a)",
+        "an inference deeper than the language": (
+            f"(p {DEEP_16}); (p 'x) -> (g (f 'x)) |- (g {DEEP_16}) by (g {DEEP_16})"
+        ),
+    },
+    ("malformed", "free_variable"): {
+        "an instance of a variable": "(cold 'x); (cold 'x) -> (blue 'x) |- (blue rex) by (cold 'x); (blue rex)",
+        "a universal goal": "(cold 'x) |- (cold 'x)",
+    },
+    ("malformed", "unbound_head_var"): {
+        "a rule with a variable of its own inside a term": (
+            "(p a); (p 'x) -> (g (f 'x 'y)) |- (g (f a b)) by (g (f a b))"
+        ),
+    },
+    ("malformed", "syntax"): {
+        "a variable as a function": "(p (f a)); (p ('x a)) -> (g a) |- (g a) by (g a)",
+    },
+    ("malformed", "arity"): {
+        "a function with another number of arguments": "(p (f a)); (p (f 'x 'y)) -> (g 'x) |- (g a) by (g a)",
+    },
+    ("malformed", "reserved_name"): {
+        "a negation inside a term": "(p (not (f a))); (p 'x) -> (g 'x) |- (g a) by (g a)",
+        "nothing as an object": "(p nothing); (p 'x) -> (g 'x) |- (g nothing) by (g nothing)",
+    },
+    ("malformed", "depth"): {
+        "a term deeper than the language": f"(p a); (p {DEEP_17}) |- (g a)",
+        "a term larger than the language": f"(p a); (p {BUSHY}) |- (g a)",
+    },
+}
 
 
-@pytest.mark.parametrize("name", CHEATS)
-def test_a_cheat_with_terms_is_not_certified(name: str):
-    axioms, goal, steps, answer, expected = CHEATS[name]
-    assert told(text_of(axioms, goal, steps, answer)) == expected
+@pytest.mark.parametrize(("expected", "name"), [(why, name) for why, cheats in CHEATS.items() for name in cheats])
+def test_a_cheat_with_terms_is_not_certified(expected: tuple[str, str], name: str):
+    axioms, goal, steps = parts_of(CHEATS[expected][name])
+    assert told(text_of(axioms, goal, steps)) == expected
 
 
-HONEST: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], str]] = {
-    "a universal fact as a premise": (("(cold 'x)", "(cold 'x) -> (blue 'x)"), "(blue rex)", ("(cold rex)", "(blue rex)"), "true"),
-    "a universal fact about pairs": (("(likes 'x 'y)", "(likes 'x rex) -> (g 'x)"), "(g tom)", ("(likes tom rex)", "(g tom)"), "true"),
-    "a term as an object": (("(busy (boss rex))", "(busy 'x) -> (g 'x)"), "(g (boss rex))", ("(g (boss rex))",), "true"),
-    "a term taken apart": (("(p (f (g a)))", "(p (f 'x)) -> (q 'x)"), "(q (g a))", ("(q (g a))",), "true"),
-    "a term put together": (("(low ann kickoff)", "(low 'p 'e) -> (obligatory (remind 'p (day 'e)))"), "(obligatory (remind ann (day kickoff)))", ("(obligatory (remind ann (day kickoff)))",), "true"),
-    "one name in three roles": (("(f (f f))", "(f (f 'x)) -> (not (g 'x))"), "(g f)", ("(not (g f))",), "false"),
-    "the deepest term": ((f"(p {nested('f', 15)})", "(p 'x) -> (g (f 'x))"), f"(g {nested('f', 16)})", (f"(g {nested('f', 16)})",), "true"),
-}  # fmt: skip
+HONEST = {
+    "a universal fact as a premise": "(cold 'x); (cold 'x) -> (blue 'x) |- (blue rex) by (cold rex); (blue rex)",
+    "a universal fact about pairs": "(likes 'x 'y); (likes 'x rex) -> (g 'x) |- (g tom) by (likes tom rex); (g tom)",
+    "a term as an object": "(busy (boss rex)); (busy 'x) -> (g 'x) |- (g (boss rex)) by (g (boss rex))",
+    "a term taken apart": "(p (f (g a))); (p (f 'x)) -> (q 'x) |- (q (g a)) by (q (g a))",
+    "a term put together": (
+        "(low ann e); (low 'p 'e) -> (must (tell 'p (day 'e))) |- (must (tell ann (day e))) by (must (tell ann (day e)))"
+    ),
+    "one name in three roles": "(f (f f)); (f (f 'x)) -> (not (g 'x)) |- (g f) by (not (g f))",
+    "the deepest term": f"(p {DEEP_15}); (p 'x) -> (g (f 'x)) |- (g {DEEP_16}) by (g {DEEP_16})",
+}
 
 
 @pytest.mark.parametrize("name", HONEST)
 def test_an_honest_proof_with_terms_is_certified(name: str):
-    axioms, goal, steps, answer = HONEST[name]
-    assert told(text_of(axioms, goal, steps, answer)) == ("certified", "proved")
-    assert told(text_of(axioms, goal, steps, answer), Formal(axioms, goal)) == ("certified", "proved")
+    axioms, goal, steps = parts_of(HONEST[name])
+    for formal in (None, Formal(axioms, goal)):
+        assert told(text_of(axioms, goal, steps), formal) == ("certified", "proved")
 
 
 def test_a_reference_may_state_the_goal_of_everything():
@@ -284,7 +283,7 @@ def test_no_other_statement_has_a_statements_canonical_text(stated: str, reworde
     [
         ("(p (f 'x)) -> (p 'y) -> (r 'x 'y)", "(p 'a) -> (p (f 'b)) -> (r 'b 'a)"),
         ("(likes 'x 'y)", "(likes 'b 'a)"),
-        ("(q (g 'x 'y))", "( q  (g 'y 'x) )"),
+        ("(q (h 'x)) -> (r 'x 'y) -> (q 'y)", "(r 'y 'x) -> ( q  (h 'y) )-> (q 'x)"),
     ],
 )
 def test_a_statement_may_be_reworded_without_another_meaning(stated: str, reworded: str):
@@ -293,17 +292,26 @@ def test_a_statement_may_be_reworded_without_another_meaning(stated: str, reword
 
 
 BIG = [bushy(8, leaf) for leaf in "abcdefghijklmnopqrst"]
+BIG_FACTS = tuple(f"(p {term})" for term in BIG)
+BIG_PATTERN = bushy(8, "'x")
+MANY_PREMISES = " -> ".join(f"(p '{variable})" for variable in "abcdefghijklmnopqrstuvwxyzabcdef")
 BOMBS: dict[str, tuple[str, ...]] = {
-    "conclusions of a million symbols": (*(f"(p {t})" for t in BIG), *(f"(p 'x) -> (q{i} {bushy(8, chr(39) + 'x')})" for i in range(20))),
+    "conclusions of a million symbols": (*BIG_FACTS, *(f"(p 'x) -> (q{i} {BIG_PATTERN})" for i in range(20))),
     "terms that double": ("(p a)", "(p 'x) -> (p (f 'x 'x))"),
     "terms of all shapes": ("(p a)", "(p 'x) -> (p 'y) -> (p (f 'x 'y))"),
-    "large terms joined": (*(f"(p {t})" for t in BIG), "(p 'x) -> (p 'y) -> (p 'z) -> (p 'w) -> (q (h 'x 'y))"),
-    "large terms compared": (*(f"(r {BIG[0]} {t})" for t in BIG), *(f"(r 'x 'y) -> (r 'x 'z) -> (q{i} 'x)" for i in range(200))),
+    "large terms joined": (*BIG_FACTS, "(p 'x) -> (p 'y) -> (p 'z) -> (p 'w) -> (q (h 'x 'y))"),
+    "large terms compared": (
+        *(f"(r {BIG[0]} {term})" for term in BIG),
+        *(f"(r 'x 'y) -> (r 'x 'z) -> (q{i} 'x)" for i in range(200)),
+    ),
     "universal facts about four": ("(p (f 'a 'b 'c 'd))", *(f"(q o{i})" for i in range(500))),
     "many universal facts": (*(f"(p{i} 'x 'y)" for i in range(500)), *(f"(q o{i})" for i in range(500))),
     "universal facts that grow": ("(p (f 'x 'y))", "(q a)"),
-    "many large universal facts": tuple(f"(p{i} {bushy(8, chr(39) + 'x')})" for i in range(40)),
-    "premises without end": (*(f"(p o{i})" for i in range(40)), *(" -> ".join([f"(p '{v})" for v in "abcdefghijklmnopqrstuvwxyzabcdef"] + [f"(q{k} 'a)"]) for k in range(100))),
+    "large universal facts": tuple(f"(p{i} {BIG_PATTERN})" for i in range(40)),
+    "premises without end": (
+        *(f"(p o{i})" for i in range(40)),
+        *(f"{MANY_PREMISES} -> (q{i} 'a)" for i in range(100)),
+    ),
 }  # fmt: skip
 
 
@@ -332,7 +340,7 @@ def test_a_large_certificate_is_refused_before_it_costs_much():
     for facts in (terms, wide):
         axioms = [*(f"(p {fact})" for fact in facts), "(p 'x) -> (p 'y) -> (p 'z) -> (q (h 'x 'y 'z))"]
         start = time.process_time()
-        with pytest.raises(Rejected, match="too_large|ill_formed|not_closed"):
+        with pytest.raises(Rejected, match=r"too_large|ill_formed"):
             check(saturation_of(axioms, "(g a)"))
         assert time.process_time() - start < 2
 
@@ -368,47 +376,46 @@ def step_of(text: str) -> dict[str, Any]:
 
 
 PROOF = judged(text_of(("(cold 'x)", "(cold 'x) -> (blue 'x)"), "(blue rex)", ("(cold rex)", "(blue rex)")))
-FORGED: dict[str, tuple[tuple[str, ...], str | None]] = {
-    "nothing": (("(blue rex)", "(cold 'x)", "(cold 'x) -> (blue 'x)", "0: (cold rex)", "1 2: (blue rex)"), None),
-    "the goal assumed of everything": (("(blue rex)", "(blue 'x)", "0: (blue rex)"), "goal_assumed"),
-    "the goal assumed of everything, and derived from it": (
-        ("(blue rex)", "(blue 'x)", "(blue 'x) -> (cold 'x)", "(cold 'x) -> (blue 'x)", "0: (blue tom)", "1 3: (cold tom)",
-         "(cold tom) -> (cold rex)", "5 4: (cold rex)", "2 6: (blue rex)"),
-        "forward_reference",
-    ),
-    "the goal assumed of everything for another step": (
-        ("(blue rex)", "(blue 'x)", "(blue 'x) -> (dog rex)", "(dog 'x) -> (blue 'x)", "0: (blue tom)", "1 3: (dog rex)", "2 4: (blue rex)"),
-        "goal_assumed",
-    ),
-    "a fact against a universal one": (
-        ("(blue rex)", "(not (cold 'x))", "(not (cold 'x)) -> (dog rex)", "(dog 'x) -> (cold 'x)", "(cold 'x) -> (blue 'x)",
-         "0: (not (cold tom))", "1 4: (dog rex)", "2 5: (cold rex)", "3 6: (blue rex)"),
-        "inconsistent",
-    ),
-    "a universal fact applied to a premise": (
-        ("(blue rex)", "(cold 'x)", "(dog rex)", "(cold 'x) -> (blue 'x)", "0 1: (cold rex)", "2 3: (blue rex)"), "invalid_step",
-    ),
-    "a universal fact as a premise": (("(blue rex)", "(cold 'x)", "(cold 'x) -> (blue 'x)", "1 0: (blue rex)"), "invalid_step"),
-    "a universal fact by a rule": (
-        ("(blue rex)", "(cold 'x)", "(cold 'x) -> (blue 'x)", "0: (cold 'y)", "1 2: (blue rex)"), "invalid_step",
-    ),
-    "an instance of another sign": (
-        ("(blue rex)", "(not (cold 'x))", "(cold 'x) -> (blue 'x)", "0: (cold rex)", "1 2: (blue rex)"), "invalid_step",
-    ),
-    "an instance of another predicate": (
-        ("(blue rex)", "(warm 'x)", "(cold 'x) -> (blue 'x)", "0: (cold rex)", "1 2: (blue rex)"), "invalid_step",
-    ),
-    "an instance that differs for one variable": (("(r a b)", "(r 'x 'x)", "0: (r a b)"), "invalid_step"),
-    "a term for a variable in one place, its inside in another": (
-        ("(g a)", "(p (f a) a)", "(p (f 'x) (f 'x)) -> (g 'x)", "1 0: (g a)"), "invalid_step",
-    ),
-}  # fmt: skip
+FORGED: dict[str | None, dict[str, str]] = {
+    None: {
+        "nothing": "(blue rex) by (cold 'x); (cold 'x) -> (blue 'x); 0: (cold rex); 1 2: (blue rex)",
+    },
+    "goal_assumed": {
+        "the goal assumed of everything": "(blue rex) by (blue 'x); 0: (blue rex)",
+        "the goal assumed of everything for another step": (
+            "(p a) by (p 'x); (p 'x) -> (q a); (q 'x) -> (p 'x); 0: (p b); 1 3: (q a); 2 4: (p a)"
+        ),
+    },
+    "inconsistent": {
+        "a fact against a universal one": (
+            "(blue a) by (not (cold 'x)); (not (cold 'x)) -> (dog a); (dog 'x) -> (cold 'x); (cold 'x) -> (blue 'x); "
+            "0: (not (cold b)); 1 4: (dog a); 2 5: (cold a); 3 6: (blue a)"
+        ),
+    },
+    "invalid_step": {
+        "a universal fact applied to a premise": (
+            "(blue rex) by (cold 'x); (dog rex); (cold 'x) -> (blue 'x); 0 1: (cold rex); 2 3: (blue rex)"
+        ),
+        "a universal fact as a premise": "(blue rex) by (cold 'x); (cold 'x) -> (blue 'x); 1 0: (blue rex)",
+        "a universal fact by a rule": "(blue rex) by (cold 'x); (cold 'x) -> (blue 'x); 0: (cold 'y); 1 2: (blue rex)",
+        "an instance of another sign": (
+            "(blue rex) by (not (cold 'x)); (cold 'x) -> (blue 'x); 0: (cold rex); 1 2: (blue rex)"
+        ),
+        "an instance of another predicate": (
+            "(blue rex) by (warm 'x); (cold 'x) -> (blue 'x); 0: (cold rex); 1 2: (blue rex)"
+        ),
+        "an instance that differs for one variable": "(r a b) by (r 'x 'x); 0: (r a b)",
+        "a term for a variable in one place, its inside in another": (
+            "(g a) by (p (f a) a); (p (f 'x) (f 'x)) -> (g 'x); 1 0: (g a)"
+        ),
+    },
+}
 
 
-@pytest.mark.parametrize("name", FORGED)
-def test_a_forged_proof_with_universal_facts_is_refused(name: str):
-    (goal, *steps), reason = FORGED[name]
-    certificate = forged(PROOF["certificate"], goal, *steps)
+@pytest.mark.parametrize(("reason", "name"), [(why, name) for why, forgeries in FORGED.items() for name in forgeries])
+def test_a_forged_proof_with_universal_facts_is_refused(reason: str | None, name: str):
+    goal, _, steps = FORGED[reason][name].partition(" by ")
+    certificate = forged(PROOF["certificate"], goal, *steps.split("; "))
     if reason is None:
         check(certificate)
     else:
@@ -416,11 +423,15 @@ def test_a_forged_proof_with_universal_facts_is_refused(name: str):
             check(certificate)
 
 
-def test_a_trusted_proof_from_universal_facts_at_odds_about_the_goal_alone_is_rejected_on_recheck():
-    steps = ("(p 'x)", "(not (p 'x))", "(p 'x) -> (g 'x)", "0: (p a)", "2 3: (g a)")
-    certificate = forged(PROOF["certificate"], "(g a)", *(s for s in steps if not s.startswith("(not")))
-    record = PROOF | {"certificate": certificate}
-    assert recheck([record])["rejected"][0]["reason"] == "forward_reference"
+def test_a_reference_at_odds_with_itself_about_the_goals_object_alone_is_rejected_on_recheck():
+    formal = Formal(("(q 'x)", "(q 'x) -> (g 'x)"), "(g a)")
+    problem = Problem("p", "mine", "Prose.", "Is it?", formal=formal)
+    record = judged(text_of(formal.axioms, "(g a)", ("(q a)", "(g a)")), problem)
+    assert record["verdict"] == "certified"
+    record["certificate"]["problem"]["formal"]["axioms"] += ["(p 'x)", "(not (p 'x))"]
+    record["certificate"]["digest"] = digest(record["certificate"])
+    check(record["certificate"])
+    assert [r["reason"] for r in recheck([record])["rejected"]] == ["inconsistent_context"]
 
 
 def test_sorts_cannot_be_laundered(monkeypatch: pytest.MonkeyPatch):

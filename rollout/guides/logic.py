@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from functools import lru_cache
 
 from critics.background import background
-from critics.formula import FormulaError, Literal, parse_literal, parse_statement
+from critics.formula import MAX_NAME_LENGTH, FormulaError, Literal, parse_literal, parse_statement
 from critics.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.problem import Problem
 from critics.sorts import SortError
@@ -153,7 +153,7 @@ class _Blocks:
 def _formalising_grammar(plain: bool) -> Grammar:
     """Return `object|prop|relation:NAME`, `axiom:STATEMENT` and `goal:LITERAL`, single blanks, closed by `]]`."""
     part = choice(chars(_NAME_CHARS), sequence(literal("-"), chars(_NAME_CHARS)))
-    name = sequence(chars(_NAME_CHARS), choice(literal(""), repeat(part, most=24)))
+    name = sequence(chars(_NAME_CHARS), choice(literal(""), repeat(part, most=24 if plain else MAX_NAME_LENGTH - 1)))
     open_term = choice(name, sequence(literal("'"), chars("abcdefghijklmnopqrstuvwxyz")))
     depth = 0 if plain else _TERM_DEPTH
     ground, open_ = _literal_of(name, _term_of(name, name, depth)), _literal_of(name, _term_of(name, open_term, depth))
