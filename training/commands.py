@@ -66,6 +66,23 @@ def make_problems(
     records = [problem.record() for problem in made]
     write_records(out, records)
     say(f"{len(records)} problems in {out}")
+    unformalised = sum(record["formal"] is None for record in records)
+    if unformalised:
+        say(f"{unformalised} of them have no formalisation: no proof of theirs can be certified")
+    if source is not None and name == "deontiqa":
+        _say_findings(source)
+
+
+def _say_findings(source: Path) -> None:
+    """Name the records of DeontiQA's files that are malformed, and count what was repaired."""
+    from rollout.published.deontiqa import survey_deontiqa
+
+    findings = survey_deontiqa(source).values()
+    for finding in findings:
+        if not finding.is_sound:
+            left = "" if finding.is_problem else ", left out"
+            say(f"{finding.id}: {', '.join(finding.defects)}{left}")
+    say(f"{sum(bool(f.repairs) for f in findings)} records were repaired (meta.repairs says how)")
 
 
 def _prontoqa_keys(name: str, hops: str | None, ontology: str | None, ordered: bool) -> dict[str, Any]:

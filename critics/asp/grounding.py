@@ -1,6 +1,6 @@
 """What bounds grounding, which nothing can interrupt: safety of variables, and constants to the power of variables."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from critics.asp.rules import Choice, Comparison, Condition, Literal, Rule, is_variable
 from critics.asp.tokens import ProgramError, fault
@@ -26,6 +26,7 @@ def unsafe_variables(rule: Rule) -> list[str]:
             loose += _loose((element.literal, *element.condition), local)
     else:
         loose += _loose(rule.head, bound)
+    loose += ["_" for head in rule.heads() if "_" in head.arguments]
     return list(dict.fromkeys(loose))
 
 
@@ -69,7 +70,37 @@ def _loose(conditions: Iterable[Condition], bound: set[str]) -> list[str]:
     loose: list[str] = []
     for condition in conditions:
         positive = isinstance(condition, Literal) and not condition.default and "_" in bound
-        loose += [
-            t for t in condition.arguments if is_variable(t) and (t not in bound or (t == "_" and not positive))
-        ]
+        loose += [t for t in condition.arguments if is_variable(t) and (t not in bound or (t == "_" and not positive))]
     return loose
+
+
+def check_recursion(rules: Sequence[Rule], text: str) -> None:
+    """Raise `ProgramError` where a choice's condition depends on what the choice itself may make true.
+
+    Clingo 5.8.3 loses answer sets of such choices: `q(b). 2 {r(Z,b):q(Z); -p(Y):r(b,Y)} 2.` has one.
+    """
+    conditional = [rule for rule in rules if isinstance(rule.head, Choice) and any(e.condition for e in rule.head.elements)]
+    if not conditional:
+        return
+    uses: dict[tuple[str, int, bool], set[tuple[str, int, bool]]] = {}
+    for rule in rules:
+        needed = {c.signed for c in rule.conditions() if isinstance(c, Literal)}
+        for head in rule.heads():
+            uses.setdefault(head.signed, set()).update(needed)
+    for rule in conditional:
+        if isinstance(rule.head, Choice):
+            conditions = (c for element in rule.head.elements for c in element.condition)
+            asked = {c.signed for c in conditions if isinstance(c, Literal)}
+            if _reached(asked, uses) & {head.signed for head in rule.heads()}:
+                raise fault("recursive_choice", "a choice's condition depends on the choice itself", text, rule.offset)
+
+
+def _reached(
+    start: set[tuple[str, int, bool]], uses: dict[tuple[str, int, bool], set[tuple[str, int, bool]]]
+) -> set[tuple[str, int, bool]]:
+    found, waiting = set(start), list(start)
+    while waiting:
+        new = uses.get(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return found

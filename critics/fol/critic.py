@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from critics.checker import in_terms_of
 from critics.fol.certificate import RESULTS, entailment_certificate
+from critics.fol.closure import closed, closed_all
 from critics.fol.entailment import DEFAULT_BUDGET, Denied, Entailed, Entailment, Inconsistent, Open, Undecided, decide
 from critics.fol.model import Model
 from critics.fol.normal import key
@@ -44,7 +45,8 @@ def judge_fol(problem: Problem, attempt: Attempt) -> Verdict:
     try:
         program = read_program(attempt.completion)
         program = program if theory is None else in_terms_of_theory(program, theory)
-        entailment = decide(program.premises, program.conclusion)
+        # An open formula answers as Prover9 reads it, and is not certified (`_refuse_open_names`).
+        entailment = decide(closed_all(program.premises), closed(program.conclusion))
     except FormulaError as error:
         return Malformed(error.reason, None, _brief(str(error)))
     answer = _answer(entailment, problem)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from critics import formula as horn
 
-_LIKE_A_VARIABLE = re.compile(r"[u-z]\d*")
+_LIKE_A_VARIABLE = re.compile(r"[u-z]\d{0,2}")  # FOLIO has years such as y1995
 
 
 class FormulaError(horn.FormulaError):

@@ -6,8 +6,8 @@ lower and an upper bound on what can be derived, most guesses never arise. Work 
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
+from itertools import count, product
 
 from critics.asp.second.reader import Atom, Body, Rule, is_variable
 
@@ -45,7 +45,9 @@ class Ground:
 
     def counted(self, true: frozenset[Atom] | set[Atom], untrue: frozenset[Atom] | set[Atom]) -> int:
         """Count alternatives whose atom and condition are within `true`, outside of what may be `untrue`."""
-        return len({a for a, needed, forbidden in self.heads if a in true and needed <= true and not forbidden & untrue})
+        return len(
+            {a for a, needed, forbidden in self.heads if a in true and needed <= true and not forbidden & untrue}
+        )
 
 
 def complement(atom: Atom) -> Atom:
@@ -55,7 +57,7 @@ def complement(atom: Atom) -> Atom:
 
 def ground(rules: Iterable[Rule], work: Work) -> list[Ground]:
     """Return the instances whose needed atoms can be derived at all, default negation left aside."""
-    listed = list(rules)
+    listed = [_apart(rule) for rule in rules]
     possible: dict[tuple[str, int], dict[Atom, None]] = {}
     found: dict[Ground, None] = {}
     size = -1
@@ -71,7 +73,19 @@ def ground(rules: Iterable[Rule], work: Work) -> list[Ground]:
     return list(found)
 
 
-def _instance(rule: Rule, binding: dict[str, str], possible: dict[tuple[str, int], dict[Atom, None]], work: Work) -> Ground:
+def _apart(rule: Rule) -> Rule:
+    """Name every `_` by itself; the critic refuses it anywhere but in a positive condition."""
+    names = (f"_{i}" for i in count())
+
+    def named(body: Body) -> Body:
+        return replace(body, positive=tuple(tuple(next(names) if t == "_" else t for t in a) for a in body.positive))
+
+    return replace(rule, heads=tuple((atom, named(body)) for atom, body in rule.heads), body=named(rule.body))
+
+
+def _instance(
+    rule: Rule, binding: dict[str, str], possible: dict[tuple[str, int], dict[Atom, None]], work: Work
+) -> Ground:
     heads = dict.fromkeys(
         (_filled(atom, local), *_atoms(condition, local))
         for atom, condition in rule.heads
@@ -94,7 +108,6 @@ def _filled(atom: Atom, binding: Mapping[str, str]) -> Atom:
 def _bindings(
     body: Body, possible: dict[tuple[str, int], dict[Atom, None]], given: dict[str, str], work: Work
 ) -> Iterator[dict[str, str]]:
-    # Each `_` is a variable of its own, named by its place.
     found = [dict(given)]
     for pattern in body.positive:
         candidates = list(possible.get((pattern[0], len(pattern)), ()))
@@ -107,8 +120,6 @@ def _bindings(
 def _matched(pattern: Atom, atom: Atom, binding: dict[str, str]) -> dict[str, str] | None:
     new = dict(binding)
     for wanted, term in zip(pattern[1:], atom[1:], strict=True):
-        if wanted[0] == "_":
-            continue
         if term != (new.setdefault(wanted, term) if is_variable(wanted) else wanted):
             return None
     return new
@@ -138,18 +149,23 @@ def _rank(term: str) -> tuple[int, int, str]:
 
 
 def answer_sets(rules: list[Ground], work: Work) -> Iterator[frozenset[Atom]]:
-    """Yield every answer set; raises `TooLarge`. Anonymous variables must have been taken apart before."""
+    """Yield every answer set; raises `TooLarge`."""
+    atoms = {atom for rule in rules for atom, _, _ in rule.heads}
+    # What no head has never holds, so `not` of it says nothing.
+    rules = [_without_impossible(rule, atoms) for rule in rules]
     guessed = {atom for rule in rules for atom in rule.forbidden}
     for rule in rules:
         if rule.choice or len(rule.heads) > 1:
             guessed |= {atom for head in rule.heads for atom in (head[0], *head[2])}
-    atoms = {atom for rule in rules for head in rule.heads for atom in (head[0],)}
-    yield from _search(rules, sorted(guessed & atoms), {}, atoms, work)
+    yield from _search(rules, sorted(guessed), {}, work)
 
 
-def _search(
-    rules: list[Ground], open_: list[Atom], guess: dict[Atom, bool], atoms: set[Atom], work: Work
-) -> Iterator[frozenset[Atom]]:
+def _without_impossible(rule: Ground, atoms: set[Atom]) -> Ground:
+    heads = tuple((atom, needed, forbidden & atoms) for atom, needed, forbidden in rule.heads)
+    return replace(rule, heads=heads, forbidden=rule.forbidden & atoms)
+
+
+def _search(rules: list[Ground], open_: list[Atom], guess: dict[Atom, bool], work: Work) -> Iterator[frozenset[Atom]]:
     lower = _derived(rules, guess, work, certain=True)
     upper = _derived(rules, guess, work, certain=False)
     if _is_hopeless(rules, guess, lower, upper, work):
@@ -159,7 +175,7 @@ def _search(
             continue
         if atom in upper and atom not in lower:
             for value in (True, False):
-                yield from _search(rules, open_[place + 1 :], {**guess, atom: value}, atoms, work)
+                yield from _search(rules, open_[place + 1 :], {**guess, atom: value}, work)
             return
         guess = {**guess, atom: atom in lower}
     model = frozenset(_derived(rules, guess, work, certain=True))
@@ -190,12 +206,16 @@ def _derived(rules: list[Ground], guess: dict[Atom, bool], work: Work, *, certai
 
 
 def _excluded(forbidden: frozenset[Atom], guess: dict[Atom, bool], certain: bool) -> bool:
-    """Say whether none of the atoms holds, surely or possibly; what no head has is never guessed, and never holds."""
+    """Say whether none of the atoms holds, surely or possibly."""
     return not any(guess.get(atom, certain) for atom in forbidden)
 
 
 def _is_hopeless(
-    rules: list[Ground], guess: dict[Atom, bool], lower: set[Atom] | frozenset[Atom], upper: set[Atom] | frozenset[Atom], work: Work
+    rules: list[Ground],
+    guess: dict[Atom, bool],
+    lower: set[Atom] | frozenset[Atom],
+    upper: set[Atom] | frozenset[Atom],
+    work: Work,
 ) -> bool:
     """Say whether no answer set lies between the bounds: a guess, a constraint, a bound or a complement rules it out."""
     work.spend(len(rules))
@@ -223,7 +243,9 @@ def _is_minimal(rules: list[Ground], model: frozenset[Atom], work: Work) -> bool
     return not any(smaller < model for smaller in _models(rules, model, frozenset(), work))
 
 
-def _models(rules: list[Ground], model: frozenset[Atom], chosen: frozenset[Atom], work: Work) -> Iterator[frozenset[Atom]]:
+def _models(
+    rules: list[Ground], model: frozenset[Atom], chosen: frozenset[Atom], work: Work
+) -> Iterator[frozenset[Atom]]:
     """Yield models of the reduct within `model`, every minimal one among them."""
     true = set(chosen)
     grown = True

@@ -1,0 +1,285 @@
+"""Re-checking certificates of kind `answer-sets` by going through answer sets, with nothing of the critic.
+
+The certificate holds the attempt's own text; this module reads it again, and asks that
+
+* the witness is an answer set of the program, by its reduct;
+* the query's value over all answer sets is the claimed one, and true or false of the supporting rules alone, but no
+  longer without any one of them;
+* every test is one (conditions of its own, rules that exist, no two alike) and passes; the witness of its facts is
+  an answer set, or the core of a contradiction names rules that contradict the facts and needs each of them;
+* every test fails on exactly the damaged programs that the certificate lists, and one damages a rule that it names;
+* rules stand under % R1 to % Rn for the number of premises.
+
+What the text says in English is not checked: `formalisation` is `trusted`. Undecided within the work limit is
+rejected as `too_large`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import permutations
+from typing import Any
+
+from critics.asp.second.answer_sets import (
+    TooLarge,
+    Work,
+    answer_sets,
+
+    constants_of,
+    ground,
+)
+from critics.asp.second.query import Question, Undecidable, domain_of
+from critics.asp.second.reader import Atom, Body, Rule, Test, attempt_of, is_variable, numbered_rules, rules_of
+from critics.checker import KEYS, PROBLEM_KEYS, Rejected, digest, in_terms_of
+
+ANSWER_SETS_KIND = "answer-sets"
+ANSWER_SETS_ENGINE = "certistar-asp/1"
+_EVIDENCE = {"completion", "num_premises", "witness", "value", "support", "tests", "num_mutants"}
+_TEST = {"witness", "core", "kills"}
+
+
+def check_answer_sets(certificate: object) -> None:
+    """Accept a certificate by returning, or raise `Rejected` with the reason."""
+    try:
+        _check(certificate)
+    except (TooLarge, Undecidable) as error:
+        raise Rejected("too_large") from error
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as error:
+        raise Rejected("ill_formed") from error
+
+
+def _check(certificate: Any) -> None:
+    if certificate.keys() != set(KEYS):
+        raise Rejected("ill_formed")
+    if certificate["kind"] != ANSWER_SETS_KIND or certificate["engine"] != ANSWER_SETS_ENGINE:
+        raise Rejected("unknown_kind")
+    if digest(certificate) != certificate["digest"]:
+        raise Rejected("digest")
+    _check_shapes(certificate)
+    evidence = certificate["evidence"]
+    model, tests, query = attempt_of(evidence["completion"])
+    rules, numbered, work = rules_of(model), numbered_rules(model), Work()
+    _check_premises(rules, numbered, evidence["num_premises"])
+    _check_witness(rules, evidence["witness"], work)
+    _check_value(rules, query, evidence, work)
+    problem = certificate["problem"]
+    if in_terms_of(evidence["value"], problem["options"]) != certificate["claim"]:
+        raise Rejected("claim_is_not_value")
+    if problem["answer"] is not None and problem["answer"] != certificate["claim"]:
+        raise Rejected("claim_is_not_gold")
+    _check_tests(rules, numbered, tests, evidence, work)
+
+
+def _check_shapes(certificate: dict[str, Any]) -> None:
+    problem, evidence = certificate["problem"], certificate["evidence"]
+    texts = [problem["context"], problem["question"], certificate["claim"], evidence["completion"], evidence["value"]]
+    options, premises = problem["options"], evidence["num_premises"]
+    if (
+        problem.keys() != set(PROBLEM_KEYS)
+        or evidence.keys() != _EVIDENCE
+        or not all(isinstance(text, str) for text in texts)
+        or not (options is None or (type(options) is list and all(isinstance(option, str) for option in options)))
+        or not (premises is None or (type(premises) is int and premises >= 0))
+        or certificate["formalisation"] != "trusted"
+        or certificate["limits"].keys() != {"conflicts"}
+        or type(certificate["limits"]["conflicts"]) is not int
+        or certificate["repairs"] != []
+        or any(test.keys() != _TEST for test in evidence["tests"])
+    ):
+        raise Rejected("ill_formed")
+
+
+def _check_premises(rules: list[Rule], numbered: Mapping[int, list[int]], num_premises: int | None) -> None:
+    if not rules or any(not numbered.get(number) for number in range(1, (num_premises or 0) + 1)):
+        raise Rejected("coverage")
+
+
+def _models(rules: list[Rule], work: Work) -> Iterator[frozenset[Atom]]:
+    return answer_sets(ground(rules, work), work)
+
+
+def _check_witness(rules: list[Rule], witness: list[str], work: Work) -> None:
+    """Raise unless the atoms are an answer set: with each forced, one is found, and it is these and no others."""
+    claimed = _atoms(witness)
+    if list(map(_shown, sorted(claimed))) != witness:
+        raise Rejected("ill_formed")
+    forced = [Rule((), Body(negative=(atom,), order=(("negative", 0),))) for atom in claimed]
+    if claimed not in set(_models([*rules, *forced], work)):
+        raise Rejected("not_an_answer_set")
+
+
+def _atoms(texts: list[str]) -> frozenset[Atom]:
+    rules = rules_of(" ".join(f"{text}." for text in texts))
+    if len(rules) != len(texts) or not all(rule.is_fact for rule in rules):
+        raise ValueError("not a list of atoms")
+    return frozenset(rule.heads[0][0] for rule in rules)
+
+
+def _shown(atom: Atom) -> str:
+    return atom[0] + (f"({','.join(atom[1:])})" if len(atom) > 1 else "")
+
+
+def _check_value(rules: list[Rule], query: list[str], evidence: dict[str, Any], work: Work) -> None:
+    domain = domain_of(rules)
+    value, support = evidence["value"], evidence["support"]
+
+    def valued(kept: list[int]) -> str | None:
+        return Question([rules[i] for i in kept], query, domain, work).value()
+
+    if valued(list(range(len(rules)))) != value:
+        raise Rejected("other_value")
+    if value == "unknown":
+        if support != []:
+            raise Rejected("ill_formed")
+        return
+    if not _are_positions(support, rules) or valued(support) != value:
+        raise Rejected("not_supported")
+    if any(valued([i for i in support if i != dropped]) == value for dropped in support):
+        raise Rejected("support_not_minimal")
+
+
+def _are_positions(positions: Any, rules: list[Rule]) -> bool:
+    kept = all(type(i) is int and 0 <= i < len(rules) for i in positions)
+    return type(positions) is list and kept and positions == sorted(set(positions)) and bool(positions)
+
+
+def _check_tests(
+    rules: list[Rule], numbered: Mapping[int, list[int]], tests: list[Test], evidence: dict[str, Any], work: Work
+) -> None:
+    if not tests or len(tests) != len(evidence["tests"]):
+        raise Rejected("no_tests")
+    if len({_form(test, set(constants_of(rules))) for test in tests}) < len(tests):
+        raise Rejected("duplicate_tests")
+    damaged = dict(_mutants(rules))
+    if evidence["num_mutants"] != len(damaged) or type(evidence["num_mutants"]) is not int:
+        raise Rejected("mutants")
+    for test, record in zip(tests, evidence["tests"], strict=True):
+        named = [i for number in test.rules for i in numbered.get(number, [])]
+        _check_posed(test, numbered, work)
+        _check_passed(rules, named, test, record, work)
+        killed = [name for name, program in damaged.items() if not _passes(program, test, work)]
+        if record["kills"] != killed:
+            raise Rejected("kills")
+        if not any(int(name.split()[0]) in named for name in killed):
+            raise Rejected("kills_no_mutant")
+
+
+def _check_posed(test: Test, numbered: Mapping[int, list[int]], work: Work) -> None:
+    literals = {*test.every, *test.some, *test.never}
+    facts = {rule.heads[0][0] for rule in test.facts if rule.is_fact}
+    grounded = all(not is_variable(term) for atom in facts for term in atom[1:])
+    if bool(literals) == test.contradiction or literals & facts or not grounded:
+        raise Rejected("ill_posed_test")
+    if not all(rule.is_fact or not rule.heads for rule in test.facts):
+        raise Rejected("ill_posed_test")
+    if not test.rules or not all(numbered.get(number) for number in test.rules):
+        raise Rejected("fake_rule_id")
+    if test.contradiction and next(_models(list(test.facts), work), None) is None:
+        raise Rejected("facts_self_contradict")
+
+
+def _check_passed(rules: list[Rule], named: list[int], test: Test, record: dict[str, Any], work: Work) -> None:
+    facts = list(test.facts)
+    if not _passes(rules + facts, replace(test, facts=()), work):
+        raise Rejected("test_fails")
+    if not test.contradiction:
+        if record["core"] is not None:
+            raise Rejected("ill_formed")
+        _check_witness(rules + facts, record["witness"], work)
+        return
+    core = record["core"]
+    if record["witness"] is not None or not _are_positions(core, rules) or not set(core) & set(named):
+        raise Rejected("rule_not_exercised")
+    if next(_models([rules[i] for i in core] + facts, work), None) is not None:
+        raise Rejected("core_is_consistent")
+    for dropped in core:
+        # A set between the core without this rule and the whole without it: one of the two must be consistent.
+        smaller = [rules[i] for i in core if i != dropped]
+        larger = [rule for i, rule in enumerate(rules) if i != dropped]
+        if all(next(_models(kept + facts, work), None) is None for kept in (smaller, larger)):
+            raise Rejected("core_not_minimal")
+
+
+def _passes(rules: list[Rule], test: Test, work: Work) -> bool:
+    """Say whether a test passes on a program, by going through its answer sets."""
+    with_domain = [*rules, *test.facts]
+    domain = [Rule(((("dom of mutants", c), Body()),), Body()) for c in constants_of(with_domain)]
+    found = False
+    missing = set(test.some)
+    for model in _models([*with_domain, *domain], work):
+        found = True
+        missing -= model
+        if test.contradiction or not model.issuperset(test.every) or not model.isdisjoint(test.never):
+            return False
+        if not (test.every or test.never or missing):
+            return True
+    return test.contradiction or (found and not missing)
+
+
+def _mutants(rules: list[Rule]) -> Iterator[tuple[str, list[Rule]]]:
+    """Yield damaged programs by name: a rule deleted, a condition, a bound or an alternative dropped."""
+    for position, rule in enumerate(rules):
+        if rule.is_fact:
+            continue
+        for damage, changed in _damages(rule):
+            yield f"{position} {damage}", [*rules[:position], *changed, *rules[position + 1 :]]
+
+
+def _damages(rule: Rule) -> Iterator[tuple[str, list[Rule]]]:
+    yield "delete", []
+    for dropped in range(len(rule.body.order)):
+        yield f"drop {dropped}", [_bound(replace(rule, body=_without(rule.body, dropped)))]
+    if rule.choice and rule.has_lower:
+        yield "lower", [replace(rule, lower=0, has_lower=False)]
+    if rule.choice and rule.upper is not None:
+        yield "upper", [replace(rule, upper=None)]
+    for dropped in range(len(rule.heads) if len(rule.heads) > 1 else 0):
+        yield f"alternative {dropped}", [replace(rule, heads=rule.heads[:dropped] + rule.heads[dropped + 1 :])]
+
+
+def _without(body: Body, dropped: int) -> Body:
+    parts = {"positive": body.positive, "negative": body.negative, "compared": body.compared}
+    kind, place = body.order[dropped]
+    cut: dict[str, Any] = {kind: parts[kind][:place] + parts[kind][place + 1 :]}
+    order = [
+        (k, p - (k == kind and p > place)) for i, (k, p) in enumerate(body.order) if i != dropped
+    ]
+    return replace(body, order=tuple(order), **cut)
+
+
+def _bound(rule: Rule) -> Rule:
+    """Let the variables that nothing binds any more range over the constants."""
+    bound = {t for atom in rule.body.positive for t in atom[1:]}
+    for _ in rule.body.compared:
+        for left, operator, right in rule.body.compared:
+            for one, other in ((left, right), (right, left)):
+                if operator == "=" and (not is_variable(other) or other in bound):
+                    bound.add(one)
+    used = [t for atom in (*rule.body.positive, *rule.body.negative) for t in atom[1:]]
+    used += [t for left, _, right in rule.body.compared for t in (left, right)]
+    for atom, condition in rule.heads:
+        local = {t for positive in condition.positive for t in positive[1:]}
+        used += [t for t in atom[1:] if t not in local]
+        used += [t for negative in condition.negative for t in negative[1:] if t not in local]
+        used += [t for left, _, right in condition.compared for t in (left, right) if t not in local]
+    loose = dict.fromkeys(t for t in used if is_variable(t) and t not in bound and t != "_")
+    added = tuple(("dom of mutants", variable) for variable in loose)
+    return replace(rule, body=replace(rule.body, positive=rule.body.positive + added))
+
+
+def _form(test: Test, known: set[str]) -> tuple[Any, ...]:
+    """Return a form that order and the names of a test's own constants leave as it is."""
+    constraints = [r for r in test.facts if not r.heads]
+    atoms = [*(r.heads[0][0] for r in test.facts if r.heads), *test.every, *test.some, *test.never]
+    own = [t for t in dict.fromkeys(t for atom in atoms for t in atom[1:]) if t not in known]
+    orders = permutations(own) if len(own) <= 5 else [tuple(own)]
+
+    def named(order: tuple[str, ...]) -> tuple[Any, ...]:
+        names = {term: f"constant {i}" for i, term in enumerate(order)}
+        facts = {tuple(names.get(t, t) for t in r.heads[0][0]) for r in test.facts if r.heads}
+        groups = [{tuple(names.get(t, t) for t in a) for a in g} for g in (test.every, test.some, test.never)]
+        bodies = sorted(str(r.body) for r in constraints)
+        return (sorted(facts), *(sorted(group) for group in groups), bodies, test.contradiction)
+
+    return tuple(map(repr, min(named(order) for order in orders)))
+
+

@@ -1,0 +1,254 @@
+"""A query's value by going through answer sets, block by block; no guards, no solver.
+
+A hypothesis is a list of cases, each some facts and some rules: what is assumed by cases is assumed in each, and
+in each combination of them where the connective does not exclude that.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import TypeAlias
+
+from critics.asp.second.answer_sets import Work, answer_sets, assignments, complement, constants_of, ground
+from critics.asp.second.reader import Atom, Body, Rule, is_variable, rules_of
+
+Case: TypeAlias = tuple[Rule, ...]
+_BLOCK = re.compile(r"\s*(?:(\d+)\s*[.):]\s*)?([A-Z-]+)\s*\((.*)\)\s*\.?\s*", re.DOTALL)
+
+
+class Undecidable(Exception):  # noqa: N818
+    """A hypothesis of a shape that this second opinion does not have."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """`ATOM` with its atom, or a connective with the positions of its parts."""
+
+    kind: str
+    atom: Atom
+    parts: tuple[int, ...]
+
+
+def blocks_of(texts: list[str]) -> list[Block]:
+    """Read the blocks of a query; raises `ValueError`."""
+    numbers: dict[int, int] = {}
+    blocks: list[Block] = []
+    for position, text in enumerate(texts):
+        match = _BLOCK.fullmatch(text)
+        if match is None:
+            raise ValueError("not a block")
+        if match[2] == "ATOM":
+            (rule,) = rules_of(match[3] if match[3].rstrip().endswith(".") else match[3] + ".")
+            if len(rule.heads) != 1 or rule.choice or rule.body.order:
+                raise ValueError("not an atom")
+            blocks.append(Block("ATOM", rule.heads[0][0], ()))
+        else:
+            parts = tuple(numbers[int(ref)] for ref in match[3].split(","))
+            if match[2] == "SOME" and len(_variables(blocks, parts[0])) < len(_variables(blocks, parts[1])):
+                parts = parts[::-1]
+            blocks.append(Block(match[2], (), parts))
+        numbers[int(match[1] or position + 1)] = position
+    return blocks
+
+
+def _variables(blocks: list[Block], position: int) -> set[str]:
+    block = blocks[position]
+    if block.kind == "ATOM":
+        return {term for term in block.atom[1:] if is_variable(term)}
+    return set() if block.kind in ("ALL", "SOME") else set[str]().union(*(_variables(blocks, p) for p in block.parts))
+
+
+class Question:
+    """One query over one program: `value` is true, false or unknown, and None where the program is inconsistent."""
+
+    def __init__(self, rules: Iterable[Rule], texts: list[str], domain: Iterable[str], work: Work) -> None:
+        self._rules = tuple(rules)
+        self._blocks = blocks_of(texts)
+        self._work = work
+        named = [t for block in self._blocks if block.kind == "ATOM" for t in block.atom[1:] if not is_variable(t)]
+        self._constants = list(dict.fromkeys([*domain, *named]))
+
+    def value(self) -> str | None:
+        """Return the value; raises `TooLarge` and `Undecidable`."""
+        root = len(self._blocks) - 1
+        decided = self._decisions(root, ())
+        values = {self._at(root, model, {}, decided) for model in self._models(())}
+        if not values:
+            return None
+        return {frozenset({True}): "true", frozenset({False}): "false"}.get(frozenset(values), "unknown")
+
+    def _models(self, added: Case) -> Iterator[frozenset[Atom]]:
+        return answer_sets(ground([*self._rules, *added], self._work), self._work)
+
+    def _at(self, position: int, model: frozenset[Atom], env: dict[str, str], decided: dict[int, bool]) -> bool | None:
+        """Return what a block is in one answer set: true, false or neither."""
+        block = self._blocks[position]
+        if block.kind == "ATOM":
+            atom = tuple(env.get(term, term) for term in block.atom)
+            return True if atom in model else False if complement(atom) in model else None
+        if block.kind in ("ALL", "SOME"):
+            return self._quantified(position, model, decided)
+        values = [self._at(part, model, env, decided) for part in block.parts]
+        match block.kind:
+            case "NOT":
+                return None if values[0] is None else not values[0]
+            case "AND":
+                return _and(values)
+            case "OR" | "NEITHER-NOR":
+                either = _and([None if v is None else not v for v in values])
+                return either if block.kind == "NEITHER-NOR" or either is None else not either
+            case "IF-THEN":
+                return True if decided[position] else False if values[0] is True and values[1] is False else None
+            case "EITHER-OR":
+                return _one(values)
+            case _:
+                raise ValueError(block.kind)
+
+    def _quantified(self, position: int, model: frozenset[Atom], decided: dict[int, bool]) -> bool | None:
+        first, second = self._blocks[position].parts
+        wanted = self._blocks[position].kind == "SOME"
+        for env in assignments(_variables(self._blocks, first), self._constants):
+            self._work.spend(1)
+            found = self._at(first, model, env, decided) and self._at(second, model, env, decided) is wanted
+            if found:
+                return wanted
+        return not wanted if decided[position] else None
+
+    def _decisions(self, top: int, added: Case) -> dict[int, bool]:
+        """Decide every IF-THEN (holds), ALL (holds) and SOME (refuted) at or below a block, under what is added."""
+        decided: dict[int, bool] = {}
+        for position in self._below(top):
+            match self._blocks[position].kind:
+                case "IF-THEN":
+                    decided[position] = self._follows(position, added)
+                case "ALL":
+                    decided[position] = self._holds_of_all(position, added)
+                case "SOME":
+                    decided[position] = not self._could_some(position, added)
+                case _:
+                    pass
+        return decided
+
+    def _below(self, top: int) -> set[int]:
+        return {top}.union(*(self._below(part) for part in self._blocks[top].parts))
+
+    def _follows(self, position: int, added: Case) -> bool:
+        first, second = self._blocks[position].parts
+        return self._entailed(second, {}, [added + case for case in self._cases(first, True, {})])
+
+    def _entailed(self, block: int, env: dict[str, str], cases: list[Case]) -> bool:
+        """Say whether some case is consistent, and a block holds in every answer set of every case."""
+        consistent = False
+        decided = self._joint_decisions(block, cases)
+        for case in cases:
+            for model in self._models(case):
+                consistent = True
+                if self._at(block, model, env, decided) is not True:
+                    return False
+        return consistent
+
+    def _joint_decisions(self, block: int, cases: list[Case]) -> dict[int, bool]:
+        if len(cases) == 1 or not any(self._blocks[p].kind in ("IF-THEN", "ALL", "SOME") for p in self._below(block)):
+            return self._decisions(block, cases[0])
+        raise Undecidable("a quantified block or an implication after an antecedent by cases")
+
+    def _holds_of_all(self, position: int, added: Case) -> bool:
+        """A fresh constant for each variable must bear it out; named ones must not stand against it."""
+        first, second = self._blocks[position].parts
+        fresh = {v: f"fresh {v}" for v in _variables(self._blocks, first)}
+        if not self._entailed(second, fresh, [added + case for case in self._cases(first, True, fresh)]):
+            return False
+        for env in assignments(fresh, [*self._constants, *fresh.values()]):
+            cases = [added + case for case in self._cases(first, True, env)]
+            decided = self._joint_decisions(second, cases)
+            if any(self._at(second, m, env, decided) is not True for case in cases for m in self._models(case)):
+                return False
+        return True
+
+    def _could_some(self, position: int, added: Case) -> bool:
+        first, second = self._blocks[position].parts
+        fresh = {v: f"fresh {v}" for v in _variables(self._blocks, first)}
+        for env in assignments(fresh, [*self._constants, *fresh.values()]):
+            for one, other in product(self._cases(first, True, env), self._cases(second, True, env)):
+                if next(self._models(added + one + other), None) is not None:
+                    return True
+        return False
+
+    def _cases(self, position: int, positive: bool, env: dict[str, str]) -> list[Case]:
+        """Return the ways to make a block hold, or its negation."""
+        block = self._blocks[position]
+        parts = block.parts
+        match block.kind:
+            case "ATOM":
+                atom = tuple(env.get(term, term) for term in block.atom)
+                return [(_fact(atom if positive else complement(atom)),)]
+            case "NOT":
+                return self._cases(parts[0], not positive, env)
+            case "AND" | "OR" | "NEITHER-NOR":
+                sign = positive != (block.kind == "NEITHER-NOR")
+                choices = [self._cases(part, sign, env) for part in parts]
+                return _together(choices) if (block.kind == "AND") == sign else _any(choices)
+            case "IF-THEN":
+                choices = [self._cases(parts[0], not positive, env), self._cases(parts[1], positive, env)]
+                return _any(choices) if positive else _together(choices)
+            case "EITHER-OR":
+                return self._exactly(parts, positive, env)
+            case _:
+                return self._assumed(block, positive, position)
+
+    def _exactly(self, parts: tuple[int, ...], positive: bool, env: dict[str, str]) -> list[Case]:
+        worlds = [[(p, p == q) for p in parts] for q in parts]
+        if not positive:
+            worlds = [[(p, False) for p in parts], *([(p, True), (q, True)] for p, q in combinations(parts, 2))]
+        return [case for world in worlds for case in _together([self._cases(p, s, env) for p, s in world])]
+
+    def _assumed(self, block: Block, positive: bool, position: int) -> list[Case]:
+        """Assume an ALL or a SOME: a witness, or rules; the latter between two atoms only."""
+        first, second = block.parts
+        names = sorted(_variables(self._blocks, first))
+        if (block.kind == "SOME") == positive:
+            env = {v: f"witness {position} {v}" for v in names}
+            return _together([self._cases(first, True, env), self._cases(second, positive, env)])
+        one, other = self._blocks[first], self._blocks[second]
+        if one.kind != "ATOM" or other.kind != "ATOM":
+            raise Undecidable("a quantified assumption over compound blocks")
+        then = other.atom if positive else complement(other.atom)
+        rules = [Rule(((then, Body()),), _when(one.atom))]
+        if names == sorted(_variables(self._blocks, second)):
+            rules.append(Rule(((complement(one.atom), Body()),), _when(complement(then))))
+        return [tuple(rules)]
+
+
+def _fact(atom: Atom) -> Rule:
+    return Rule(((atom, Body()),), Body())
+
+
+def _when(atom: Atom) -> Body:
+    return Body((atom,), order=(("positive", 0),))
+
+
+def _together(choices: list[list[Case]]) -> list[Case]:
+    return [tuple(rule for case in combined for rule in case) for combined in product(*choices)]
+
+
+def _any(choices: list[list[Case]]) -> list[Case]:
+    """Return every way in which at least one holds: what holds beyond that is no exclusion."""
+    some = (kept for size in range(1, len(choices) + 1) for kept in combinations(choices, size))
+    return [case for kept in some for case in _together(list(kept))]
+
+
+def _and(values: list[bool | None]) -> bool | None:
+    return False if False in values else None if None in values else True
+
+
+def _one(values: list[bool | None]) -> bool | None:
+    num_true = values.count(True)
+    if num_true > 1 or (num_true == 0 and None not in values):
+        return False
+    return True if num_true == 1 and None not in values else None
+
+
+def domain_of(rules: Iterable[Rule]) -> list[str]:
+    """Return the constants that a program speaks of."""
+    return constants_of(rules)

@@ -1,0 +1,100 @@
+"""Which of a program's names are the same, and which name of the reference each of them is.
+
+`Wumpuses` and `Wumpus`, `Bald_Eagle`, `BaldEagle` and `bald eagle` are one name each. Predicates lose a plural's or a
+verb's -s, objects do not (James). Names that are spelt in several ways, and are merged, count as a repair.
+"""
+
+import re
+from collections.abc import Iterator
+
+from critics.formula import MAX_ARITY, MAX_NAME_LENGTH, MAX_PREMISES, NAME, RESERVED_NAMES, Literal, Rule, Statement
+from critics.inflection import is_plural, singular
+from critics.programs.rule_reader import Atom, Clause, RulesProgram
+from critics.programs.sections import ProgramError, Repairs
+
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_SEPARATOR = re.compile(r"[ _-]+")
+_VARIABLES = "xyzuvwabcdefghijklmnopqrst"
+
+
+class Vocabulary:
+    """The names of the reference, and the program's own names as they come."""
+
+    def __init__(self, reference: list[Statement], repairs: Repairs) -> None:
+        self._repairs = repairs
+        self._known: dict[tuple[str, str], str] = {}
+        self._spelt: dict[tuple[str, str], str] = {}
+        for literal in (literal for statement in reference for literal in _literals(statement)):
+            self._known[("predicate", _predicate_key(literal.predicate))] = literal.predicate
+            for argument in literal.arguments:
+                if isinstance(argument, str) and not argument.startswith("'"):
+                    self._known[("object", _object_key(argument))] = argument
+
+    def statement(self, clause: Clause) -> Statement:
+        """Return a clause in the formal language; raises `ProgramError` for what this cannot say."""
+        variables: dict[str, str] = {}
+        premises = tuple(self.literal(atom, variables) for atom in clause.premises)
+        conclusion = self.literal(clause.conclusion, variables)
+        if not premises:
+            return Rule((), conclusion) if variables else conclusion
+        if len(premises) > MAX_PREMISES:
+            raise ProgramError("too_many_premises", f"{conclusion}: more than {MAX_PREMISES} premises")
+        bound = {variable for premise in premises for variable in premise.variables()}
+        if not set(conclusion.variables()) <= bound:
+            raise ProgramError("unbound_head_var", f"{conclusion} speaks of what no premise speaks of")
+        return Rule(premises, conclusion)
+
+    def literal(self, atom: Atom, variables: dict[str, str]) -> Literal:
+        """Return an atom in the formal language; `variables` holds the statement's, and is extended."""
+        if len(atom.arguments) > MAX_ARITY:
+            raise ProgramError("arity", f"{atom.predicate} has more than {MAX_ARITY} arguments")
+        return Literal(
+            atom.value,
+            self._name("predicate", atom.predicate),
+            tuple(self._variable(a, variables) if a[0] == "$" else self._name("object", a) for a in atom.arguments),
+        )
+
+    def _variable(self, name: str, variables: dict[str, str]) -> str:
+        if name not in variables and len(variables) == len(_VARIABLES):
+            raise ProgramError("syntax", f"more than {len(_VARIABLES)} variables in one rule")
+        return variables.setdefault(name, f"'{_VARIABLES[len(variables) % len(_VARIABLES)]}")
+
+    def _name(self, role: str, written: str) -> str:
+        key = (role, (_predicate_key if role == "predicate" else _object_key)(written))
+        if self._spelt.setdefault(key, written) != written:
+            self._repairs.note("names_merged")
+        name = self._known.setdefault(key, _plain(written))
+        if NAME.fullmatch(name) is None or len(name) > MAX_NAME_LENGTH or name in RESERVED_NAMES:
+            raise ProgramError("name", f"{written!r} cannot name a {role}")
+        return name
+
+
+def elaborate(program: RulesProgram, vocabulary: Vocabulary) -> tuple[list[Statement], Literal]:
+    """Return the program's statements, each once, and its query in the formal language."""
+    statements = list(dict.fromkeys(map(vocabulary.statement, program.clauses)))
+    variables: dict[str, str] = {}
+    query = vocabulary.literal(program.query, variables)
+    if variables:
+        raise ProgramError("free_variable", "the query has a variable")
+    return statements, query
+
+
+def _literals(statement: Statement) -> Iterator[Literal]:
+    if isinstance(statement, Literal):
+        yield statement
+    else:
+        yield from (*statement.premises, statement.conclusion)
+
+
+def _plain(written: str) -> str:
+    return _SEPARATOR.sub("-", _HUMP.sub(" ", written)).strip("-").lower()
+
+
+def _object_key(written: str) -> str:
+    return _plain(written).removeprefix("the-")
+
+
+def _predicate_key(written: str) -> str:
+    name = _plain(written).removeprefix("is-")
+    last = name.rpartition("-")[2]
+    return name.removesuffix(last) + singular(last) if is_plural(last) else name

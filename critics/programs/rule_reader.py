@@ -1,0 +1,279 @@
+"""Reads `rules` programs: `Cold($x, True) && Needs($x, cow, True) >>> Kind($x, False)`, facts and one query.
+
+The reader takes what models write: rules among the facts, `and` and `&` for `&&`, `->` for `>>>`, `Not(..)`, `!`, `¬`
+or `= False` for a false value, a value that is left out, `x` or `Something` for `$x`. Each liberty has its word in
+`repairs`. What remains unclear is refused with its line: a rule that is left out would make the program another one.
+Names are kept as written (`critics.programs.rule_names` identifies them).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from critics.programs.sections import Line, ProgramError, Repairs, split_sections
+
+TITLES = {
+    "predicates": ("Predicates", "Predicate"),
+    "facts": ("Facts", "Fact"),
+    "rules": ("Rules", "Rule"),
+    "query": ("Query", "Queries", "Question"),
+}
+MAX_TOKENS = 1_000
+"""Of one line; recorded ones have under a hundred."""
+_TOKEN = re.compile(r"\s*(>>>|<<<|=>|->|→|&&|==|[(),=&∧¬!~?]|\$?[A-Za-z0-9_][A-Za-z0-9_'’-]*)")
+_AND, _IMPLIES = ("&&", "&", "∧", "and"), (">>>", "=>", "->", "→")
+_NOT = ("¬", "!", "~", "not")
+_VALUES = {"true": True, "false": False}
+_OPEN_VALUES = ("bool", "?", "unknown", "x", "value", "true/false")
+_PRONOUNS = ("something", "someone", "somebody", "anything", "anyone", "everything", "everyone", "x", "y", "z")
+_NO_LINES = ("none", "none.", "n/a", "-", "(none)")
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A signed atom as written: names are texts, variables start with `$`."""
+
+    value: bool
+    predicate: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """What follows if all premises hold; without premises a fact."""
+
+    premises: tuple[Atom, ...]
+    conclusion: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class RulesProgram:
+    """A program as read; `query_is_open` where the query asks for a value and states none."""
+
+    clauses: tuple[Clause, ...]
+    query: Atom
+    query_is_open: bool
+
+
+def read_rules(text: str, repairs: Repairs) -> RulesProgram:
+    """Read a program, noting every repair; raises `ProgramError` naming the line."""
+    sections = split_sections(text, TITLES, repairs)
+    declared = dict(_declarations(sections.get("predicates", []), repairs))
+    clauses = [
+        clause
+        for section in ("facts", "rules")
+        for line in sections.get(section, [])
+        if line.text.lower() not in _NO_LINES and line.text
+        for clause in _clauses(line, section, declared, repairs)
+    ]
+    query, is_open = _query(sections.get("query", []), declared, repairs)
+    if not clauses:
+        raise ProgramError("no_rules", "the program states neither facts nor rules")
+    return RulesProgram(tuple(clauses), query, is_open)
+
+
+def _declarations(lines: Sequence[Line], repairs: Repairs) -> Iterator[tuple[str, int]]:
+    """Yield each predicate with the number of its arguments, the value counted where it is declared."""
+    for line in lines:
+        try:
+            reader = _Reader(line, {}, repairs)
+            name, arguments = reader.application()
+        except ProgramError:
+            repairs.note("declaration_ignored")
+            continue
+        if arguments[-1].lower() == "bool":
+            yield name, len(arguments)
+
+
+def _clauses(line: Line, section: str, declared: dict[str, int], repairs: Repairs) -> list[Clause]:
+    reader = _Reader(line, declared, repairs)
+    left, sign, right = reader.clause()
+    if sign == "":
+        if len(left) > 1:
+            if any(a.startswith("$") for atom in left for a in atom.arguments):
+                raise line.error("syntax", "a conjunction with variables and without a conclusion")
+            repairs.note("conjoined_facts")
+        return [Clause((), atom) for atom in left]
+    if sign == "<<<":
+        repairs.note("reversed_rule")
+        left, right = right, left
+    if section == "facts":
+        repairs.note("rule_among_facts")
+    if len(right) > 1:
+        repairs.note("split_conclusion")
+    return [_with_variables(Clause(tuple(left), atom), repairs) for atom in right]
+
+
+def _with_variables(clause: Clause, repairs: Repairs) -> Clause:
+    """Read `x` and `Something` as variables where a rule has no other variable."""
+    atoms = (*clause.premises, clause.conclusion)
+    names = [a for atom in atoms for a in atom.arguments]
+    if any(name.startswith("$") for name in names) or not any(name.lower() in _PRONOUNS for name in names):
+        return clause
+    repairs.note("bare_variable")
+    *premises, conclusion = (
+        Atom(
+            atom.value,
+            atom.predicate,
+            tuple(f"${a.lower()}" if a.lower() in _PRONOUNS else a for a in atom.arguments),
+        )
+        for atom in atoms
+    )
+    return Clause(tuple(premises), conclusion)
+
+
+def _query(lines: Sequence[Line], declared: dict[str, int], repairs: Repairs) -> tuple[Atom, bool]:
+    """Read the first line; prose may follow, another query must not."""
+    if not lines:
+        raise ProgramError("no_query", "the program has no query")
+    reader = _Reader(lines[0], declared, repairs, asks=True)
+    atom = reader.literal()
+    reader.end()
+    for line in lines[1:]:
+        if _reads_as_query(line, declared):
+            # Attack: ask something easy as well.
+            raise line.error("multiple_queries", "there is another query")
+        repairs.note("text_after_query")
+    if reader.open_value:
+        repairs.note("open_query")
+    return atom, reader.open_value
+
+
+def _reads_as_query(line: Line, declared: dict[str, int]) -> bool:
+    try:
+        _Reader(line, declared, Repairs(), asks=True).literal()
+    except ProgramError:
+        return False
+    return True
+
+
+class _Reader:
+    """A recursive-descent reader of one line."""
+
+    def __init__(self, line: Line, declared: dict[str, int], repairs: Repairs, *, asks: bool = False) -> None:
+        self._line, self._declared, self._repairs, self._asks = line, declared, repairs, asks
+        self._tokens: list[str] = []
+        self._at = 0
+        self.open_value = False
+        at = 0
+        while line.text[at:].strip():
+            match = _TOKEN.match(line.text, at)
+            if match is None:
+                raise line.error("syntax", f"unexpected character {line.text[at:].strip()[0]!r}")
+            self._tokens.append(match[1])
+            at = match.end()
+            if len(self._tokens) > MAX_TOKENS:
+                raise line.error("syntax", f"more than {MAX_TOKENS} words")
+
+    def clause(self) -> tuple[list[Atom], str, list[Atom]]:
+        """Read atoms, and where an arrow follows those behind it; the sign is the arrow's direction."""
+        left = self._atoms()
+        sign = self._peek()
+        if sign not in (*_IMPLIES, "<<<"):
+            self.end()
+            return left, "", []
+        if sign in _IMPLIES and sign != ">>>":
+            self._repairs.note("arrow")
+        self._take()
+        right = self._atoms()
+        self.end()
+        return left, "<<<" if sign == "<<<" else ">>>", right
+
+    def literal(self) -> Atom:
+        """Read one signed atom."""
+        value, depth = True, 0
+        while self._peek().lower() in _NOT and self._peek(1) != "(":
+            self._take()
+            value, depth = not value, depth + 1
+        if depth:
+            self._repairs.note("negation_sign")
+        atom = self._negated() if self._peek().lower() in _NOT else self._atom()
+        if self._peek() in ("=", "=="):
+            self._take()
+            self._repairs.note("value_after_atom")
+            value = value == self._value(self._take())
+        return Atom(atom.value == value, atom.predicate, atom.arguments)
+
+    def application(self) -> tuple[str, list[str]]:
+        """Read a name and its arguments in brackets; a name may have several words."""
+        name = self._words()
+        self._expect("(")
+        arguments = [self._words()]
+        while self._peek() == ",":
+            self._take()
+            arguments.append(self._words())
+        self._expect(")")
+        return name, arguments
+
+    def end(self) -> None:
+        """Raise unless everything is read; a full stop and a closing bracket too many say nothing."""
+        if self._peek():
+            raise self._error(f"unexpected {self._peek()!r}")
+
+    def _atoms(self) -> list[Atom]:
+        atoms = [self.literal()]
+        while self._peek().lower() in _AND:
+            if self._take() != "&&":
+                self._repairs.note("conjunction_sign")
+            atoms.append(self.literal())
+        return atoms
+
+    def _negated(self) -> Atom:
+        """Read `Not(Cold(x, True))`, `Not(Cold(x), True)` or `!(Cold(x, True))`."""
+        self._take()
+        self._expect("(")
+        inner = self.literal()
+        value = False
+        if self._peek() == ",":
+            self._take()
+            value = not self._value(self._take())
+        self._expect(")")
+        self._repairs.note("negation_sign")
+        return Atom(inner.value == value, inner.predicate, inner.arguments)
+
+    def _atom(self) -> Atom:
+        name, arguments = self.application()
+        last = arguments[-1].lower()
+        if last in _VALUES:
+            arguments, value = arguments[:-1], _VALUES[last]
+        elif last in _OPEN_VALUES and self._declared.get(name, len(arguments)) == len(arguments) > 1:
+            if not self._asks:
+                raise self._error(f"{name} has no value")
+            arguments, value, self.open_value = arguments[:-1], True, True
+        else:
+            self._repairs.note("implicit_true")
+            value = True
+        if not arguments:
+            raise self._line.error("arity", f"{name} says nothing of anything")
+        return Atom(value, name, tuple(arguments))
+
+    def _value(self, token: str) -> bool:
+        if token.lower() not in _VALUES:
+            raise self._error(f"{token!r} is neither True nor False")
+        return _VALUES[token.lower()]
+
+    def _words(self) -> str:
+        words: list[str] = []
+        while re.match(r"[$\w?]", self._peek()):
+            words.append(self._take())
+        if not words:
+            raise self._error(f"a name is needed before {self._peek()!r}")
+        if len(words) > 1:
+            self._repairs.note("name_of_several_words")
+        return " ".join(words)
+
+    def _peek(self, ahead: int = 0) -> str:
+        at = self._at + ahead
+        return self._tokens[at] if at < len(self._tokens) else ""
+
+    def _take(self) -> str:
+        token = self._peek()
+        self._at += 1
+        return token
+
+    def _expect(self, token: str) -> None:
+        if self._take() != token:
+            raise self._error(f"{token!r} is missing")
+
+    def _error(self, why: str) -> ProgramError:
+        return self._line.error("syntax", why)

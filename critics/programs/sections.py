@@ -1,0 +1,79 @@
+"""A program's text as titled sections of numbered lines, and the one error of everything that reads programs."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+MAX_CHARACTERS = 100_000
+"""Longer programs are not read: their cost, not their content, would be the point."""
+_FENCE = re.compile(r"\s*(```|~~~)")
+_COMMENT = re.compile(r"\s*:::.*|\s+::\s.*", re.DOTALL)
+
+
+class ProgramError(ValueError):
+    """A program cannot be read; `reason` is the short machine-readable word, the text says where and why."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a section: its number in the program, its text without the comment, and the comment."""
+
+    number: int
+    text: str
+    comment: str
+
+    def error(self, reason: str, why: str) -> ProgramError:
+        """Return the error that names this line."""
+        return ProgramError(reason, f"line {self.number}: {why}")
+
+
+class Repairs:
+    """The words for what a reader put right, each once, in order of first use."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, None] = {}
+
+    def note(self, word: str) -> None:
+        """Record one repair."""
+        self._words[word] = None
+
+    def words(self) -> list[str]:
+        """Return the words recorded so far."""
+        return list(self._words)
+
+
+def split_sections(text: str, titles: Mapping[str, Sequence[str]], repairs: Repairs) -> dict[str, list[Line]]:
+    """Return each section's lines that are not blank; `titles` maps a section to the ways in which it is headed.
+
+    A section that is missing is missing from the result, and one that is headed twice has the lines of both.
+    Raises `ProgramError` for a text that is too long.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise ProgramError("too_long", f"more than {MAX_CHARACTERS} characters")
+    named = {way.lower(): section for section, ways in titles.items() for way in ways}
+    heading = re.compile(rf"[ \t#*]*({'|'.join(named)})[ \t*]*(:(?!:)|$)[ \t*]*", re.IGNORECASE)
+    sections: dict[str, list[Line]] = {}
+    current: list[Line] | None = None
+    for number, whole in enumerate(text.split("\n"), start=1):
+        if not whole.strip() or _FENCE.match(whole):
+            continue
+        found = heading.match(whole)
+        if found is not None:
+            name, whole = named[found[1].lower()], whole[found.end() :]
+            if name in sections:
+                repairs.note("repeated_section")
+            current = sections.setdefault(name, [])
+        if whole.strip() and current is None:
+            repairs.note("text_before_program")
+        elif whole.strip() and current is not None:
+            current.append(_line(number, whole))
+    return sections
+
+
+def _line(number: int, whole: str) -> Line:
+    code = _COMMENT.sub("", whole)
+    return Line(number, code.strip(), whole[len(code) :].strip(" \t\r:"))
