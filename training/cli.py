@@ -191,11 +191,12 @@ def evaluate(
     arms: Annotated[
         list[str] | None, typer.Option("--arm", help="Decode as this arm does (repeatable); the first, if none.")
     ] = None,
+    table: Annotated[Path | None, typer.Option(help="Write a Markdown table by data set and condition.")] = None,
 ) -> None:
     """Measure accuracy, certified and lucky rates on problems with 95% intervals."""
     from training.commands import evaluate_file
 
-    evaluate_file(config, problems, adapter, seed, as_json, overrides, arms or [])
+    evaluate_file(config, problems, adapter, seed, as_json, overrides, arms or [], table)
 
 
 @command

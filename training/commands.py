@@ -30,7 +30,8 @@ from training.derivation import (
 from training.filters import KEEPS, funnel, select
 from training.logs import quieten
 from training.problems import load_problems
-from training.store import read_records, write_json, write_records
+from training.store import read_records, write_json, write_records, write_text
+from training.tables import table
 
 
 def say(message: str) -> None:
@@ -352,10 +353,19 @@ def roll_out(config_path: Path, problems: Path, out: Path, adapter: Path | None,
     starts = range(0, len(wanted), size)
     for start in tracked(starts, total=len(starts), what=f"sampling, {size} problems at a time"):
         unit = wanted[start : start + size]
-        if not all(f"{p.id}#{n}" in stored for p in unit for n in range(sampling.samples_per_problem)):
-            fresh = [t.record() for t in sample(policy, unit, sampling, seed=config.seeds[0], format_=arm.format)]
+        ids = {p.id: [f"{p.id}#{n}" for n in range(sampling.samples_per_problem)] for p in unit}
+        missing = [p for p in unit if not all(name in stored for name in ids[p.id])]
+        if not missing:
+            continue
+        if config.model.server is None:
+            missing = unit  # a unit is one batch
+        fresh: list[dict[str, Any]] = []
+        try:
+            for trace in sample(policy, missing, sampling, seed=config.seeds[0], format_=arm.format):
+                fresh.append(trace.record())
+        finally:  # what a server wrote before it failed was paid for
             store.append(fresh)
-            stored |= {record["id"]: record for record in fresh}
+        stored |= {record["id"]: record for record in fresh}
     order = {problem.id: position for position, problem in enumerate(wanted)}
     write_records(out, sorted(stored.values(), key=lambda r: (order[r["problem"]["id"]], r["sample"])), checksum=True)
     store.path.unlink()
@@ -363,15 +373,16 @@ def roll_out(config_path: Path, problems: Path, out: Path, adapter: Path | None,
 
 
 def _policy(config: RunConfig, arm: ArmConfig, adapter: Path | None) -> Any:
-    import torch
+    from training.policy import build_policy
 
-    from rollout.policy import HuggingFacePolicy
-
-    if not torch.cuda.is_available():
-        torch.set_num_threads(1)
     quieten()
     style = config.model.style(arm.format)
-    return HuggingFacePolicy(config.model.name, adapter, prompt_style=style, dtype=config.model.dtype)
+    if config.model.server is None:
+        import torch
+
+        if not torch.cuda.is_available():
+            torch.set_num_threads(1)
+    return build_policy(config.model, adapter, style)
 
 
 def train_files(config_path: Path, data: Path, out: Path, nproc: str, seed: int, overrides: list[str] | None) -> None:
@@ -406,6 +417,7 @@ def evaluate_file(
     as_json: bool,
     overrides: list[str] | None,
     arm_names: list[str],
+    table_path: Path | None = None,
 ) -> None:
     """Measure a policy on problems, decoded as the first arm or the named ones are, and print the results."""
     config = load_run(config_path, overrides)
@@ -417,6 +429,8 @@ def evaluate_file(
             modes[arm.name] = _measured(config, arm, adapter, wanted, pool, seed)
             if not as_json:
                 _say_mode(f"{arm.name}: " if arm_names else "", modes[arm.name])
+    if table_path is not None:
+        write_text(table_path, table(wanted, modes))
     if as_json:
         print(json.dumps(modes if len(modes) > 1 else modes[arms[0].name]))
 
