@@ -249,6 +249,16 @@ def test_unfinished_run_names_the_file_and_the_remedy(run, missing):
         summarise(run)
 
 
+def test_a_partial_report_keeps_to_the_seeds_that_every_arm_has_finished(run):
+    (run / "naive/seed-1/round-001/evaluation.json").unlink()
+    summary = write_report(run, partial=True)
+    assert {tuple(arm["seeds"]) for arm in summary["arms"].values()} == {(0,)}
+    assert summary["provenance"]["unfinished_seeds"] == [1]
+    (run / "naive/seed-0/round-001/evaluation.json").unlink()
+    with pytest.raises(ValueError, match="no seed is finished"):
+        write_report(run, partial=True)
+
+
 @pytest.mark.parametrize("change", ["ids", "digest"])
 def test_answers_to_other_problems_are_never_compared(run, change):
     def alter(record):

@@ -208,11 +208,16 @@ def compare(runs: Annotated[list[Path], typer.Argument(help="Run folders.")], as
 
 
 @command
-def report(run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")]) -> None:
+def report(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    partial: Annotated[
+        bool, typer.Option(help="Of an unfinished run, report the seeds that all arms finished.")
+    ] = False,
+) -> None:
     """Write report.json and report.html of a finished run."""
     from training.console import print_report
 
-    print_report(run_folder)
+    print_report(run_folder, partial=partial)
 
 
 @command

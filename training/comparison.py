@@ -112,10 +112,15 @@ def compare_runs(runs: Sequence[Path]) -> dict[str, Any]:
     return _summary(arms, {"name": " and ".join(labelled), "runs": origins})
 
 
-def write_report(run: Path) -> dict[str, Any]:
-    """Write report.json, report.html and its first figure, rates.svg, of a finished run; return the summary."""
-    arms = _read_arms(run)
-    summary = _summary(arms, _provenance(run))
+def write_report(run: Path, *, partial: bool = False) -> dict[str, Any]:
+    """Write report.json, report.html and its first figure, rates.svg, of a finished run; return the summary.
+
+    `partial`: of an unfinished one, by the seeds that every arm has finished; `provenance.unfinished_seeds` names
+    the others. Raises InputError as `summarise` does, and where no seed is finished.
+    """
+    unfinished = _unfinished_seeds(run) if partial else []
+    arms = _read_arms(run, without=unfinished)
+    summary = _summary(arms, _provenance(run) | ({"unfinished_seeds": unfinished} if unfinished else {}))
     examples = pick_examples({arm.name: [(line.seed, line.traces) for line in arm.lines] for arm in arms})
     record = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False)
     write_text(run / "report.json", record + "\n")
@@ -326,10 +331,22 @@ def _check_same_problems(a: Evaluation, b: Evaluation) -> None:
 # -- reading a run folder
 
 
-def _read_arms(run: Path) -> list[Arm]:
+def _unfinished_seeds(run: Path) -> list[int]:
+    """Return the seeds under which some arm lacks its last evaluation; raises InputError where all do."""
+    layout = _read(run / "lines.json")
+    last = f"round-{layout['num_rounds'] - 1:03d}/evaluation.json"
+    seeds = {entry["seed"] for entry in layout["lines"]}
+    unfinished = {e["seed"] for e in layout["lines"] if not (run / e["path"] / last).exists()}
+    if unfinished == seeds:
+        raise InputError(f"{run}: no seed is finished under every arm yet; run `certistar run` again to go on")
+    return sorted(unfinished)
+
+
+def _read_arms(run: Path, *, without: Sequence[int] = ()) -> list[Arm]:
+    """Read the lines of all arms but those of the seeds in `without`."""
     layout = _read(run / "lines.json")
     lines: dict[str, list[Line]] = {}
-    for entry in layout["lines"]:
+    for entry in (entry for entry in layout["lines"] if entry["seed"] not in without):
         lines.setdefault(entry["arm"], []).append(_read_line(run, entry, layout["num_rounds"]))
     if not lines:
         raise InputError(f"{run / 'lines.json'}: names no lines; run `certistar run` again")

@@ -61,11 +61,11 @@ def print_comparison(runs: list[Path], as_json: bool) -> None:
         console.print(sentence, highlight=False)
 
 
-def print_report(folder: Path) -> None:
-    """Write a finished run's report and say where it is."""
+def print_report(folder: Path, *, partial: bool = False) -> None:
+    """Write a run's report and say where it is; `partial`: by the seeds that are finished."""
     from training.comparison import verdict_sentence, write_report
 
-    for sentence in verdict_sentence(write_report(folder)):
+    for sentence in verdict_sentence(write_report(folder, partial=partial)):
         print(sentence)
     print(folder / "report.html")
 
