@@ -56,6 +56,8 @@ MAX_TOKENS = 6_200
 
 Without a bound, a short certificate could compare one long statement again and again."""
 PROBLEM_KEYS = ("context", "question", "options", "answer", "formal")
+_AXIOM_KEYS = frozenset({"by", "statement"})
+_RULE_KEYS = frozenset({"by", "premises", "rule", "statement"})
 _BLANKS = " \t\r\n"
 _NO_SYMBOLS = frozenset({"->", "not", "nothing"})
 _TOKEN = re.compile(r"\(|\)|->|'[a-z](?![a-zA-Z0-9_-])|[a-zA-Z0-9_]+(?:-[a-zA-Z0-9_]+)*")
@@ -117,7 +119,7 @@ def _check(certificate: Any) -> None:
         value = _undecided(certificate["formalisation"], problem["formal"], steps, rules, goal)
     _check_claim(certificate, problem, value)
     if certificate["formalisation"] == "checked":
-        _check_reference(problem["formal"], steps, rules, goal)
+        _check_reference(problem["formal"], evidence, rules, goal)
     elif _is_assumed(steps, rules):
         raise Rejected("goal_assumed")
 
@@ -162,15 +164,16 @@ def _replay(steps: list[dict[str, Any]]) -> tuple[list[list[Atom]], dict[int, At
         if _is_fact(rule):
             facts[index] = rule[0]
         if step["by"] == "rule":
-            if step.keys() != {"by", "premises", "rule", "statement"} or type(step["premises"]) is not list:
+            if step.keys() != _RULE_KEYS or step["premises"].__class__ is not list:
                 raise Rejected("ill_formed")
-            by, *premises = cited = _cited(step)
-            if not all(type(i) is int and 0 <= i < index for i in cited):
+            by: int = step["rule"]
+            premises: list[int] = step["premises"]
+            if not all(type(i) is int and 0 <= i < index for i in (by, *premises)):
                 raise Rejected("forward_reference")
             if by in facts or not facts.keys() >= {index, *premises}:
                 raise Rejected("invalid_step")
             _apply(rules[by], [facts[i] for i in premises], rule[0])
-        elif step["by"] != "axiom" or step.keys() != {"by", "statement"}:
+        elif step["by"] != "axiom" or step.keys() != _AXIOM_KEYS:
             raise Rejected("ill_formed")
         rules.append(rule)
     _check_consistency(rules, set(facts.values()))
@@ -184,10 +187,6 @@ def _check_consistency(rules: list[list[Atom]], facts: set[Atom]) -> None:
     for universal in (rule for rule in rules if len(rule) == 1 and rule[0] not in facts):
         if any(_is_instance((not sign, terms), universal) for sign, terms in facts):
             raise Rejected("inconsistent")
-
-
-def _cited(step: dict[str, Any]) -> list[int]:
-    return [step["rule"], *step["premises"]] if step["by"] == "rule" else []
 
 
 def _is_fact(rule: list[Atom]) -> bool:
@@ -261,7 +260,8 @@ def _proved(steps: list[dict[str, Any]], facts: dict[int, Atom], goal: Atom) -> 
     last = facts.get(len(steps) - 1)
     if last is None:
         raise Rejected("ill_formed")
-    if {i for step in steps for i in _cited(step)} != set(range(len(steps) - 1)):
+    cited = {i for step in steps if step["by"] == "rule" for i in (step["rule"], *step["premises"])}
+    if cited != set(range(len(steps) - 1)):
         raise Rejected("unused_step")
     if last == goal:
         return "true"
@@ -370,10 +370,10 @@ def _without_letter(option: str, position: int) -> str:
     return option[match.end() :] if match is not None and own else option
 
 
-def _check_reference(formal: dict[str, Any], steps: list[dict[str, Any]], rules: list[list[Atom]], goal: Atom) -> None:
-    if goal != read_atom(formal["goal"]):
+def _check_reference(formal: dict[str, Any], evidence: dict[str, Any], rules: list[list[Atom]], goal: Atom) -> None:
+    if formal["goal"] != evidence["goal"] and read_atom(formal["goal"]) != goal:
         raise Rejected("goal_mismatch")
-    axioms = [(s["statement"], rule) for s, rule in zip(steps, rules, strict=True) if s["by"] == "axiom"]
+    axioms = [(s["statement"], rule) for s, rule in zip(evidence["steps"], rules, strict=True) if s["by"] == "axiom"]
     reworded = [rule for text, rule in axioms if text not in formal["axioms"]]
     if reworded:
         reference = {_canonical(read_rule(text)) for text in formal["axioms"]}

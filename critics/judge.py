@@ -9,15 +9,29 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from critics.answer import judge_answer
+from critics.asp.critic import judge_asp
 from critics.fol.critic import judge_fol
 from critics.guided import judge_guided
-from critics.lifeline import die_with_parent
+from critics.lifeline import confine
 from critics.problem import Attempt, Problem, RecordError, read_attempt
+from critics.programs.csp import judge_csp
+from critics.programs.options_critic import judge_logic_program
+from critics.programs.rules import judge_rules
 from critics.verdict import CriticError, TimedOut, Verdict, verdict_record
 
 Judge = Callable[[Problem, Attempt], Verdict]
-CRITICS: dict[str, Judge] = {"cot": judge_answer, "guided": judge_guided, "fol": judge_fol}
+CRITICS: dict[str, Judge] = {
+    "cot": judge_answer,
+    "guided": judge_guided,
+    "fol": judge_fol,
+    "asp": judge_asp,
+    "rules": judge_rules,
+    "csp": judge_csp,
+    "logic-program": judge_logic_program,
+}
 DEFAULT_TIMEOUT_S = 10.0
+TASKS_PER_WORKER = 10_000
+"""Then a worker is replaced, because clingo never frees a name: 12 MB in 2,000 programs with names of their own."""
 
 
 def judge(problem: Problem, attempt: Attempt) -> Verdict:
@@ -50,7 +64,7 @@ class JudgePool:
         from pebble import ProcessPool
 
         context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPool(max_workers=jobs, context=context, initializer=die_with_parent)
+        self._pool = ProcessPool(max_workers=jobs, max_tasks=TASKS_PER_WORKER, context=context, initializer=confine)
         self._timeout_s = timeout_s
 
     def judge(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -7,16 +7,22 @@ the project translates, the reference is translated again here, so that a forged
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from critics.asp.second.checker import ANSWER_SETS_KIND, check_answer_sets, check_attempt
 from critics.checker import Rejected, check
 from critics.fol.certificate import KIND as FOL_KIND
-from critics.fol.recheck import check_entailment
+from critics.fol.recheck import check_entailment, check_same_formulas
 from critics.formula import FormulaError, parse_literal, parse_statement
 from critics.kernel import ArityError, WorkLimitExceeded
 from critics.problem import Formal, RecordError, is_object, read_formal
+from critics.programs.checkers import PROGRAM_CHECKERS, check_same_program
 from critics.reference import TRANSLATORS, same_formal, saturated, text_contradicts
 from critics.translators.translation import TranslationError
 
-CHECKERS: dict[str, Callable[[Any], bool]] = {FOL_KIND: check_entailment}
+CHECKERS: dict[str, Callable[[Any], bool]] = {
+    FOL_KIND: check_entailment,
+    ANSWER_SETS_KIND: check_answer_sets,
+    **PROGRAM_CHECKERS,
+}
 """The checkers of certificates that hold no Horn derivation, by kind; each says whether a second solver agreed."""
 
 
@@ -61,6 +67,10 @@ def recheck_one(verdict: dict[str, Any], record: dict[str, Any]) -> bool:
         raise Rejected("other_attempt")
     try:
         dataset = _check_same_problem(record.get("problem"), certificate["problem"])
+        check_same_program(record, certificate)
+        check_same_formulas(record, certificate)
+        if certificate["kind"] == ANSWER_SETS_KIND:
+            return _recheck_program(record, certificate)
         if checker is None:
             _check_consistency(certificate)
         opinion = _second_opinion(certificate, dataset)
@@ -83,6 +93,18 @@ def _check_same_problem(given: object, certified: dict[str, Any]) -> str | None:
     if formal is not None and read_formal(formal) != read_formal(certified["formal"]):
         raise Rejected("other_problem")
     return given.get("dataset")
+
+
+def _recheck_program(record: dict[str, Any], certificate: dict[str, Any]) -> bool:
+    """An answer set program is the attempt's own, and says nothing that a text we can read denies."""
+    problem = certificate["problem"]
+    try:
+        check_attempt(record, certificate["evidence"])
+    except (TypeError, KeyError, AttributeError) as error:
+        raise Rejected("ill_formed") from error
+    if text_contradicts(problem["context"], problem["question"], "none", certificate["claim"], problem["options"]):
+        raise Rejected("text_says_otherwise")
+    return True
 
 
 def _check_given(problem: object, source: str) -> None:

@@ -1,15 +1,20 @@
 """Finite automata over bytes: what may be written inside a block, one byte at a time.
 
 Kinds with one contract: `Words` for a finite set of strings, `Grammar` for a regular language that is built from
-combinators, `Actions` for a choice between several of them. A state is hashable; `step` returns the next state or
-None where the byte is refused. Every accepted text ends in the close marker, so a state in which the automaton is
-`done` has no successors.
+combinators, `Actions` for a choice between several of them; `rollout.context_free` has one for other grammars. A
+state is hashable; `step` returns the next state or None where the byte is refused. Every accepted text ends in the
+close marker, so a state in which the automaton is `done` has no successors.
+
+What the contract asks of every automaton is enough for exact masks. Some can do more, faster: read many bytes at
+once, say what is forced, or hand over to a narrower automaton. `read`, `forced` and `narrowed` ask for that.
 """
 
 from bisect import bisect_left
-from collections.abc import Hashable, Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any, Protocol, cast
 
 State = Any
@@ -41,6 +46,15 @@ class Automaton(Protocol):
         """Equal keys mean that the same bytes may follow, also in two automata with different languages."""
         ...
 
+    @property
+    def pattern(self) -> "Pattern | None":
+        """The same language as data, for engines of others; None where it is not written as a pattern."""
+        ...
+
+
+_FEW = 8
+"""Up to so many words, a state's key is what is left of them, so that different sets share their masks."""
+
 
 class Words:
     """A finite set of words, walked as a trie without building one: a state is (low, high, depth)."""
@@ -49,8 +63,17 @@ class Words:
         self.words = sorted(set(words))
         if not self.words:
             raise ValueError("an automaton needs at least one word")
-        self.key: Hashable = tuple(self.words)
         self.start: State = (0, len(self.words), 0)
+
+    @cached_property
+    def key(self) -> Hashable:
+        """Return the words themselves."""
+        return tuple(self.words)
+
+    @property
+    def pattern(self) -> "Pattern":
+        """A choice between the words."""
+        return Pattern("choice", tuple(Pattern("bytes", text=word) for word in self.words))
 
     def step(self, state: State, byte: int) -> State | None:
         """Narrow the range of words that agree on one more byte (binary search)."""
@@ -69,8 +92,40 @@ class Words:
         return depth == len(self.words[low])
 
     def state_key(self, state: State) -> Hashable:
-        """Return the words together with the place in them."""
+        """Return the words together with the place in them, or only what is left of the last few."""
+        low, high, depth = cast("tuple[int, int, int]", state)
+        if high - low <= _FEW:
+            return tuple(word[depth:] for word in self.words[low:high])
         return self.key, state
+
+    def read(self, state: State, text: bytes) -> State | None:
+        """Return the state after all of `text` where it stays inside the words, else None."""
+        low, high, depth = cast("tuple[int, int, int]", state)
+        if high - low == 1:
+            return (low, high, depth + len(text)) if self.words[low].startswith(text, depth) else None
+        prefix = self.words[low][:depth] + text
+        first = bisect_left(self.words, prefix, low, high)
+        if first == high or not self.words[first].startswith(prefix):
+            return None
+        last = first + 1
+        if last < high and self.words[last].startswith(prefix):
+            size = len(prefix)
+            last = bisect_left(self.words, True, last, high, key=lambda word: word[:size] != prefix)
+        return first, last, len(prefix)
+
+    def forced(self, state: State) -> bytes:
+        """Return the bytes that all words left have in common, the end of the only one included."""
+        low, high, depth = cast("tuple[int, int, int]", state)
+        first, last = self.words[low], self.words[high - 1]
+        end = depth
+        while end < len(first) and first[end] == last[end]:
+            end += 1
+        return first[depth:end]
+
+    def endings(self, state: State) -> list[bytes]:
+        """Return all that may still follow."""
+        low, high, depth = cast("tuple[int, int, int]", state)
+        return [word[depth:] for word in self.words[low:high]]
 
 
 class Actions:
@@ -109,6 +164,18 @@ class Actions:
         head, inner = cast("tuple[bytes | None, State]", state)
         return (self.key, state) if head is None else self._contents[head].state_key(inner)
 
+    def narrowed(self, state: State) -> "tuple[Automaton, State]":
+        """Hand over to the action's own automaton as soon as one is chosen."""
+        head, inner = cast("tuple[bytes | None, State]", state)
+        return (self, state) if head is None else narrowed(self._contents[head], inner)
+
+    @property
+    def pattern(self) -> "Pattern | None":
+        """One of the actions with its content; None where any content is not written as a pattern."""
+        parts = [(head, content.pattern) for head, content in self._contents.items()]
+        known = [sequence(Pattern("bytes", text=head), content) for head, content in parts if content is not None]
+        return choice(*known) if len(known) == len(parts) else None
+
 
 def accepts(automaton: Automaton, word: bytes) -> bool:
     """Say whether `word` is one of the automaton's words."""
@@ -118,6 +185,64 @@ def accepts(automaton: Automaton, word: bytes) -> bool:
         if state is None:
             return False
     return automaton.done(state)
+
+
+def narrowed(automaton: Automaton, state: State) -> tuple[Automaton, State]:
+    """Return the narrowest automaton, with its state, that allows the same from here."""
+    narrow = cast("Callable[[State], tuple[Automaton, State]] | None", getattr(automaton, "narrowed", None))
+    return (automaton, state) if narrow is None else narrow(state)
+
+
+def read(automaton: Automaton, state: State, text: bytes) -> tuple[State | None, int]:
+    """Read bytes until the automaton is done or refuses one; return its state (None: refused) and how many it read."""
+    whole = cast("Callable[[State, bytes], State | None] | None", getattr(automaton, "read", None))
+    after = None if whole is None else whole(state, text)
+    if after is not None:
+        return after, len(text)
+    for position, byte in enumerate(text, start=1):
+        state = automaton.step(state, byte)
+        if state is None or automaton.done(state):
+            return state, position
+    return state, len(text)
+
+
+def forced(automaton: Automaton, state: State) -> bytes:
+    """Return the bytes that must follow, up to the first choice or the end."""
+    ready = cast("Callable[[State], bytes] | None", getattr(automaton, "forced", None))
+    if ready is not None:
+        return ready(state)
+    text = bytearray()
+    while not automaton.done(state):
+        following = list(islice(successors(automaton, state), 2))
+        if len(following) != 1:
+            break
+        byte, state = following[0]
+        text.append(byte)
+    return bytes(text)
+
+
+def successors(automaton: Automaton, state: State) -> Iterator[tuple[int, State]]:
+    """Yield every byte that may follow, with the state after it."""
+    for byte in range(256):
+        after = automaton.step(state, byte)
+        if after is not None:
+            yield byte, after
+
+
+def shortest(automaton: Automaton, state: State) -> bytes:
+    """Return one of the shortest ways to the end, by breadth-first search over states that differ in their key."""
+    queue = deque([(state, b"")])
+    seen = {automaton.state_key(state)}
+    while queue:
+        state, text = queue.popleft()
+        if automaton.done(state):
+            return text
+        for byte, after in successors(automaton, state):
+            key = automaton.state_key(after)
+            if key not in seen:
+                seen.add(key)
+                queue.append((after, text + bytes([byte])))
+    raise AssertionError("a state of an automaton leads to its end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +285,7 @@ class Grammar:
 
     def __init__(self, name: str, pattern: Pattern) -> None:
         self.key: Hashable = name
+        self.pattern: Pattern | None = pattern
         self._edges: list[dict[int, set[int]]] = []
         self._epsilon: list[set[int]] = []
         entry = self._node()

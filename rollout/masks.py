@@ -1,189 +1,248 @@
 """From bytes to tokens: which tokens may come next when a guide watches a row.
 
-Tokens may straddle the markers: one token may end a block and go on in free text, or open a block and write
-the first bytes of its action. Every token is judged by its bytes, so nothing depends on the tokenizer's taste.
-The same holds for the line `Answer:` where the guide is a `ConcludingGuide`; other guides leave free text free.
+Every token is judged by its bytes, so nothing depends on the tokenizer's taste and tokens may straddle the
+markers. Finite sets are walked against the vocabulary's trie; masks are shared between rows and samples whose
+keys are equal. Grammars of `rollout.context_free` are left to llguidance.
 """
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 
-from rollout.automaton import Automaton, State
-from rollout.conclusion import ConcludingGuide, Place
-from rollout.guide import Guide
+from rollout.automaton import Automaton, State, Words, forced, shortest
+from rollout.conclusion import Place
+from rollout.context_free import ContextFree, ContextFreeMasks
+from rollout.guide import CLOSE
+from rollout.rows import Row
+from rollout.vocabulary import ROOT, Ids, Vocabulary
 
-Ids = npt.NDArray[np.int64]
-_BRACKET = ord("[")
+_MOST_MASKS = 20_000
+"""A finite set's masks are a few hundred bytes, so a full cache is tens of megabytes."""
+_MOST_SPELLINGS = 100_000
+_Value = TypeVar("_Value")
 
 
-class GuideViolation(RuntimeError):  # noqa: N818
-    """A token was pushed that the mask refuses: an error of the caller, never of the policy."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Mask:
+    """The tokens that may come next: `ids`, ascending, or all tokens but those."""
 
-
-class Row:
-    """Where one sequence stands: in free text (`block` None) or inside a block, and what its guide knows."""
-
-    def __init__(self, guide: Guide) -> None:
-        self.guide = guide
-        self.pending = False
-        """Whether the last byte of the free text is a lone `[`."""
-        self.block: State | None = None
-        self.place = Place() if isinstance(guide, ConcludingGuide) else None
-        """Where in its line the free text stands; None where its answer is not held to anything."""
-        self._automaton: Automaton = guide.allowed()
-        self._content = bytearray()
-
-    @property
-    def key(self) -> Hashable:
-        """Equal keys mean equal masks, but for tokens in which a block ends and another begins."""
-        if self.place is not None:
-            return self._held_key(self.place)
-        if self.block is None:
-            return ("free", self.pending, self.guide.key)
-        return ("block", self._automaton.state_key(self.block))
-
-    def _held_key(self, place: Place) -> Hashable:
-        if self.block is None:
-            return ("held", self.pending, self.guide.key, place, self.conclusions)
-        return ("held block", self._automaton.state_key(self.block))
-
-    @property
-    def conclusions(self) -> tuple[bytes, ...]:
-        """The spellings that may follow `Answer:`; none where nothing is decided, or the answer is free."""
-        return self.guide.conclusions() if isinstance(self.guide, ConcludingGuide) else ()
-
-    @property
-    def may_end(self) -> bool:
-        """Whether end-of-text may come next: in free text, but not within a conclusion that is held to the guide."""
-        return self.block is None and (self.place is None or self.place.may_end(self.conclusions))
-
-    @property
-    def automaton(self) -> Automaton:
-        """What the open block may hold."""
-        return self._automaton
-
-    def push(self, token: bytes) -> None:
-        """Advance over a token's bytes; raises `GuideViolation` where they are refused."""
-        for byte in token:
-            if not self._advance(byte):
-                raise GuideViolation(f"{token!r} is not allowed here")
-
-    def accepts(self, token: bytes) -> bool:
-        """Say whether the token may come next, leaving the row as it is."""
-        probe = Row.__new__(Row)
-        probe.guide = self.guide
-        probe.pending, probe.block, probe.place = self.pending, self.block, self.place
-        probe._automaton, probe._content = self._automaton, bytearray(self._content)
-        probe._is_probe = True
-        return all(probe._advance(byte) for byte in token)
-
-    _is_probe = False
-
-    def _advance(self, byte: int) -> bool:
-        if self.block is None:
-            if self.place is not None:
-                after = self.place.after(byte, self.conclusions)
-                if after is None:
-                    return False
-                self.place = after
-            if self.pending and byte == _BRACKET:
-                self.pending = False
-                self._automaton = self.guide.allowed()
-                self.block = self._automaton.start
-                self._content.clear()
-            else:
-                self.pending = byte == _BRACKET
-            return True
-        state = self._automaton.step(self.block, byte)
-        if state is None:
-            return False
-        self._content.append(byte)
-        self.block = state
-        if self._automaton.done(state):
-            self._close()
-        return True
-
-    def _close(self) -> None:
-        if self._is_probe:
-            self.guide = self.guide.clone()
-        self.guide.close(bytes(self._content[:-2]))
-        self.block, self.pending = None, False
+    ids: Ids
+    all_but: bool = False
 
 
 @dataclass(slots=True)
-class _Node:
-    """A node of the vocabulary's byte trie."""
+class _Found:
+    """What a walk of the trie has come by."""
 
-    children: dict[int, "_Node"] = field(default_factory=lambda: dict[int, _Node]())
     ids: list[int] = field(default_factory=list[int])
-    free: "tuple[list[int], list[int]] | None" = None
-    """Ids below that keep to free text, and ids below in which `[[` occurs; computed when first needed."""
+    states: list[State] | None = None
+    """The automaton's state after each of the ids; only where it was asked for."""
+    ends: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    """Nodes at which the block ends, and how many bytes of a token lead there."""
+
+    def add(self, ids: tuple[int, ...], state: State) -> None:
+        """Take in tokens that stay inside the block."""
+        self.ids += ids
+        if self.states is not None:
+            self.states += [state] * len(ids)
 
 
 class MaskEngine:
-    """The allowed token ids of a row, exact for every token; `vocabulary[i]` is None for special tokens."""
+    """The tokens allowed to a row, exact for every token; `vocabulary[i]` is None for special tokens."""
 
-    def __init__(self, vocabulary: Sequence[bytes | None], eos_ids: Sequence[int]) -> None:
+    def __init__(
+        self,
+        vocabulary: Sequence[bytes | None],
+        eos_ids: Sequence[int],
+        *,
+        spell: Callable[[bytes], list[int]] | None = None,
+    ) -> None:
         self.vocabulary = vocabulary
         self.eos_ids = np.array(sorted(eos_ids), dtype=np.int64)
-        self._root = _Node()
-        self._cache: dict[Hashable, Ids] = {}
+        self.trie = Vocabulary(vocabulary)
+        self._spell = spell or self.trie.longest_match
+        """The tokenizer's own spelling of a text; it is not trusted (`forced`)."""
+        self._unspoken = np.setdiff1d(self.trie.special, self.eos_ids)
+        self._masks: dict[Hashable, Mask] = {}
+        self._needs: dict[Hashable, tuple[Ids, Ids]] = {}
+        self._fewest: dict[Hashable, int] = {}
         self._held: dict[re.Pattern[bytes], frozenset[int]] = {}
-        for token_id, token in enumerate(vocabulary):
-            if token:
-                self._insert(token_id, token)
+        self._context_free = ContextFreeMasks(self.trie)
 
     def allowed(self, row: Row) -> Ids:
         """Return the ids that may come next, ascending; end-of-text only in free text. Never empty."""
+        mask = self.mask(row)
+        if not mask.all_but:
+            return mask.ids
+        everything = np.ones(len(self.vocabulary), dtype=bool)
+        everything[mask.ids] = False
+        return np.flatnonzero(everything)
+
+    def mask(self, row: Row) -> Mask:
+        """Return what may come next as the shorter of two lists: what is allowed, or in free text what is not."""
         key = row.key
-        ids = self._cache.get(key)
-        if ids is None:
-            ids, cacheable = self._compute(row)
+        mask = self._masks.get(key)
+        if mask is None:
+            mask, cacheable = self._free(row) if row.block is None else self._block(row)
             if cacheable:
-                self._cache[key] = ids
-        return ids
+                _keep(self._masks, key, mask, _MOST_MASKS)
+        return mask
 
-    def _insert(self, token_id: int, token: bytes) -> None:
-        node = self._root
-        for byte in token:
-            node = node.children.setdefault(byte, _Node())
-        node.ids.append(token_id)
+    def fitting(self, row: Row, num_left: int) -> Mask:
+        """Return what may come next if the text ends after `num_left` more tokens: only blocks that still fit.
 
-    def _compute(self, row: Row) -> tuple[Ids, bool]:
+        A block fits if some way to end it can be spelled exactly in the tokens left; one that only a token
+        straddling its end would bring home counts as too long. Where nothing fits, everything that is allowed is.
+        """
+        mask = self.mask(row)
+        if row.block is None:
+            return self._openings_that_fit(row, mask, num_left)
+        if isinstance(row.automaton, Words) and max(map(len, row.automaton.endings(row.block))) < num_left:
+            return mask
+        ids, needs = self._needed(row, mask)
+        kept = ids[needs < num_left]
+        return Mask(kept) if len(kept) else mask
+
+    def fewest(self, row: Row) -> int:
+        """Return how many tokens at most are needed to end the open block; 0 in free text.
+
+        For words it is the least number of tokens; for other automata, that of one of the shortest endings.
+        """
+        return 0 if row.block is None else self._fewest_from(row.automaton, row.block)
+
+    def forced(self, row: Row) -> list[int]:
+        """Return the tokens that need no model: the usual spelling of the bytes that must come next, if there are any.
+
+        The last of them is held back where a longer allowed token begins with it: the model chooses between them.
+        """
+        text = b"" if row.block is None else forced(row.automaton, row.block)
+        if not text:
+            return []
+        ids = self._spell(text)
+        if b"".join(self.vocabulary[i] or b"" for i in ids) != text:
+            # A tokenizer that adds a blank or normalises does not spell this text.
+            ids = self.trie.longest_match(text)
+        return ids[:-1] if ids and self._goes_on(row, ids) else ids
+
+    def _goes_on(self, row: Row, ids: Sequence[int]) -> bool:
+        """Say whether a longer token could stand in the place of the last one."""
+        last = self.trie.bytes_of(ids[-1])
+        before = row.after(b"".join(self.trie.bytes_of(i) for i in ids[:-1]))
+        assert before is not None
+        node = self.trie.follow(ROOT, last)
+        longer = self.trie.below(node)
+        num_same = len(self.trie.ids[node])
+        return bool(np.isin(longer[num_same:], self.allowed(before)).any())
+
+    def _free(self, row: Row) -> tuple[Mask, bool]:
+        """Return the mask in free text, and whether rows with the same key share it."""
         if row.place is not None and row.place.written is not None:
             return self._conclusion(row, row.place), True
-        plain: list[int] = []
-        opening: list[int] = []
-        if row.block is None:
-            plain, opening = self._free(self._root, row.pending)
-            plain = [*plain, *self.eos_ids.tolist()]
+        doubtful = self.trie.opening(ROOT, 0, pending=row.pending)
+        if row.place is not None:
+            doubtful += self._touching(row.place.touched)
+        spelled = {i: self.trie.bytes_of(i) for i in doubtful}
+        refused = [i for i, token in spelled.items() if not row.accepts(token)]
+        # What a token allows that ends a block and opens another depends on what the guide learns in between.
+        cacheable = not any(CLOSE in token for token in spelled.values())
+        return Mask(np.union1d(self._unspoken, np.array(refused, dtype=np.int64)), all_but=True), cacheable
+
+    def _block(self, row: Row) -> tuple[Mask, bool]:
+        """Return the mask inside a block, and whether rows with the same key share it."""
+        plain, doubtful = self._split(row, self._walked(row))
+        accepted = [i for i in doubtful if row.accepts(self.trie.bytes_of(i))]
+        ids = np.array(plain + accepted, dtype=np.int64)
+        ids.sort()
+        return Mask(ids), not doubtful
+
+    def _walked(self, row: Row, *, states: bool = False) -> _Found:
+        found, automaton, state = _Found(states=[] if states else None), row.automaton, row.block
+        if isinstance(automaton, Words):
+            low, high, at = cast("tuple[int, int, int]", state)
+            self._walk_words(automaton.words, low, high, at, ROOT, 0, found)
+        elif isinstance(automaton, ContextFree) and not states:
+            self._context_free.collect(automaton, state, found.ids, found.ends)
         else:
-            self._walk(self._root, row.automaton, row.block, plain, opening)
+            self._walk(ROOT, automaton, state, 0, found)
+        return found
+
+    def _split(self, row: Row, found: _Found) -> tuple[list[int], list[int]]:
+        """Return the ids that are allowed, and those that only the row itself can judge."""
+        plain, doubtful = found.ids, list[int]()
+        for node, depth in found.ends:
+            opening = self.trie.opening(node, depth)
+            below = self.trie.below(node).tolist()
+            plain += [i for i in below if i not in opening] if opening else below
+            doubtful += opening
         if row.place is not None:
             held = self._touching(row.place.touched)
-            opening = [*opening, *(i for i in plain if i in held)]
+            doubtful += [i for i in plain if i in held]
             plain = [i for i in plain if i not in held]
-        accepted = [i for i in opening if row.accepts(self._bytes(i))]
-        # A token that ends a block and opens another depends on what the guide learns in between.
-        in_free_text = row.block is None
-        cacheable = not opening or (in_free_text and not any(b"]]" in self._bytes(i) for i in opening))
-        return np.array(sorted(plain + accepted), dtype=np.int64), cacheable
+        return plain, doubtful
 
-    def _conclusion(self, row: Row, place: Place) -> Ids:
+    def _walk_words(
+        self, words: Sequence[bytes], low: int, high: int, at: int, node: int, depth: int, found: _Found
+    ) -> None:
+        """Collect the tokens below `node` that some of the sorted words `low` to `high` go on with at byte `at`."""
+        edges, first, last = self.trie.edges, words[low], words[high - 1]
+        size = len(first)
+        while low + 1 == high or first[at] == last[at]:
+            node = edges.get(node << 8 | first[at], ROOT)
+            if node == ROOT:
+                return
+            at += 1
+            depth += 1
+            if at == size:
+                found.ends.append((node, depth))
+                return
+            if self.trie.ids[node]:
+                found.add(self.trie.ids[node], (low, high, at))
+        while low < high:
+            byte, end = words[low][at], low + 1
+            while end < high and words[end][at] == byte:
+                end += 1
+            if (node << 8 | byte) in edges:
+                self._walk_branch(words, low, end, at, edges[node << 8 | byte], depth + 1, found)
+            low = end
+
+    def _walk_branch(
+        self, words: Sequence[bytes], low: int, high: int, at: int, child: int, depth: int, found: _Found
+    ) -> None:
+        """Go on in one branch, whose words agree on the byte `at`, which led to `child`."""
+        if at + 1 == len(words[low]):
+            found.ends.append((child, depth))
+            return
+        if self.trie.ids[child]:
+            found.add(self.trie.ids[child], (low, high, at + 1))
+        if self.trie.ends[child] > child + 1:
+            self._walk_words(words, low, high, at + 1, child, depth, found)
+
+    def _walk(self, node: int, automaton: Automaton, state: State, depth: int, found: _Found) -> None:
+        """Collect the tokens below `node` that any automaton allows."""
+        for byte, child in self.trie.children(node):
+            after = automaton.step(state, byte)
+            if after is None:
+                continue
+            if automaton.done(after):
+                found.ends.append((child, depth + 1))
+            else:
+                found.add(self.trie.ids[child], after)
+                self._walk(child, automaton, after, depth + 1, found)
+
+    def _conclusion(self, row: Row, place: Place) -> Mask:
         """Return the ids that spell the rest of a conclusion, and end-of-text where it is complete."""
         found = set[int](self.eos_ids.tolist() if row.may_end else ())
         for rest in place.endings(row.conclusions):
-            node: _Node | None = self._root
+            node = ROOT
             for byte in rest:
-                node = node.children.get(byte)
-                if node is None:
+                node = self.trie.edges.get(node << 8 | byte, ROOT)
+                if node == ROOT:
                     break
-                found.update(node.ids)
-        return np.array(sorted(found), dtype=np.int64)
+                found.update(self.trie.ids[node])
+        return Mask(np.array(sorted(found), dtype=np.int64))
 
     def _touching(self, pattern: re.Pattern[bytes]) -> frozenset[int]:
         """Return the ids that a conclusion held to the guide may refuse."""
@@ -191,44 +250,66 @@ class MaskEngine:
             self._held[pattern] = frozenset(i for i, t in enumerate(self.vocabulary) if t and pattern.search(t))
         return self._held[pattern]
 
-    def _walk(self, node: _Node, automaton: Automaton, state: State, plain: list[int], opening: list[int]) -> None:
-        """Collect the tokens below `node` that the automaton allows, going on in free text after its end."""
-        for byte, child in node.children.items():
-            after = automaton.step(state, byte)
-            if after is None:
-                continue
-            if automaton.done(after):
-                free, brackets = self._free(child, False)
-                plain += free
-                opening += brackets
-            else:
-                plain += child.ids
-                self._walk(child, automaton, after, plain, opening)
+    def _openings_that_fit(self, row: Row, mask: Mask, num_left: int) -> Mask:
+        """Return the mask of free text without the tokens that open a block too long for the tokens left."""
+        if not mask.all_but:
+            return mask
+        refused = set(mask.ids.tolist())
+        for i in self.trie.opening(ROOT, 0, pending=row.pending):
+            if i not in refused:
+                opened = row.after(self.trie.bytes_of(i))
+                assert opened is not None
+                if self.fewest(opened) >= num_left:
+                    refused.add(i)
+        return mask if len(refused) == len(mask.ids) else Mask(np.array(sorted(refused), dtype=np.int64), all_but=True)
 
-    def _free(self, node: _Node, pending: bool) -> tuple[list[int], list[int]]:
-        """Split the ids at and below `node`, read as free text from there, by whether they hold `[[`."""
-        if not pending and node.free is not None:
-            return node.free
-        plain, opening = list(node.ids), list[int]()
-        for byte, child in node.children.items():
-            if byte == _BRACKET and pending:
-                opening += _all_ids(child)
-            else:
-                below = self._free(child, byte == _BRACKET)
-                plain += below[0]
-                opening += below[1]
-        if not pending:
-            node.free = (plain, opening)
-        return plain, opening
+    def _needed(self, row: Row, mask: Mask) -> tuple[Ids, Ids]:
+        """Return the ids that may come next and how many more tokens each of them calls for."""
+        key = row.key
+        if key in self._needs:
+            return self._needs[key]
+        found = self._walked(row, states=True)
+        assert found.states is not None
+        needs = {i: self._fewest_from(row.automaton, state) for i, state in zip(found.ids, found.states, strict=True)}
+        _, doubtful = self._split(row, found)
+        for i in doubtful:
+            after = row.after(self.trie.bytes_of(i))
+            if after is not None:
+                needs[i] = self.fewest(after)
+        answer = mask.ids, np.array([needs.get(i, 0) for i in mask.ids.tolist()], dtype=np.int64)
+        if not doubtful:
+            _keep(self._needs, key, answer, _MOST_MASKS)
+        return answer
 
-    def _bytes(self, token_id: int) -> bytes:
-        token = self.vocabulary[token_id]
-        assert token is not None
-        return token
+    def _fewest_from(self, automaton: Automaton, state: State) -> int:
+        if isinstance(automaton, Words):
+            return min(map(self._num_tokens, automaton.endings(state)))
+        key = automaton.state_key(state)
+        if key not in self._fewest:
+            _keep(self._fewest, key, self._num_tokens(shortest(automaton, state)), _MOST_SPELLINGS)
+        return self._fewest[key]
+
+    def _num_tokens(self, text: bytes) -> int:
+        """Return the least number of tokens that spell `text`, from its end to its beginning."""
+        known = self._fewest.get(text)
+        if known is not None:
+            return known
+        never = len(text) + 1
+        counts = [never] * len(text) + [0]
+        for start in range(len(text) - 1, -1, -1):
+            node = ROOT
+            for end in range(start, len(text)):
+                node = self.trie.edges.get(node << 8 | text[end], ROOT)
+                if node == ROOT:
+                    break
+                if self.trie.ids[node]:
+                    counts[start] = min(counts[start], 1 + counts[end + 1])
+        _keep(self._fewest, text, counts[0], _MOST_SPELLINGS)
+        return counts[0]
 
 
-def _all_ids(node: _Node) -> list[int]:
-    ids = list(node.ids)
-    for child in node.children.values():
-        ids += _all_ids(child)
-    return ids
+def _keep(cache: dict[Hashable, _Value], key: Hashable, value: _Value, most: int) -> None:
+    """Remember the value; a full cache is emptied, since what is asked for again comes back at once."""
+    if len(cache) >= most:
+        cache.clear()
+    cache[key] = value

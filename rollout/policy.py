@@ -2,17 +2,18 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from critics.errors import InputError
+from critics.errors import InputError, RunFailed
 from critics.problem import Problem
 from rollout.guide import Guide
-from rollout.masks import MaskEngine, Row
+from rollout.masks import MaskEngine
 from rollout.prompt import SEPARATOR, PromptStyle, messages, text
-from rollout.sampling import Request, sample_batch
+from rollout.request import Request
+from rollout.rows import Row
 from rollout.tokens import token_bytes
 from rollout.traces import PolicyDigests, Sampling
 
@@ -28,6 +29,21 @@ class Completion:
     text: str
     ids: tuple[int, ...]
     finished: bool
+    server: Mapping[str, Any] | None = None
+    """How a server was asked, and what it cost (`rollout.servers.author`); None where no server wrote it."""
+    forced: tuple[int, ...] = ()
+    """Which of the ids were forced, so that no model was asked for them."""
+    log_probabilities: tuple[float, ...] = ()
+    """Of each id under the model without any mask, where they were asked for."""
+
+
+class Interrupted(Exception):  # noqa: N818
+    """Not all completions can be had: `completions` has None for those that are missing, `reason` says why."""
+
+    def __init__(self, completions: "Sequence[Completion | None]", reason: InputError | RunFailed) -> None:
+        super().__init__(str(reason))
+        self.completions = completions
+        self.reason = reason
 
 
 class Policy(Protocol):
@@ -42,7 +58,10 @@ class Policy(Protocol):
     def complete(
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
     ) -> list[Completion]:
-        """Return one completion for each prompt; `seeds` make each independent of its batch."""
+        """Return one completion for each prompt; `seeds` make each independent of its batch.
+
+        Raises `Interrupted` where some are done and the rest cannot be had.
+        """
         ...
 
 
@@ -68,7 +87,13 @@ class HuggingFacePolicy:
     """A causal LM from a local folder or the hub, its adapter beside it and never merged into it."""
 
     def __init__(
-        self, model_name: str, adapter: Path | None = None, *, prompt_style: PromptStyle, dtype: str = "auto"
+        self,
+        model_name: str,
+        adapter: Path | None = None,
+        *,
+        prompt_style: PromptStyle,
+        dtype: str = "auto",
+        num_seats: int | None = None,
     ) -> None:
         import torch
 
@@ -83,7 +108,9 @@ class HuggingFacePolicy:
         """A base model that has seen solved examples goes on with another problem instead of ending its text."""
         adapter_digest = None if adapter is None else adapter_weights_digest(adapter)
         self.digests = PolicyDigests(model_digest(model_name), adapter_digest)
-        self._masks = MaskEngine(token_bytes(self.tokenizer), [self.tokenizer.eos_token_id])
+        self._masks = MaskEngine(token_bytes(self.tokenizer), [self.tokenizer.eos_token_id], spell=self._spelled)
+        self._num_seats = num_seats
+        """How many sequences are written at a time; None: as many as there are prompts."""
 
     def prompt(self, problem: Problem, *, hint: bool = False) -> str:
         """Return the prompt's text; for `chat`, the template is applied and the assistant's turn opened."""
@@ -96,14 +123,16 @@ class HuggingFacePolicy:
     def complete(
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
     ) -> list[Completion]:
-        """Sample all prompts as one batch."""
+        """Sample all prompts as one batch, or as many at a time as there are seats."""
+        from rollout.sampling import sample_batch
+
         rows = [None] * len(prompts) if guides is None else [Row(guide) for guide in guides]
         requests = [
             Request(prompt_ids(self.tokenizer, prompt, self.prompt_style), seed, row, self._stop.encode())
             for prompt, seed, row in zip(prompts, seeds, rows, strict=True)
         ]
         eos_id = self.tokenizer.eos_token_id
-        outputs = sample_batch(
+        sample_batch(
             self.model,
             requests,
             self._masks,
@@ -111,17 +140,25 @@ class HuggingFacePolicy:
             max_new_tokens=sampling.max_new_tokens,
             eos_id=eos_id,
             pad_id=self.tokenizer.pad_token_id,
+            switches=sampling.switches,
+            num_seats=self._num_seats,
         )
-        return [self._completion(ids, eos_id) for ids in outputs]
+        return [self._completion(request, eos_id) for request in requests]
 
-    def _completion(self, ids: list[int], eos_id: int) -> Completion:
+    def _spelled(self, text: bytes) -> list[int]:
+        return self.tokenizer(text.decode(errors="replace"), add_special_tokens=False)["input_ids"]
+
+    def _completion(self, request: Request, eos_id: int) -> Completion:
+        ids = request.output
         finished = bool(ids) and ids[-1] == eos_id
         written = ids[:-1] if finished else ids
         decoded = self.tokenizer.decode(written, skip_special_tokens=False, clean_up_tokenization_spaces=False)
         if self._stop and self._stop in decoded:
             # The ids go past the text, perhaps from within a token: training tokenises the text again.
             return Completion(decoded[: decoded.index(self._stop)], (), True)
-        return Completion(decoded, tuple(ids), finished)
+        forced = tuple(place for place, is_forced in enumerate(request.forced) if is_forced)
+        values = tuple(request.log_probabilities)
+        return Completion(decoded, tuple(ids), finished, forced=forced, log_probabilities=values)
 
 
 def prompt_ids(tokenizer: Any, prompt: str, style: PromptStyle) -> list[int]:

@@ -1,33 +1,31 @@
-"""The batched sampling loop: one causal LM, many rows, each with its own seed and, if guided, its own mask.
+"""The batched loop: one causal LM, many rows, each with its own seed and, if guided, its own mask.
 
-Unguided sampling is the same loop without masks. A row's random numbers come from its seed alone, so the
-batch it travels in changes no sample (but for ties within floating-point error of the model's own batching).
-Finished rows leave the batch, so that stragglers do not pay for them.
+Unguided sampling is the same loop without masks. A row's random numbers come from its seed alone, so the batch it
+travels in changes no sample (but for ties within floating-point error of the model's own batching). Rows may
+advance by several tokens at once where a guide forces them; a row that has ended makes room for the next sequence.
+Models that a ragged cache cannot serve go through `rollout.reference`.
 """
 
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from rollout.masks import MaskEngine, Row
+import numpy as np
+import torch
+
+from rollout.backbone import Backbone, serves_ragged_rows
+from rollout.cache import PADDING, RaggedCache
+from rollout.choice import Logits, choose, log_probabilities, uniforms_of
+from rollout.masks import Mask, MaskEngine
+from rollout.reference import generate_batch
+from rollout.request import ALL_OFF, Limits, Request, Switches
+from rollout.rows import Row
 
 _SHRINK_BELOW = 0.75
-"""Rows are dropped from the cache when fewer than this share are still running."""
-
-
-@dataclass(slots=True)
-class Request:
-    """One sequence to write: its prompt, its seed, and the row that guides it (None: unguided)."""
-
-    prompt_ids: list[int]
-    seed: int
-    row: Row | None
-    stop: bytes = b""
-    """What ends the sequence as end-of-text does, wherever in a token it ends; empty: nothing but end-of-text."""
-    output: list[int] = field(default_factory=list[int])
-    ended: bool = False
-    written: bytearray = field(default_factory=bytearray)
-    """The bytes so far, where a `stop` is looked for."""
+"""Rows are dropped from the cache when fewer than this share are still running and nobody waits for a place."""
+_IDLE = Mask(np.zeros(1, dtype=np.int64))
+"""For rows that have ended: nothing needs to be computed for them."""
 
 
 def sample_batch(
@@ -39,109 +37,158 @@ def sample_batch(
     max_new_tokens: int,
     eos_id: int,
     pad_id: int,
+    switches: Switches = ALL_OFF,
+    num_seats: int | None = None,
 ) -> list[list[int]]:
     """Return the new ids of each request, end-of-text included where it was written.
 
-    Temperature 0 takes the likeliest allowed token. Sampling inverts the cumulative distribution at one
-    uniform number per step, drawn up front from the row's seed.
+    Temperature 0 takes the likeliest allowed token. Sampling inverts the cumulative distribution at one uniform
+    number per token, drawn up front from the row's seed. At most `num_seats` sequences are written at a time, all
+    of them if None.
     """
-    import torch
-    from transformers import DynamicCache
-
-    device = model.device
-    running = list(requests)
-    ids, mask = _left_padded(running, pad_id, device)
-    uniforms = torch.stack([_uniforms(request.seed, max_new_tokens) for request in running]).to(device)
-    cache = DynamicCache()
-    with torch.inference_mode():
-        for step in range(max_new_tokens):
-            positions = (mask.cumsum(-1) - 1).clamp(min=0)[:, -ids.shape[1] :]
-            logits = (
-                model(
-                    input_ids=ids,
-                    attention_mask=mask,
-                    position_ids=positions,
-                    past_key_values=cache,
-                    logits_to_keep=1,
-                )
-                .logits[:, -1]
-                .float()
-            )
-            _apply_masks(logits, running, masks)
-            chosen = _choose(logits, temperature, uniforms[:, step])
-            tokens = chosen.tolist()
-            alive = [_take(r, t, masks, eos_id) for r, t in zip(running, tokens, strict=True)]
-            if not any(alive):
-                break
-            ids = chosen[:, None]
-            mask = torch.cat([mask, mask.new_ones(len(running), 1)], dim=1)
-            if sum(alive) <= _SHRINK_BELOW * len(alive):
-                keep = torch.tensor([i for i, live in enumerate(alive) if live], device=device)
-                cache.batch_select_indices(keep)
-                ids, mask, uniforms = ids[keep], mask[keep], uniforms[keep]
-                running = [request for request, live in zip(running, alive, strict=True) if live]
+    limits = Limits(temperature, max_new_tokens, eos_id, pad_id)
+    if not serves_ragged_rows(model):
+        return generate_batch(model, requests, masks, limits, switches)
+    loop = DecodingLoop(model, masks, limits, switches)
+    loop.run(requests, num_seats or len(requests))
     return [request.output for request in requests]
 
 
-def _take(request: Request, token: int, masks: MaskEngine, eos_id: int) -> bool:
-    """Record a token; return whether the row goes on. Rows that have ended idle until the next shrink."""
-    if request.ended:
-        return False
-    request.output.append(token)
-    if token == eos_id:
-        request.ended = True
-        return False
-    # A model may have more outputs than its tokenizer has tokens; a mask never allows them.
-    written = masks.vocabulary[token] if token < len(masks.vocabulary) else None
-    if request.row is not None:
-        assert written is not None
-        request.row.push(written)
-    if request.stop and written is not None:
-        request.written += written
-        request.ended = request.stop in request.written[-len(request.stop) - len(written) :]
-    return not request.ended
+@dataclass(slots=True)
+class _Seat:
+    """A row of the cache and the sequence that has it."""
+
+    request: Request
+    uniforms: list[float]
+    waiting: list[int]
+    """Tokens that the model has not read yet: the prompt, or the last token chosen and what was forced after it."""
+    length: int = 0
+    """How many tokens the cache holds."""
+
+    @property
+    def num_unscored(self) -> int:
+        """How many tokens still lack their log-probability."""
+        return len(self.request.output) - len(self.request.log_probabilities)
 
 
-def _apply_masks(logits: Any, running: Sequence[Request], masks: MaskEngine) -> None:
-    import torch
+class DecodingLoop:
+    """Sequences on their way through a model; `run` writes them."""
 
-    for position, request in enumerate(running):
+    def __init__(self, model: Any, masks: MaskEngine, limits: Limits, switches: Switches = ALL_OFF) -> None:
+        self.masks = masks
+        self.limits = limits
+        self.switches = switches
+        self.num_forwards = 0
+        """Passes of the model over tokens that it wrote; passes over prompts are not among them."""
+        self._backbone = Backbone(model, gathered=switches.gathered_head and not switches.log_probabilities)
+        self._seats: list[_Seat] = []
+        self._cache = RaggedCache(self._backbone.num_layers, 0, self._backbone.device)
+
+    def run(self, requests: Sequence[Request], num_seats: int) -> None:
+        """Write all of them, `num_seats` at a time."""
+        if not requests:
+            return
+        waiting = deque(requests)
+        self._seats = [self._seated(waiting.popleft()) for _ in range(min(num_seats, len(waiting)))]
+        self._cache = RaggedCache(self._backbone.num_layers, len(self._seats), self._backbone.device)
+        with torch.inference_mode():
+            while any(map(self._is_live, self._seats)):
+                self._step()
+                self._make_room(waiting)
+
+    def _seated(self, request: Request) -> _Seat:
+        return _Seat(request, uniforms_of(request.seed, self.limits.max_new_tokens), list(request.prompt_ids))
+
+    def _is_live(self, seat: _Seat) -> bool:
+        """A sequence that ended with forced tokens is read once more where their log-probabilities are asked for."""
+        return not seat.request.ended or (self.switches.log_probabilities and seat.num_unscored > 0)
+
+    def _step(self) -> None:
+        """Let the model read what waits, new prompts before everything else, and choose what comes next."""
+        fresh = [number for number, seat in enumerate(self._seats) if seat.length == 0]
+        self.num_forwards += not fresh
+        numbers = fresh or list(range(len(self._seats)))
+        seats = [self._seats[number] for number in numbers]
+        scores = self._read(seats, None if len(numbers) == len(self._seats) else numbers)
+        masks = [self._mask(seat.request) for seat in seats]
+        uniforms = [0.0 if s.request.ended else s.uniforms[len(s.request.output)] for s in seats]
+        tokens = choose(scores, masks, self.limits.temperature, uniforms, len(self.masks.vocabulary))
+        writing = [row for row, seat in enumerate(seats) if not seat.request.ended]
+        if self.switches.log_probabilities and writing:
+            values = log_probabilities(scores.logits[writing], [tokens[row] for row in writing])
+            for row, value in zip(writing, values, strict=True):
+                seats[row].request.log_probabilities.append(value)
+        for row in writing:
+            self._take(seats[row], tokens[row])
+
+    def _read(self, seats: Sequence[_Seat], numbers: Sequence[int] | None) -> Any:
+        """Return the scores after the last token of each seat; an ended one is read as padding."""
+        width = max(len(seat.waiting) for seat in seats)
+        ids = torch.full((len(seats), width), self.limits.pad_id, dtype=torch.long)
+        positions = torch.full_like(ids, PADDING)
+        for row, seat in enumerate(seats):
+            num_new = len(seat.waiting)
+            if num_new:
+                ids[row, -num_new:] = torch.tensor(seat.waiting)
+                positions[row, -num_new:] = torch.arange(seat.length, seat.length + num_new)
+        seen = self._cache.place(positions, numbers)
+        scores = self._scores(seats, ids, positions, seen)
+        for seat in seats:
+            seat.length += len(seat.waiting)
+            seat.waiting = []
+        return scores
+
+    def _scores(self, seats: Sequence[_Seat], ids: torch.Tensor, positions: torch.Tensor, seen: torch.Tensor) -> Any:
+        forced = [seat.num_unscored if self.switches.log_probabilities else 0 for seat in seats]
+        if not any(forced):
+            return self._backbone.scores(ids, positions, seen, self._cache)
+        logits = self._backbone.all_logits(ids, positions, seen, self._cache)
+        for row, (seat, num_forced) in enumerate(zip(seats, forced, strict=True)):
+            if num_forced:
+                before = logits[row, -num_forced - 1 : -1]
+                seat.request.log_probabilities += log_probabilities(before, seat.waiting[-num_forced:])
+        return Logits(logits[:, -1])
+
+    def _mask(self, request: Request) -> Mask | None:
+        if request.ended:
+            return _IDLE
         if request.row is None:
-            continue
-        allowed = torch.from_numpy(masks.allowed(request.row)).to(logits.device)
-        kept = logits[position, allowed]
-        logits[position].fill_(float("-inf"))
-        logits[position, allowed] = kept
+            return None
+        if self.switches.fit_blocks:
+            return self.masks.fitting(request.row, request.num_left(self.limits))
+        return self.masks.mask(request.row)
 
+    def _take(self, seat: _Seat, token: int) -> None:
+        """Record a token and, if the switch is on, what its guide forces after it."""
+        request = seat.request
+        request.take(token, self.masks.vocabulary, self.limits)
+        seat.waiting = [token]
+        if self.switches.jump_forward:
+            self._jump(seat, request)
+        if not self._is_live(seat):
+            seat.waiting = []
 
-def _choose(logits: Any, temperature: float, uniform: Any) -> Any:
-    """Return one id per row: the argmax, or the first whose cumulative probability exceeds the uniform number."""
-    import torch
+    def _jump(self, seat: _Seat, request: Request) -> None:
+        while not request.ended and request.row is not None:
+            forced = self.masks.forced(request.row)
+            if not forced or (self.switches.fit_blocks and not self._fits(request, request.row, forced)):
+                return
+            for token in forced[: request.num_left(self.limits)]:
+                request.take(token, self.masks.vocabulary, self.limits, forced=True)
+                seat.waiting.append(token)
 
-    if temperature == 0:
-        return logits.argmax(-1)
-    probabilities = torch.softmax(logits.double() / temperature, dim=-1)
-    cumulative = probabilities.cumsum(-1)
-    target = (uniform * cumulative[:, -1]).unsqueeze(-1)
-    found = torch.searchsorted(cumulative, target, right=True).squeeze(-1)
-    last_possible = logits.shape[-1] - 1 - (probabilities.flip(-1) > 0).int().argmax(-1)
-    return torch.minimum(found, last_possible)
+    def _fits(self, request: Request, row: Row, forced: Sequence[int]) -> bool:
+        """Say whether a block still fits after the usual spelling, which need not be the shortest."""
+        after = row.after(b"".join(self.masks.trie.bytes_of(i) for i in forced))
+        assert after is not None
+        return len(forced) + self.masks.fewest(after) <= request.num_left(self.limits)
 
-
-def _uniforms(seed: int, num: int) -> Any:
-    import torch
-
-    return torch.rand(num, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def _left_padded(running: Sequence[Request], pad_id: int, device: Any) -> tuple[Any, Any]:
-    import torch
-
-    longest = max(len(request.prompt_ids) for request in running)
-    ids = torch.full((len(running), longest), pad_id, dtype=torch.long)
-    mask = torch.zeros((len(running), longest), dtype=torch.long)
-    for i, request in enumerate(running):
-        start = longest - len(request.prompt_ids)
-        ids[i, start:] = torch.tensor(request.prompt_ids, dtype=torch.long)
-        mask[i, start:] = 1
-    return ids.to(device), mask.to(device)
+    def _make_room(self, waiting: deque[Request]) -> None:
+        """Give the seats of sequences that have ended to those that wait, or drop them when there are many."""
+        for number, seat in enumerate(self._seats):
+            if waiting and not self._is_live(seat):
+                self._seats[number] = self._seated(waiting.popleft())
+        live = [number for number, seat in enumerate(self._seats) if self._is_live(seat)]
+        if live and len(live) <= _SHRINK_BELOW * len(self._seats):
+            self._cache.keep(live)
+            self._seats = [self._seats[number] for number in live]

@@ -1,10 +1,12 @@
 """A trace: everything that one attempt read and wrote, and what it was sampled with."""
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from critics.problem import Problem
+from rollout.request import ALL_OFF, Switches
 
 Decoding = Literal["guided", "free"]
 Conclusion = Literal["free", "decided"]
@@ -22,6 +24,8 @@ class Sampling:
     max_new_tokens: int = 256
     conclusion: Conclusion = "free"
     """decided: under a guide, `Answer:` only once it has decided the goal, and in agreement with it."""
+    switches: Switches = ALL_OFF
+    """How the loop decodes; all off, so that results published before there were any can be had again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,12 @@ class Trace:
     policy: PolicyDigests
     hint: bool = False
     """Whether the prompt for sampling gave the answer away (rationalisation); `prompt` never does."""
+    server: Mapping[str, Any] | None = None
+    """How a server was asked for it, and what that cost; None where no server wrote it."""
+    forced: tuple[int, ...] = ()
+    """Which of `completion_ids` were forced, so that no model was asked for them (`Switches.jump_forward`)."""
+    log_probabilities: tuple[float, ...] = ()
+    """Of each of `completion_ids` under the model without any mask; empty where they were not asked for."""
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form: the attempt first, everything else beside it."""
@@ -66,17 +76,22 @@ class Trace:
             "seed": self.seed,
             "sampling": _sampling_record(self.sampling),
             "policy": {"base": self.policy.base, "adapter": self.policy.adapter},
+            **({} if self.server is None else {"server": dict(self.server)}),
+            **({"forced": list(self.forced)} if self.sampling.switches.jump_forward else {}),
+            **({"log_probabilities": list(self.log_probabilities)} if self.log_probabilities else {}),
         }
 
 
 def _sampling_record(sampling: Sampling) -> dict[str, Any]:
-    """Return the JSON form; a free conclusion goes without saying, so that stores from before it stay as they are."""
+    """Return the JSON form; what came later goes without saying where it is off: old stores stay as they are."""
     record: dict[str, Any] = {
         "decoding": sampling.decoding,
         "temperature": sampling.temperature,
         "max_new_tokens": sampling.max_new_tokens,
     }
-    return record if sampling.conclusion == "free" else {**record, "conclusion": sampling.conclusion}
+    if sampling.conclusion != "free":
+        record["conclusion"] = sampling.conclusion
+    return record | {name: True for name, is_on in asdict(sampling.switches).items() if is_on}
 
 
 def derived_seed(*parts: object) -> int:

@@ -6,7 +6,7 @@ from critics.problem import Problem
 from rollout.conclusion import ConcludingGuide
 from rollout.guide import Guide
 from rollout.guides.logic import LogicGuide
-from rollout.policy import Policy
+from rollout.policy import Completion, Interrupted, Policy
 from rollout.traces import Sampling, Trace, derived_seed
 
 
@@ -23,14 +23,21 @@ def sample(
 
     A trace's seed comes from (seed, problem id, sample index). A completion cut off by the token limit is
     yielded like any other, with `finished` false. `hinted` gives the answer away while sampling and
-    records the prompt without it: STaR's rationalisation.
+    records the prompt without it: STaR's rationalisation. Where a policy cannot go on, what it has written is
+    yielded before its error is raised.
     """
     wanted = [(problem, number) for problem in problems for number in range(sampling.samples_per_problem)]
     prompts = [policy.prompt(problem, hint=hinted) for problem, _ in wanted]
     seeds = [derived_seed(seed, problem.id, number, "hint" if hinted else "") for problem, number in wanted]
     guides = [guide_for(problem, sampling) for problem, _ in wanted] if sampling.decoding == "guided" else None
-    completions = policy.complete(prompts, guides, seeds, sampling)
+    interrupted: Interrupted | None = None
+    try:
+        completions: Sequence[Completion | None] = policy.complete(prompts, guides, seeds, sampling)
+    except Interrupted as error:
+        completions, interrupted = error.completions, error
     for (problem, number), trace_seed, completion in zip(wanted, seeds, completions, strict=True):
+        if completion is None:
+            continue
         yield Trace(
             id=f"{problem.id}#{'hint-' if hinted else ''}{number}",
             problem=problem,
@@ -44,7 +51,12 @@ def sample(
             sampling=sampling,
             policy=policy.digests,
             hint=hinted,
+            server=completion.server,
+            forced=completion.forced,
+            log_probabilities=completion.log_probabilities,
         )
+    if interrupted is not None:
+        raise interrupted.reason
 
 
 def guide_for(problem: Problem, sampling: Sampling) -> Guide:

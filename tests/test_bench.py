@@ -5,7 +5,9 @@ import pytest
 from critics.errors import InputError
 from critics.formula import Literal, Rule
 from critics.kernel import Kernel
-from training.bench import bench, doubling_chain, enumerated, growth_exponent, merged_statements
+from training.bench import bench
+from training.benches.kernel import doubling_chain, enumerated, merged_statements
+from training.benches.timing import growth_exponent
 
 
 def test_kernel_has_the_rows_of_the_design(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,8 @@ from critics.formula import parse_statement
 from critics.kernel import Kernel
 from rollout.automaton import Words
 from rollout.guides.logic import LogicGuide
-from rollout.masks import GuideViolation, MaskEngine, Row
+from rollout.masks import MaskEngine
+from rollout.rows import GuideViolation, Row
 
 AXIOMS = ("(cat 'x) -> (warm 'x)", "(cat 'x) -> (not (dog 'x))", "(cat tom)")
 STRADDLERS = [

@@ -234,7 +234,7 @@ HONEST = {
     "a term as an object": "(busy (boss rex)); (busy 'x) -> (g 'x) |- (g (boss rex)) by (g (boss rex))",
     "a term taken apart": "(p (f (g a))); (p (f 'x)) -> (q 'x) |- (q (g a)) by (q (g a))",
     "a term put together": (
-        "(low ann e); (low 'p 'e) -> (must (tell 'p (day 'e))) |- (must (tell ann (day e))) by (must (tell ann (day e)))"
+        "(low ann e); (low 'p 'e) -> (must (tell 'p (f 'e))) |- (must (tell ann (f e))) by (must (tell ann (f e)))"
     ),
     "one name in three roles": "(f (f f)); (f (f 'x)) -> (not (g 'x)) |- (g f) by (not (g f))",
     "the deepest term": f"(p {DEEP_15}); (p 'x) -> (g (f 'x)) |- (g {DEEP_16}) by (g {DEEP_16})",

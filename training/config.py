@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -15,6 +16,8 @@ from rollout.problems.catalogue import FAMILIES, family
 from rollout.problems.prontoqa import Ontology
 from rollout.problems.splits import Split
 from rollout.prompt import PromptStyle
+from rollout.servers.connection import ServerSettings
+from rollout.servers.constraint import Way
 from rollout.traces import Conclusion, Decoding, Sampling
 from training.filters import Keep
 
@@ -100,16 +103,59 @@ class ProblemsConfig(Section):
 _PRONTOQA_KEYS = ("hops", "ontologies", "extra_kinds", "property_rate", "ordering")
 
 
+class ServerConfig(Section):
+    """A server that writes the attempts; docs/servers.md has the command lines of vLLM, SGLang and others."""
+
+    base_url: str
+    """Up to and including `/v1`. Keys and passwords come from the environment and have no place in it."""
+    model: str
+    """The name under which the server knows the model."""
+    kind: Literal["completions", "chat"] = "completions"
+    """completions: the prompt is text and the model goes on with it, which guides need least help for."""
+    key_variable: str | None = None
+    """The environment variable that holds the key. null: OPENAI_API_KEY where that is set."""
+    constraint: Literal["auto"] | Way = "auto"
+    """How blocks are held to the guide. auto: the best way that the server is seen to honour."""
+    max_violations: Positive = 20
+    """An attempt with so many is given up, as in paper 004, appendix D."""
+    parallel: Positive = 16
+    """Attempts written at once."""
+    retries: Annotated[int, Field(ge=0)] = 5
+    timeout_s: Annotated[float, Field(gt=0)] = 600
+    logprobs: bool = False
+    """Keep the log-probabilities of the tokens where the server gives them."""
+    extra_body: dict[str, Any] = {}
+    """Further fields of every request, such as a server's own sampling parameters; kept in the traces."""
+
+    @model_validator(mode="after")
+    def _holds_no_secret(self) -> Self:
+        address = urlsplit(self.base_url)
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise ValueError(
+                f"base_url: {self.base_url.rpartition('@')[2]!r} is no address such as http://host:8000/v1"
+            )
+        if address.username or address.password or address.query:
+            raise ValueError("base_url: leave keys and passwords out; name the variable that has them in key_variable")
+        return self
+
+    def settings(self) -> ServerSettings:
+        """Return what the policy needs."""
+        return ServerSettings(**dict(self))
+
+
 class ModelConfig(Section):
     """The base model and how problems are put to it."""
 
+    later = frozenset({"server"})
     name: str
-    """A local folder or a hub name."""
+    """A local folder or a hub name; with a server, whose tokenizer it speaks."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     prompt: Literal["bare", "few-shot", "chat"] = "bare"
     examples: Annotated[int, Field(ge=0)] | None = None
     """Solved examples in the prompt. null: two under the guided format and four without, as the paper has it, and one
     more where the data set knows the answer unknown."""
+    server: ServerConfig | None = None
+    """null: the model runs in this process."""
 
     def style(self, format_: Literal["guided", "cot"]) -> PromptStyle:
         """Return the prompt style for a format."""

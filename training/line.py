@@ -6,6 +6,7 @@ Every stage looks for its own last file first, so a killed run goes on where it 
 was finished; what it then writes is byte-equal to what an uninterrupted run writes.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +15,7 @@ from typing import Any
 
 from critics.errors import RunFailed
 from critics.problem import Problem
-from rollout.policy import HuggingFacePolicy, model_digest
+from rollout.policy import Policy, model_digest
 from rollout.problems.splits import content_key
 from rollout.traces import Sampling, derived_seed
 from rollout.worker import sample
@@ -23,6 +24,7 @@ from training.derivation import DERIVED, Derivation, contents_of, derivation_cou
 from training.evaluation import Judging, measure, problems_digest
 from training.filters import funnel, is_certified, is_right, select, subsample
 from training.finetuning import MANIFEST, FineTuning, fine_tune
+from training.policy import build_policy
 from training.problems import held_out_problems, training_problems
 from training.store import OpenStore, read_records, write_json, write_records
 
@@ -69,10 +71,10 @@ class Line:
         """The problems for evaluation, the same for every arm of this seed."""
         return held_out_problems(self.config, self.seed)
 
-    def policy(self, adapter: Path | None) -> HuggingFacePolicy:
+    def policy(self, adapter: Path | None) -> Policy:
         """Load the policy of a round."""
         style = self.config.model.style(self.arm.format)
-        return HuggingFacePolicy(self.config.model.name, adapter, prompt_style=style, dtype=self.config.model.dtype)
+        return build_policy(self.config.model, adapter, style)
 
 
 def line_path(config: RunConfig, arm: ArmConfig, seed: int) -> str:
@@ -138,7 +140,7 @@ class _Rollout:
     adapter: Path | None
 
     @cached_property
-    def policy(self) -> HuggingFacePolicy:
+    def policy(self) -> Policy:
         """Loaded when the first unit is missing."""
         return self.line.policy(self.adapter)
 
@@ -158,18 +160,32 @@ class _Rollout:
         stored = [r for r in self.store.records if r["problem"]["id"] in ids and r["hint"] == hinted]
         if len(stored) == len(unit) * sampling.samples_per_problem:
             return stored
-        if stored:  # a crash tore the unit's last line; a unit is one batch and is sampled as one
-            others = [r for r in self.store.records if r not in stored]
+        whole = self._whole(stored, sampling.samples_per_problem)
+        if len(whole) < len(stored):
+            others = [r for r in self.store.records if r not in stored or r in whole]
             write_records(self.store.path, others, checksum=True)
             self.store.records = others
-        fresh = [
-            trace.record()
+        done = {record["problem"]["id"] for record in whole}
+        missing = [problem for problem in unit if problem.id not in done]
+        fresh: list[dict[str, Any]] = []
+        try:
             for trace in sample(
-                self.policy, unit, sampling, seed=self.seed, format_=self.line.arm.format, hinted=hinted
-            )
-        ]
-        self.store.append(fresh)
-        return fresh
+                self.policy, missing, sampling, seed=self.seed, format_=self.line.arm.format, hinted=hinted
+            ):
+                fresh.append(trace.record())
+        finally:  # what a server wrote before it failed was paid for
+            self.store.append(fresh)
+        return whole + fresh
+
+    def _whole(self, stored: list[dict[str, Any]], num_samples: int) -> list[dict[str, Any]]:
+        """Return what can be kept of a unit that is not complete.
+
+        In this process a unit is one batch and is sampled as one; a server writes each attempt by itself.
+        """
+        if self.line.config.model.server is None:
+            return []
+        counts = Counter(record["problem"]["id"] for record in stored)
+        return [record for record in stored if counts[record["problem"]["id"]] == num_samples]
 
 
 def _judged(line: Line, records: list[dict[str, Any]]) -> list[dict[str, Any]]:

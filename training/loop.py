@@ -40,6 +40,11 @@ class Unit:
 
 def run(config: RunConfig, out: Path, report: Report = lambda _: None) -> None:
     """Do everything that is missing in `out`, then write report.json and report.html."""
+    if config.model.server is not None:
+        raise ConfigError(
+            "model.server: a run samples each round from the adapter before it, which no server is told of; "
+            "use rollout, filter, train and evaluate one after another, or take model.server out"
+        )
     with locked(out):
         lines = _lines(config)
         _claim(config, out)

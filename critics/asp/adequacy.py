@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from critics.asp.control import GuardedControl
 from critics.asp.grounding import unsafe_variables
 from critics.asp.rules import Choice, Literal, Rule, constants_of
-from critics.asp.submission import Test
+from critics.asp.submission import ProgramTest
 from critics.asp.suite import run_test
 
 
@@ -76,12 +76,16 @@ def domain_facts(rules: tuple[Rule, ...]) -> str:
 
 
 def kills(
-    solver: GuardedControl, tests: tuple[Test, ...], damages: list[Mutant], num_rules: int
+    solver: GuardedControl, tests: tuple[ProgramTest, ...], named: list[set[int]], damages: list[Mutant], num_rules: int
 ) -> list[tuple[Mutant, ...]]:
-    """Return for each test the mutants on which it fails; raises `BudgetExhausted`."""
+    """Return for each test the mutants of its `named` rules on which it fails; raises `BudgetExhausted`."""
     everything = frozenset(map(selector, range(num_rules)))
     contexts = [everything - {selector(m.rule)} | {f"__m{i}"} for i, m in enumerate(damages)]
     return [
-        tuple(m for m, on in zip(damages, contexts, strict=True) if run_test(solver, position, test, on) is not None)
+        tuple(
+            mutant
+            for mutant, on in zip(damages, contexts, strict=True)
+            if mutant.rule in named[position] and run_test(solver, position, test, on) is not None
+        )
         for position, test in enumerate(tests)
     ]

@@ -37,7 +37,8 @@ def grounded(program: Program, core: tuple[int, ...], extra: tuple[Rule, ...]) -
 
     Empty where there are too many instances, or where these alone do not contradict it.
     """
-    found = list(_instances([(i, program.rules[i]) for i in core] + [(-1, rule) for rule in extra]))
+    numbered = [(i, program.rules[i]) for i in core] + [(-1 - n, rule) for n, rule in enumerate(extra)]
+    found = list(_instances(numbered))
     if not found or len(found) > MAX_GROUND:
         return []
     own = [(i, rule) for i, rule in found if i >= 0]

@@ -1,18 +1,18 @@
 """Everything that the critic finds out about one submission, before any verdict: what dialogs and reports read."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from critics.asp.adequacy import Mutant, domain_facts, kills, mutants, selected_fragments, selector
 from critics.asp.control import Fragments, GuardedControl, Solver, deletion_minimal
 from critics.asp.core import grounded, sentence, steps, strong_core
-from critics.asp.grounding import MAX_INSTANCES, check_safety, num_instances
+from critics.asp.grounding import MAX_INSTANCES, check_recursion, check_safety, num_instances
 from critics.asp.hypothesis import Finding, Hypotheses
 from critics.asp.premises import Source, is_stated
-from critics.asp.query import Query, read_query
-from critics.asp.rules import constants_of
+from critics.asp.query import QUANTIFIED, Connective, Query, read_query
+from critics.asp.rules import Comparison, Rule, constants_of
 from critics.asp.submission import Submission, read_submission
-from critics.asp.suite import Failure, run_test, test_fragments
+from critics.asp.suite import Failure, guarded_tests, run_test
 from critics.asp.tokens import ProgramError
 
 MAX_MUTANTS = 400
@@ -52,8 +52,16 @@ def prepare(completion: str) -> Prepared:
     facts = [fact for test in submission.tests for fact in test.facts]
     for rule in submission.program.rules:
         check_safety(rule, submission.program.text)
+    check_recursion(submission.program.rules, submission.program.text)
     for fact in facts:
         check_safety(fact, str(fact))
+    ordered = any(
+        isinstance(c, Comparison) and c.operator not in ("=", "!=")
+        for rule in submission.program.rules
+        for c in rule.conditions()
+    )
+    if ordered and query is not None and any(isinstance(b, Connective) and b.kind in QUANTIFIED for b in query.blocks):
+        raise ProgramError("order_of_names", "a fresh constant for ALL or SOME stands in no order to the others")
     constants = constants_of(submission.program.rules)
     hypotheses = None if query is None else Hypotheses(query, constants)
     asked = [] if query is None else [term for literal in query.atoms() for term in literal.arguments]
@@ -61,7 +69,7 @@ def prepare(completion: str) -> Prepared:
     if num_instances([*submission.program.rules, *facts], num_constants) > MAX_INSTANCES:
         # Attack: ten constants to the power of nine variables, which nothing can interrupt.
         raise ProgramError("grounding_bound", f"the rules could have more than {MAX_INSTANCES} ground instances")
-    fragments = test_fragments(submission.tests) | ({} if hypotheses is None else hypotheses.fragments())
+    fragments = guarded_tests(submission.tests) | ({} if hypotheses is None else hypotheses.fragments())
     return Prepared(submission, query, hypotheses, fragments)
 
 
@@ -84,12 +92,22 @@ class Inspection:
         self.damages = mutants(self.program.rules)
         if len(self.damages) > MAX_MUTANTS:
             raise ProgramError("too_long", f"the rules have more than {MAX_MUTANTS} mutants")
-        self._fragments = selected_fragments(self.program.rules, self.damages) | dict(prepared.fragments)
-        self._solver = GuardedControl(domain_facts(self.program.rules), self._fragments)
+        fragments = selected_fragments(self.program.rules, self.damages) | dict(prepared.fragments)
+        for i, test in enumerate(prepared.submission.tests):
+            fragments |= {f"__v{i}c{n}": [f":-__v{i}c{n},{literal}."] for n, literal in enumerate(test.infer_none)}
+        self._solver = GuardedControl(domain_facts(self.program.rules), fragments)
 
     def kills(self) -> list[tuple[Mutant, ...]]:
-        """Return for each test the mutants on which it fails."""
-        return kills(self._solver, self.prepared.submission.tests, self.damages, len(self.program.rules))
+        """Return for each test the mutants of the rules it names on which it fails."""
+        tests, numbered = self.prepared.submission.tests, self.program.numbered()
+        named = [{i for number in test.rules for i in numbered.get(number, ())} for test in tests]
+        return kills(self._solver, tests, named, self.damages, len(self.program.rules))
+
+    def witness(self, on: frozenset[str]) -> list[str]:
+        """Return an answer set under the guards `on`, sorted, without the critic's own names."""
+        model = self._solver.model(on | frozenset(map(selector, range(len(self.program.rules)))))
+        assert model is not None, "an answer set was found under these guards before"
+        return sorted(atom for atom in model if not atom.lstrip("-").startswith("__"))
 
     def core(self, on: frozenset[str], first: tuple[int, ...] = ()) -> tuple[int, ...] | None:
         """Return a core of the guards `on`; the rules `first` are the last to be left out."""
@@ -128,25 +146,32 @@ class Inspection:
         number = literals.index(failure.literal)
         guard = f"__{kind[0]}{failure.test}{kind[1]}{number}"
         if failure.reason == "in_none":
-            return f"{failure}. {self.explained(on | {guard}, failure.test, f'{failure.literal} cannot hold')}"
+            denied = (Rule((), (replace(failure.literal, default=True),)),)
+            return f"{failure}. {self.explained(on | {guard}, failure.test, f'{failure.literal} cannot hold', denied)}"
+        always = on | {f"__v{failure.test}c{number}"}
+        if failure.reason == "inferred" and self.core(always) is not None:
+            denied = (Rule((), (failure.literal,)),)
+            return f"{failure}. {self.explained(always, failure.test, f'{failure.literal} always holds', denied)}"
         return f"{failure}. {self._shown(on | {guard})}"
 
-    def explained(self, on: frozenset[str], test: int | None, conclusion: str) -> str:
-        """Return a sentence from the rules' comments, and the ground instances below it where they are few."""
+    def explained(self, on: frozenset[str], test: int | None, conclusion: str, denied: tuple[Rule, ...] = ()) -> str:
+        """Return a sentence from the rules' comments, and the ground instances below it where they can be found.
+
+        `denied` is the constraint that the guards `on` stand for, beside the test's facts.
+        """
         core = self.core(on)
         if core is None:
             return conclusion
         facts = () if test is None else self.prepared.submission.tests[test].facts
         said = sentence(self.program, core, conclusion)
-        instances = grounded(self.program, core, facts)
+        instances = grounded(self.program, core, (*facts, *denied))
         return f"{said}\n{steps(self.program, instances)}" if instances else said
 
     def _shown(self, on: frozenset[str]) -> str:
         """Return an answer set, as a counterexample, without what is common to every one."""
-        everything = frozenset(map(selector, range(len(self.program.rules))))
-        model = self._solver.model(on | everything)
-        assert model is not None
-        atoms = sorted(atom for atom in model if not atom.lstrip("-").startswith("__"))
+        atoms = self.witness(on)
         facts = {str(rule.heads()[0]) for rule in self.program.rules if rule.is_fact()}
         shown = [atom for atom in atoms if atom not in facts] or atoms
+        if not shown:
+            return "One answer set has no atom at all."
         return f"One answer set has {', '.join(shown[:12])}{' ..' if len(shown) > 12 else ''}."

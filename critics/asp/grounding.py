@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from critics.asp.rules import Choice, Comparison, Condition, Literal, Rule, is_variable
-from critics.asp.tokens import ProgramError, fault
+from critics.asp.tokens import fault
 
 MAX_INSTANCES = 200_000
 """Of all rules together, if every variable took every constant."""
@@ -79,7 +79,9 @@ def check_recursion(rules: Sequence[Rule], text: str) -> None:
 
     Clingo 5.8.3 loses answer sets of such choices: `q(b). 2 {r(Z,b):q(Z); -p(Y):r(b,Y)} 2.` has one.
     """
-    conditional = [rule for rule in rules if isinstance(rule.head, Choice) and any(e.condition for e in rule.head.elements)]
+    conditional = [
+        rule for rule in rules if isinstance(rule.head, Choice) and any(e.condition for e in rule.head.elements)
+    ]
     if not conditional:
         return
     uses: dict[tuple[str, int, bool], set[tuple[str, int, bool]]] = {}

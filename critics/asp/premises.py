@@ -13,10 +13,29 @@ from dataclasses import dataclass
 from critics.asp.query import Query
 from critics.asp.reader import Block, Program
 from critics.asp.rules import Literal, Rule, constants_of, is_variable
-from critics.asp.submission import Submission, Test
+from critics.asp.submission import ProgramTest, Submission
 
 _WORD = re.compile(r"[^\W_]+")
-_SMALL = frozenset("not does the and has are was who for with from that this his her its".split())
+_SMALL = frozenset(
+    [
+        "not",
+        "does",
+        "the",
+        "and",
+        "has",
+        "are",
+        "was",
+        "who",
+        "for",
+        "with",
+        "from",
+        "that",
+        "this",
+        "his",
+        "her",
+        "its",
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +43,17 @@ class Source:
     """What the premises are: how many where that is known, and the problem's text."""
 
     num_premises: int | None
-    text: str
+    context: str
+    question: str
+
+    @property
+    def text(self) -> str:
+        """Context and question."""
+        return f"{self.context}\n{self.question}"
 
     def names(self, program: Program) -> bool:
-        """Say whether the text names a constant of the program, and so is more than a placeholder."""
-        return any(_names(self.text, constant) for constant in constants_of(program.rules))
+        """Say whether the context names a constant of the program, and so is more than a placeholder."""
+        return any(_names(self.context, constant) for constant in constants_of(program.rules))
 
 
 def missing_premise(program: Program, source: Source) -> str | None:
@@ -43,7 +68,7 @@ def missing_premise(program: Program, source: Source) -> str | None:
             return f"R{number} says nothing"
     if not numbered:
         return "no rule stands under a comment % R1"
-    firsts = [program.rules[rules[0]] for number, rules in sorted(numbered.items()) if rules]
+    firsts = [program.rules[rules[0]] for _, rules in sorted(numbered.items()) if rules]
     if len({_unnamed(rule) for rule in firsts}) < len(firsts):
         # Attack: repeat a rule until there are as many as premises.
         return "one rule stands under two numbers"
@@ -71,12 +96,14 @@ def _belongs(rule: Rule, first: Rule, block: Block) -> bool:
     return rule.is_fact() and len(named) > 1 and all(_names(block.comment, term) for term in named)
 
 
-def unstated_goal(program: Program, core: Iterable[int], query: Query, source: Source) -> str | None:
+def unstated_goal(submission: Submission, core: Iterable[int], query: Query, source: Source) -> str | None:
     """Return which rule of an answer's core hands the answer over; None where every one is a premise's.
 
     `core` is one in which rules that no premise states are kept wherever they suffice.
     """
+    program = submission.program
     goals = {literal.signature for literal in query.atoms()}
+    tried = {head.signed for test in submission.tests for fact in test.facts for head in fact.heads()}
     derivable = _derivable(program.rules)
     for position in core:
         rule = program.rules[position]
@@ -85,13 +112,23 @@ def unstated_goal(program: Program, core: Iterable[int], query: Query, source: S
             return f"no premise states {rule}, and the answer rests on it"
         if rule.is_constraint() and any(literal.signature in goals for literal in absent):
             return f"{rule} demands the answer"
-        if any(literal.signed not in derivable for literal in absent):
+        if any(
+            literal.signed not in derivable
+            and not (literal.signed in tried and shares_word(literal.predicate, _said(program, position, source)))
+            for literal in absent
+        ):
             return f"{rule} holds by default, because nothing could ever derive what it excludes"
         if any(literal.complement().signed == head.signed for literal in absent for head in rule.heads()):
             return f"{rule} takes what is not known for false"
-        if _is_goal(rule, goals) and source.names(program) and not _in_one_sentence(rule, source.text):
+        if _is_goal(rule, goals) and source.names(program) and not _in_one_sentence(rule, source.context):
             return f"the problem does not say {rule}"
     return None
+
+
+def _said(program: Program, position: int, source: Source) -> str:
+    """Return the words of whoever can be asked: the problem's, or else those of the rule's comment."""
+    block = program.block_of(position)
+    return source.context if source.names(program) else "" if block is None else block.comment
 
 
 def _is_goal(rule: Rule, goals: set[tuple[str, int]]) -> bool:
@@ -100,7 +137,7 @@ def _is_goal(rule: Rule, goals: set[tuple[str, int]]) -> bool:
 
 def _in_one_sentence(rule: Rule, text: str) -> bool:
     sentences = re.split(r"(?<=[.!?])\s|\n", text)
-    named = [term for term in rule.terms()]
+    named = list(rule.terms())
     return any(
         any(shares_word(head.predicate, s) for head in rule.heads()) and any(_names(s, term) for term in named)
         for s in sentences
@@ -153,13 +190,18 @@ def _opens_block(program: Program, position: int, source: Source) -> bool:
     return within and block is not None and position == block.rules[0]
 
 
-def treated_constant(program: Program, test: Test, query: Query, source: Source) -> str | None:
+def treated_constant(program: Program, test: ProgramTest, query: Query, source: Source) -> str | None:
     """Return a constant of a test that the program treats on its own, though nobody named it; None if there is none.
 
     Attack: `wet(d1) :- dog(d1).` passes every test about d1.
     """
     asked = {term for literal in query.atoms() for term in literal.arguments}
-    text = source.text if source.names(program) else " ".join(block.comment for block in program.blocks)
+    if source.names(program):
+        text = source.text
+    else:
+        text = " ".join(block.comment for block in program.blocks)
+        opening = (r for i, r in enumerate(program.rules) if r.is_fact() and _opens_block(program, i, source))
+        asked |= {term for rule in opening for term in rule.terms()}
     used = [*constants_of(test.facts), *(term for literal in test.literals() for term in literal.arguments)]
     special = constants_of(program.rules)
     return next((c for c in used if c in special and c not in asked and not _names(text, c)), None)

@@ -19,7 +19,8 @@ MAX_NESTING = 3
 """Of IF-THEN, ALL and SOME inside each other: each asks the solver anew under its own assumption."""
 MAX_ATOMS = 12
 """Of one query, because triviality is decided by truth table."""
-GLOBAL = ("IF-THEN", "ALL", "SOME")
+QUANTIFIED = ("ALL", "SOME")
+GLOBAL = ("IF-THEN", *QUANTIFIED)
 """Blocks that are decided over all answer sets at once, under a hypothesis."""
 _ARITY = {"NOT": (1, 1), "IF-THEN": (2, 2), "ALL": (2, 2), "SOME": (2, 2)}
 _KINDS = ("AND", "OR", "EITHER-OR", "NEITHER-NOR", *_ARITY)
@@ -124,7 +125,7 @@ def _variables(kind: str, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
 
     Equal names are one variable. A variable in the second part of ALL alone would hide an existential.
     """
-    if kind in ("ALL", "SOME"):
+    if kind in QUANTIFIED:
         if not parts[1] or not set(parts[1]) <= set(parts[0]):
             raise ProgramError("unsafe_query_var", f"{kind} needs the variables of its second block in its first")
         return ()
@@ -167,7 +168,7 @@ def _is_leaf(query: Query, position: int) -> bool:
 
 def _binds_nothing(query: Query, position: int) -> bool:
     block = query.blocks[position]
-    return isinstance(block, Connective) and block.kind not in ("ALL", "SOME")
+    return isinstance(block, Connective) and block.kind not in QUANTIFIED
 
 
 def _leaf(query: Query, position: int) -> str:
@@ -188,7 +189,7 @@ def _truth(query: Query, position: int, table: dict[str, bool]) -> bool:
     block = query.blocks[position]
     if isinstance(block, Atom):
         return table[_leaf(query, position)] != block.literal.strong
-    if block.kind in ("ALL", "SOME"):
+    if block.kind in QUANTIFIED:
         same = block.kind == "ALL" and _spelled(query, block.parts[0]) == _spelled(query, block.parts[1])
         return same or table[_leaf(query, position)]
     values = [_truth(query, part, table) for part in block.parts]

@@ -169,13 +169,12 @@ class _Reader:
     def choice(self, lower: int | None) -> Choice:
         self.need("{")
         elements: list[Element] = []
-        while self.now.text != "}":
+        while not self.take("}"):
             if elements:
                 self.need(";")
             literal = self.literal()
             elements.append(Element(literal, self.conditions((",",)) if self.take(":") else ()))
             self.check_size(elements)
-        self.need("}")
         if lower is None and self.now.text in ("=", "=="):
             self.step()
             lower = upper = self.bound()

@@ -16,6 +16,8 @@ from critics.asp.tokens import ProgramError
 from critics.problem import is_list, is_object
 
 MAX_TESTS = 32
+MAX_CHARACTERS = 100_000
+"""Of one attempt."""
 _FENCE = re.compile(r"\s*```(?:json)?[ \t]*\n(.*)\n```\s*", re.DOTALL)
 _TOP = {"model": "model", "tests": "tests", "query": "query"}
 _CONDITIONS = {
@@ -41,7 +43,7 @@ _PARTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class ProgramTest:
     """What is added to the program, and what must then hold. Every condition of one test must hold."""
 
     facts: tuple[Rule, ...]
@@ -68,12 +70,14 @@ class Submission:
     """One attempt: program, tests, and the blocks of the query as they were written."""
 
     program: Program
-    tests: tuple[Test, ...]
+    tests: tuple[ProgramTest, ...]
     query: tuple[str, ...]
 
 
 def read_submission(completion: str) -> Submission:
     """Read an attempt; raises `ProgramError` at the first thing that is wrong."""
+    if len(completion) > MAX_CHARACTERS:
+        raise ProgramError("too_long", f"the answer has more than {MAX_CHARACTERS} characters")
     data = _keyed(_parsed(completion), _TOP, "the answer")
     if "model" not in data:
         raise ProgramError("schema", "the key 'Model' is missing")
@@ -87,7 +91,7 @@ def read_submission(completion: str) -> Submission:
     return Submission(read_program(text), tuple(read_test(t, i + 1) for i, t in enumerate(tests)), tuple(blocks))
 
 
-def read_test(record: object, position: int) -> Test:
+def read_test(record: object, position: int) -> ProgramTest:
     """Read one test, conditions nested under `Test-Condition` or beside the facts; raises `ProgramError`."""
     name = f"test {position}"
     data = _keyed(record, {**_PARTS, **_CONDITIONS}, name)
@@ -103,7 +107,7 @@ def read_test(record: object, position: int) -> Test:
     if not isinstance(why, str):
         raise ProgramError("schema", f"{name}: the explanation must be text")
     try:
-        return Test(
+        return ProgramTest(
             facts=_facts(data.get("facts", []), name),
             rules=_named_rules(data.get("rules", []), name),
             why=why,
@@ -128,6 +132,8 @@ def _facts(value: object, name: str) -> tuple[Rule, ...]:
 
 def _literals(value: object, name: str) -> tuple[Literal, ...]:
     texts = [value] if isinstance(value, str) else _texts(value, f"{name}, condition")
+    if len(texts) > MAX_PARTS:
+        raise ProgramError("too_long", f"one condition has more than {MAX_PARTS} literals")
     return tuple(dict.fromkeys(map(read_literal, texts)))
 
 
@@ -140,7 +146,10 @@ def _named_rules(value: object, name: str) -> tuple[int, ...]:
 def _parsed(completion: str) -> object:
     fenced = _FENCE.fullmatch(completion)
     try:
-        return json.loads(fenced[1] if fenced else completion, object_pairs_hook=_without_repeats)
+        data = json.loads(fenced[1] if fenced else completion, object_pairs_hook=_without_repeats)
+        # Half a surrogate pair, which JSON can spell and a certificate's UTF-8 cannot, raises a `ValueError` here.
+        json.dumps(data, ensure_ascii=False).encode()
+        return data
     except (ValueError, RecursionError) as error:
         raise ProgramError("json", f"the answer is not one JSON object: {error}") from error
 

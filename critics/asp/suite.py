@@ -11,7 +11,7 @@ from itertools import permutations
 from critics.asp.control import BudgetExhausted, Solver, compiled
 from critics.asp.reader import Program
 from critics.asp.rules import Literal, Rule, constants_of
-from critics.asp.submission import Test
+from critics.asp.submission import ProgramTest
 
 MAX_RENAMED = 5
 """Constants that the search for duplicates permutes; with more, they are renamed in order of appearance."""
@@ -51,7 +51,7 @@ _TOLD = {
 }
 
 
-def test_fragments(tests: Iterable[Test]) -> dict[str, list[str]]:
+def guarded_tests(tests: Iterable[ProgramTest]) -> dict[str, list[str]]:
     """Return the rules of each guard: `__x` a test's facts, `__w` answer sets with a literal, `__u` those without."""
     found: dict[str, list[str]] = {}
     for position, test in enumerate(tests):
@@ -65,7 +65,7 @@ def test_fragments(tests: Iterable[Test]) -> dict[str, list[str]]:
     return found
 
 
-def run_test(solver: Solver, position: int, test: Test, context: frozenset[str] = frozenset()) -> Failure | None:
+def run_test(solver: Solver, position: int, test: ProgramTest, context: frozenset[str] = frozenset()) -> Failure | None:
     """Return why a test fails under the guards of `context`, None where it passes; raises `BudgetExhausted`."""
     on = context | {f"__x{position}"}
     consistent = solver.satisfiable(on)
@@ -85,7 +85,7 @@ def run_test(solver: Solver, position: int, test: Test, context: frozenset[str] 
     return None
 
 
-def ill_posed(position: int, test: Test, program: Program) -> Failure | None:
+def ill_posed(position: int, test: ProgramTest, program: Program) -> Failure | None:
     """Return why a test is none, whatever the program does."""
     if not test.literals() and not test.contradiction:
         return Failure(position, "no_test_conditions")
@@ -112,7 +112,7 @@ def _is_consistent(facts: tuple[Rule, ...]) -> bool:
     return bool(result.satisfiable)
 
 
-def duplicates(tests: tuple[Test, ...], program: Program) -> str | None:
+def duplicates(tests: tuple[ProgramTest, ...], program: Program) -> str | None:
     """Return how two tests are one: `duplicate_tests` up to names of constants, `duplicate_rationale`, or None."""
     known = constants_of(program.rules)
     predicates = {literal.signature for rule in program.rules for literal in rule.literals()}
@@ -123,7 +123,7 @@ def duplicates(tests: tuple[Test, ...], program: Program) -> str | None:
     return "duplicate_rationale" if len(set(rationales)) < len(rationales) else None
 
 
-def _canonical(test: Test, known: set[str], predicates: set[tuple[str, int]]) -> tuple[tuple[str, ...], ...]:
+def _canonical(test: ProgramTest, known: set[str], predicates: set[tuple[str, int]]) -> tuple[tuple[str, ...], ...]:
     """Return a form that renaming of fresh constants, order and facts about nothing leave as it is."""
     facts = [r for r in test.facts if any(literal.signature in predicates for literal in r.literals()) or not r.heads()]
     literals = (*(lit for r in facts for lit in r.literals()), *test.literals())
@@ -132,7 +132,7 @@ def _canonical(test: Test, known: set[str], predicates: set[tuple[str, int]]) ->
     return min(_spelled(test, facts, {name: f"C{i}" for i, name in enumerate(order)}) for order in orders)
 
 
-def _spelled(test: Test, facts: list[Rule], names: dict[str, str]) -> tuple[tuple[str, ...], ...]:
+def _spelled(test: ProgramTest, facts: list[Rule], names: dict[str, str]) -> tuple[tuple[str, ...], ...]:
     def renamed(text: str) -> str:
         return re.sub(r'"[^"]*"|\w+', lambda match: names.get(match[0], match[0]), text)
 

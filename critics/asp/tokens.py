@@ -10,16 +10,23 @@ from typing import NamedTuple
 MAX_CHARACTERS = 20_000
 """Of one program; the recorded ones end below 5,000."""
 _TOKEN = re.compile(
-    r"[ \t\r\n]+|(?P<comment>%[^\n]*)|(?P<name>[a-z][A-Za-z0-9_]*(?![A-Za-z0-9_']))|(?P<variable>[A-Z][A-Za-z0-9_]*(?![A-Za-z0-9_'])|_(?![A-Za-z0-9_']))"
-    r"|(?P<number>[0-9]{1,7}(?![0-9A-Za-z_]))|(?P<string>\"[ !#-\[\]-~]*\")"
-    r"|(?P<mark>:-|!=|<=|>=|==|\.(?!\.)|[,;:(){}|=<>-])"
+    r"""
+    [ \t\r\n]+
+    | (?P<comment> %[^\n]* )
+    | (?P<name> [a-z][A-Za-z0-9_]* (?![A-Za-z0-9_']) )
+    | (?P<variable> [A-Z][A-Za-z0-9_]* (?![A-Za-z0-9_']) | _ (?![A-Za-z0-9_']) )
+    | (?P<number> [0-9]{1,7} (?![0-9A-Za-z_]) )
+    | (?P<string> "[ !#-\[\]-~]*" )
+    | (?P<mark> :- | != | <= | >= | == | \.(?!\.) | [,;:(){}|=<>-] )
+    """,
+    re.VERBOSE,
 )
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")
 _REFUSALS = (
     (re.compile(r"#(?:true|false|inf|sup)\b"), "forbidden_token"),
-    (re.compile(r"#|:~"), "directive"),
+    (re.compile(r"[#~]"), "directive"),
     (re.compile(r"\.\."), "interval"),
-    (re.compile(r"[+*/\\?^~]"), "arithmetic"),
+    (re.compile(r"[+*/\\?^]"), "arithmetic"),
     (re.compile(r"_"), "reserved_name"),
     (re.compile(r"[0-9]"), "large_integer"),
 )

@@ -1,4 +1,8 @@
-"""The universal closure of an open formula, as Prover9 reads one; never taken silently."""
+"""The universal closure of open premises, as Prover9 reads them; never taken silently.
+
+A conclusion stays open: what it says of a name that no premise uses, it says of all objects or denies of all, which is
+how Prover9 reads an open goal and its negation.
+"""
 
 from collections.abc import Iterable
 

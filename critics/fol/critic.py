@@ -1,24 +1,25 @@
 """The critic of `fol` attempts: reads premises and conclusion, and lets Z3 say whether the one follows from the others.
 
 An answer is certified when the solver derives it, the gold answer agrees, the premises have a model that our evaluator
-confirms, and the conclusion says something. Whether the formulas mean what the prose says can be checked only against a
-reference: each premise must be one of its axioms or follow from them, and the conclusion be its goal. Without a
-reference the formalisation is trusted, and the certificate says so; then the conclusion must not be assumed as
-such, and `unknown` must be about what the premises are about, because leaving things out leaves things open.
+confirms, and the conclusion says something. Whether the formulas mean what the prose says can be checked only against
+a reference: each premise must be one of its axioms or follow from one of them alone, and the conclusion be its goal.
+Without a reference the formalisation is trusted, and the certificate says so; then the conclusion must not be assumed
+as such, and `unknown` must be about what the premises are about, because leaving things out leaves things open.
 """
 
 from collections.abc import Sequence
 
 from critics.checker import in_terms_of
 from critics.fol.certificate import RESULTS, entailment_certificate
-from critics.fol.closure import closed, closed_all
+from critics.fol.closure import closed_all
 from critics.fol.entailment import DEFAULT_BUDGET, Denied, Entailed, Entailment, Inconsistent, Open, Undecided, decide
 from critics.fol.model import Model
 from critics.fol.normal import key
+from critics.fol.printing import canonical
 from critics.fol.program import Program, read_program
 from critics.fol.solvers import Answer, solve
 from critics.fol.syntax import Compound, Formula, FormulaError, Not, Operator, negated, open_names, signature
-from critics.fol.theory import MAX_COMPARED, FolTheory, in_terms_of_theory, read_theory, shares_vocabulary, unstated
+from critics.fol.theory import FolTheory, in_terms_of_theory, read_theory, reworded, shares_vocabulary, unstated
 from critics.formula import FormulaError as AnyFormulaError
 from critics.problem import Attempt, Problem
 from critics.reference import Reference, ReferenceMismatch, reference, text_contradicts
@@ -45,8 +46,7 @@ def judge_fol(problem: Problem, attempt: Attempt) -> Verdict:
     try:
         program = read_program(attempt.completion)
         program = program if theory is None else in_terms_of_theory(program, theory)
-        # An open formula answers as Prover9 reads it, and is not certified (`_refuse_open_names`).
-        entailment = decide(closed_all(program.premises), closed(program.conclusion))
+        entailment = _decide(program)
     except FormulaError as error:
         return Malformed(error.reason, None, _brief(str(error)))
     answer = _answer(entailment, problem)
@@ -60,6 +60,17 @@ def judge_fol(problem: Problem, attempt: Attempt) -> Verdict:
 
 def _brief(text: str) -> str:
     return text if len(text) <= MAX_FEEDBACK else f"{text[: MAX_FEEDBACK - 3]}..."
+
+
+def _decide(program: Program) -> Entailment:
+    """Decide, with open premises closed as Prover9 reads them, or left open where they then contradict each other.
+
+    Either way this is for the answer's sake: no open formula is certified.
+    """
+    found = decide(closed_all(program.premises), program.conclusion)
+    if isinstance(found, Inconsistent) and open_names(program.premises):
+        return decide(program.premises, program.conclusion)
+    return found
 
 
 def _answer(entailment: Entailment, problem: Problem) -> str | None:
@@ -154,18 +165,28 @@ def _compared(program: Program, theory: FolTheory, decided: Entailed | Denied | 
     """Return the result with models of the whole reference; raises `_Refusal` where the program formalises else."""
     if not shares_vocabulary(program.formulas(), theory):
         raise _Refusal(Unproved, "other_vocabulary", "the formulas use other symbols than the problem's formalisation")
-    new = unstated(program.premises, theory)
-    if len(new) > MAX_COMPARED:
-        raise _Refusal(TimedOut, "solver_budget", f"more than {MAX_COMPARED} premises are not the problem's own")
-    if not all(_entails(theory.axioms, premise) for premise in new):
-        raise _Refusal(Unproved, "axiom_not_in_context", "a premise does not follow from what the problem states")
+    _refuse_unstated(program.premises, theory.axioms)
     same = key(program.conclusion) == key(theory.goal)
     if not same and not _entails((), Compound(Operator.IFF, (program.conclusion, theory.goal))):
         raise _Refusal(Unproved, "goal_mismatch", "the conclusion is not what the problem asks")
+    new = unstated(program.premises, theory.axioms)
+    if not new and not unstated(theory.axioms, program.premises):
+        return decided
     whole = _decided(decide([*theory.axioms, *new], program.conclusion))
     if type(whole) is not type(decided):
         raise _Refusal(Unproved, "premises_missing", "what is left out decides the conclusion")
     return whole
+
+
+def _refuse_unstated(premises: Sequence[Formula], axioms: Sequence[Formula]) -> None:
+    try:
+        parts = reworded(premises, axioms)
+    except FormulaError as error:
+        raise _Refusal(TimedOut, "solver_budget", str(error)) from error
+    for part, candidates in parts:
+        # Attack: write what follows from all axioms, the conclusion above all, as a premise.
+        if not any(_entails([axiom], part) for axiom in candidates):
+            raise _Refusal(Unproved, "axiom_not_in_context", f"no statement says {canonical(part)}")
 
 
 def _entails(premises: Sequence[Formula], conclusion: Formula) -> bool:

@@ -25,7 +25,7 @@ from critics.fol.syntax import (
 )
 from critics.problem import is_list
 
-MAX_SIZE = 16
+MAX_SIZE = 32
 """Objects; published problems are refuted by fewer than ten."""
 MAX_STEPS = 2_000_000
 """Subformulas evaluated for one set of formulas: about two seconds."""

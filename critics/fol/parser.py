@@ -4,7 +4,8 @@ Policies for what is sloppy (each with a test):
 
 * ¬ binds tightest, then ∧, ∨, ⊕, →, ↔; → and ↔ group to the right;
 * a quantifier with a stop (`∀x. ..`, `∀x: ..`, `for all x, ..`) reaches as far as it can, one without (`∀x P(x)`) over
-  the next atom or bracket, unless its variable occurs further on and would be left unbound;
+  the next atom or bracket, unless its variable occurs further on and would be left unbound (so does every one in
+  NLTK's notation);
 * a bracket too many or too few is mended only where all ways to mend it give the same tree;
 * words are connectives only where a connective can stand; a name in quotes is never one;
 * two formulas side by side, lists, bounded quantifiers and truth constants are errors.
@@ -52,7 +53,7 @@ MAX_DEPTH = 120
 MAX_MENDED = 100
 """Tokens; longer formulas are not mended, because every place is tried."""
 MAX_WIDENED = 4
-"""Quantifiers without a stop that are tried with a wider scope; published formulas need two."""
+"""Quantifiers that are tried with a wider scope; published formulas need two."""
 _RANK = {Operator.IFF: 1, Operator.IMPLIES: 2, Operator.XOR: 3, Operator.OR: 4, Operator.AND: 5}
 _BINDABLE = re.compile(r"[a-z]\d*")
 _CLOSING = {"(": ")", "[": "]"}
@@ -88,9 +89,9 @@ def _parsed(tokens: list[Token], notation: Notation) -> Parsed:
     if any(token.kind is Kind.OPERATOR and token.text == "^" for token in tokens):
         repairs.append("caret")
     try:
-        read = _read_widening(tokens)
+        read = _read_widening(tokens, notation.far_stops)
     except FormulaError as error:
-        mended = _mended(tokens) if notation.repair else None
+        mended = _mended(tokens, notation.far_stops) if notation.repair else None
         if mended is None:
             raise error
         read = mended
@@ -105,20 +106,20 @@ class _Read:
     unbound: tuple[tuple[int, str], ...]
     """Where a name stands that no quantifier binds: index of the token, and name."""
     narrow: tuple[tuple[int, str], ...]
-    """The quantifiers without a stop: index of the token, and variable."""
+    """The quantifiers that reach no further than they must: index of the token, and variable."""
     wide: frozenset[int] = frozenset()
     """Those of them that reach as far as they can."""
 
 
-def _read(tokens: list[Token], wide: frozenset[int]) -> _Read:
-    reader = _Reader(tokens, wide)
+def _read(tokens: list[Token], far_stops: bool, wide: frozenset[int] = frozenset()) -> _Read:
+    reader = _Reader(tokens, far_stops, wide)
     formula = reader.whole()
     return _Read(formula, tuple(reader.unbound), tuple(reader.narrow), wide)
 
 
-def _read_widening(tokens: list[Token]) -> _Read:
-    """Read, and let a quantifier without a stop reach further where that binds what would be left unbound."""
-    read, tried = _read(tokens, frozenset()), set[int]()
+def _read_widening(tokens: list[Token], far_stops: bool) -> _Read:
+    """Read, and let a quantifier reach further where that binds what would be left unbound."""
+    read, tried = _read(tokens, far_stops), set[int]()
     while True:
         left_open = [
             at
@@ -130,14 +131,14 @@ def _read_widening(tokens: list[Token]) -> _Read:
             return read
         tried.add(max(left_open))
         try:
-            wider = _read(tokens, read.wide | {max(left_open)})
+            wider = _read(tokens, far_stops, read.wide | {max(left_open)})
         except FormulaError:
             continue
         if len(wider.unbound) < len(read.unbound):
             read = wider
 
 
-def _mended(tokens: list[Token]) -> _Read | None:
+def _mended(tokens: list[Token], far_stops: bool) -> _Read | None:
     """Return the one reading with a bracket added or taken away; None where there is none, or more than one."""
     opened = sum(token.kind is Kind.OPEN for token in tokens)
     surplus = opened - sum(token.kind is Kind.CLOSE for token in tokens)
@@ -146,7 +147,7 @@ def _mended(tokens: list[Token]) -> _Read | None:
     found: dict[Formula, _Read] = {}
     for candidate in _with_closing(tokens) if surplus == 1 else _without_closing(tokens):
         try:
-            read = _read_widening(candidate)
+            read = _read_widening(candidate, far_stops)
         except FormulaError:
             continue
         found.setdefault(read.formula, read)
@@ -169,6 +170,7 @@ class _Reader:
     """Reads by precedence climbing; the recursion is bounded by `MAX_DEPTH`."""
 
     tokens: list[Token]
+    far_stops: bool
     wide: frozenset[int]
     at: int = 0
     depth: int = 0
@@ -329,9 +331,9 @@ class _Reader:
             self._close(opening)
         else:
             names = self._bound_names()
-        reaches_far = self._next().kind in (Kind.STOP, Kind.COMMA)
-        self.at += reaches_far
-        return self._body(sign, names, at, reaches_far)
+        has_stop = self._next().kind in (Kind.STOP, Kind.COMMA)
+        self.at += has_stop
+        return self._body(sign, names, at, reaches_far=has_stop and self.far_stops)
 
     def _sign(self, length: int) -> str:
         """Take a quantifier; `∄` where it denies that there is one."""

@@ -24,6 +24,9 @@ from critics.fol.tokens import is_plain
 def canonical(formula: Formula) -> str:
     """Return the canonical text; raises `FormulaError` for a variable that nothing binds."""
     text = _formula(formula, frozenset())
+    if isinstance(formula, Atom) and text.endswith('"'):
+        # Quotes round a whole text are taken for a wrapper.
+        return f"({text})"
     return text[1:-1] if isinstance(formula, Compound) else text
 
 

@@ -1,7 +1,7 @@
 """Programs of the `fol` format: sections `Predicates`, `Premises`, `Conclusion`, or LINC's `TEXT:` and `FOL:` lines.
 
 A line of a section is a formula, with a comment after `:::` if any. `Predicates` is for the reader: it may be empty
-or missing, and nothing is taken from it. In LINC's layout the last formula is the conclusion.
+or missing, and nothing is taken from it. In LINC's layout the notation is NLTK's and the last formula the conclusion.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from critics.fol.parser import Parsed, parse
 from critics.fol.syntax import Formula, FormulaError, signature
-from critics.fol.tokens import ANNOTATED
+from critics.fol.tokens import ANNOTATED, NLTK, Notation
 
 MAX_CHARACTERS = 20_000
 """Longer programs are not read; the longest published one has 5,000."""
@@ -39,16 +39,15 @@ def read_program(text: str) -> Program:
     """Read a program; raises `FormulaError`, which names line and character of what cannot be read."""
     if len(text) > MAX_CHARACTERS:
         raise FormulaError("too_long", f"more than {MAX_CHARACTERS} characters")
-    if any(_LINC.match(line) for line in text.splitlines()):
-        formulas, conclusions = _split_linc(text)
-    else:
-        formulas, conclusions = _split_sections(text)
+    is_linc = any(_LINC.match(line) for line in text.splitlines())
+    formulas, conclusions = _split_linc(text) if is_linc else _split_sections(text)
     if len(conclusions) != 1:
         raise FormulaError("conclusion", f"there must be one conclusion, not {len(conclusions)}")
     if not formulas:
         raise FormulaError("no_premises", "there are no premises")
     repairs: list[str] = []
-    parsed = [_parse_line(number, line, repairs) for number, line in [*formulas, *conclusions]]
+    notation = NLTK if is_linc else ANNOTATED
+    parsed = [_parse_line(number, line, notation, repairs) for number, line in [*formulas, *conclusions]]
     program = Program(tuple(parsed[:-1]), parsed[-1], tuple(repairs))
     signature(program.formulas())
     return program
@@ -96,12 +95,12 @@ def _lines(text: str) -> Iterator[tuple[int, str, str | None]]:
             yield number, formula, None
 
 
-def _parse_line(number: int, line: str, repairs: list[str]) -> Formula:
+def _parse_line(number: int, line: str, notation: Notation, repairs: list[str]) -> Formula:
     """Read the formula of a line, and add what was mended to `repairs` with the line's number."""
     mark = _MARK.match(line)
     mended = sum(repair.endswith("bracket") for repair in repairs)
     try:
-        parsed = parse(line[mark.end() if mark else 0 :], replace(ANNOTATED, repair=mended < MAX_MENDED_LINES))
+        parsed = parse(line[mark.end() if mark else 0 :], replace(notation, repair=mended < MAX_MENDED_LINES))
     except FormulaError as error:
         raise FormulaError(error.reason, f"line {number}: {error}") from None
     repairs += [f"line {number}: {repair}" for repair in _words(parsed, marked=mark is not None)]

@@ -16,11 +16,11 @@ from critics.fol.model import Model, read_model, satisfies
 from critics.fol.normal import key
 from critics.fol.parser import parse
 from critics.fol.printing import canonical
-from critics.fol.program import MAX_CHARACTERS, Program
+from critics.fol.program import MAX_CHARACTERS, Program, read_program
 from critics.fol.solvers import Answer, ask_cvc5, solve
 from critics.fol.syntax import Compound, Formula, Not, Operator, open_names, signature
-from critics.fol.theory import MAX_COMPARED, FolTheory, read_theory, shares_vocabulary, unstated
-from critics.problem import Formal, is_list
+from critics.fol.theory import FolTheory, in_terms_of_theory, read_theory, reworded, shares_vocabulary
+from critics.problem import Formal, is_list, read_attempt
 
 
 def check_entailment(certificate: Any) -> bool:
@@ -29,6 +29,23 @@ def check_entailment(certificate: Any) -> bool:
         return _check(certificate)
     except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError) as error:
         raise Rejected("ill_formed") from error
+
+
+def check_same_formulas(record: dict[str, Any], certificate: dict[str, Any]) -> None:
+    """A trace's certificate must be about the formulas that its attempt wrote; other kinds are left alone.
+
+    Raises `Rejected`, or `critics.formula.FormulaError` and `critics.problem.RecordError` for what cannot be read.
+    """
+    if certificate["kind"] != KIND or "format" not in record:
+        return
+    program, formal = read_program(read_attempt(record).completion), certificate["problem"]["formal"]
+    if formal is not None:
+        program = in_terms_of_theory(program, _theory(formal))
+    evidence = certificate["evidence"]
+    written = [canonical(premise) for premise in program.premises], canonical(program.conclusion)
+    if written != (evidence["premises"], evidence["conclusion"]) or list(program.repairs) != certificate["repairs"]:
+        # Attack: attach the certificate of an honest program to another.
+        raise Rejected("other_attempt")
 
 
 def _check(certificate: Any) -> bool:
@@ -53,7 +70,7 @@ def _check(certificate: Any) -> bool:
     asked = [] if theory is None else _questions(program, theory)
     if result != "unknown":
         goal = program.conclusion
-        asked.append([*program.premises, Not(goal) if result == "true" else goal])
+        asked.append([[*program.premises, Not(goal) if result == "true" else goal]])
     return _confirm(asked)
 
 
@@ -135,28 +152,32 @@ def _check_trusted(program: Program, result: str) -> None:
         raise Rejected("not_in_premises")
 
 
-def _questions(program: Program, theory: FolTheory) -> list[list[Formula]]:
-    """Return sets of formulas that must have no model, for the program to say what the reference says."""
+def _questions(program: Program, theory: FolTheory) -> list[list[list[Formula]]]:
+    """Return groups of sets of formulas; one of each must have no model, for the program to say what is stated."""
     if not shares_vocabulary(program.formulas(), theory):
         raise Rejected("other_vocabulary")
-    new = unstated(program.premises, theory)
-    if len(new) > MAX_COMPARED:
-        raise Rejected("too_large")
-    asked: list[list[Formula]] = [[*theory.axioms, Not(premise)] for premise in new]
+    asked = [
+        [[axiom, Not(part)] for axiom in candidates] for part, candidates in reworded(program.premises, theory.axioms)
+    ]
     if key(program.conclusion) != key(theory.goal):
-        asked.append([Not(Compound(Operator.IFF, (program.conclusion, theory.goal)))])
+        asked.append([[Not(Compound(Operator.IFF, (program.conclusion, theory.goal)))]])
     return asked
 
 
-def _confirm(asked: list[list[Formula]]) -> bool:
-    """Raise unless none of the sets has a model; say whether cvc5 said so of all of them, and of one at least."""
-    seconded = bool(asked)
-    for formulas in asked:
-        opinion = ask_cvc5(formulas, DEFAULT_BUDGET)
-        if opinion is Answer.SATISFIABLE:
-            raise Rejected("has_a_model")
-        if opinion is not Answer.UNSATISFIABLE:
-            seconded = False
-            if solve(formulas, DEFAULT_BUDGET).answer is not Answer.UNSATISFIABLE:
-                raise Rejected("not_confirmed")
-    return seconded
+def _confirm(asked: list[list[list[Formula]]]) -> bool:
+    """Raise unless one set of each group has no model; say whether cvc5 said so for all, and for one at least."""
+    # All are asked, also after one that cvc5 could not tell: any of them may be rejected.
+    seconded = [_confirm_one(group) for group in asked]
+    return bool(seconded) and all(seconded)
+
+
+def _confirm_one(group: list[list[Formula]]) -> bool:
+    opinions = [(ask_cvc5(formulas, DEFAULT_BUDGET), formulas) for formulas in group]
+    if any(opinion is Answer.UNSATISFIABLE for opinion, _ in opinions):
+        return True
+    open_ = [formulas for opinion, formulas in opinions if opinion is not Answer.SATISFIABLE]
+    if not open_:
+        raise Rejected("has_a_model")
+    if not any(solve(formulas, DEFAULT_BUDGET).answer is Answer.UNSATISFIABLE for formulas in open_):
+        raise Rejected("not_confirmed")
+    return False

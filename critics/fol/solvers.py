@@ -92,9 +92,13 @@ def ask_cvc5(formulas: Iterable[Formula], budget: Budget) -> Answer | None:
     solver.setOption("tlimit-per", str(2 * budget.wall_ms))
     parser: Any = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, script(list(formulas)), "formulas")
-    while not (command := parser.nextCommand()).isNull():
-        command.invoke(solver, parser.getSymbolManager())
-    result = solver.checkSat()
+    try:
+        while not (command := parser.nextCommand()).isNull():
+            command.invoke(solver, parser.getSymbolManager())
+        result = solver.checkSat()
+    except RuntimeError:
+        # What cvc5 cannot do, too deep a recursion for one, is left undecided.
+        return Answer.UNDECIDED
     if result.isUnsat():
         return Answer.UNSATISFIABLE
     return Answer.SATISFIABLE if result.isSat() else Answer.UNDECIDED

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from critics import formula as horn
-from critics.fol.normal import key
+from critics.fol.normal import flattened, key
 from critics.fol.parser import parse
 from critics.fol.program import Program
 from critics.fol.syntax import (
@@ -25,8 +25,8 @@ from critics.fol.syntax import (
 )
 from critics.problem import Formal
 
-MAX_COMPARED = 16
-"""Premises in words of the attempt's own; for each, a solver is asked whether the reference entails it."""
+MAX_COMPARED = 64
+"""Pairs of a premise and an axiom that a solver compares, where a premise is in words of the attempt's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,32 @@ def shares_vocabulary(formulas: Sequence[Formula], theory: FolTheory) -> bool:
     return signature(formulas).symbols() <= signature(reference).symbols()
 
 
-def unstated(premises: Sequence[Formula], theory: FolTheory) -> tuple[Formula, ...]:
-    """Return the premises that are none of the axioms, up to names of variables, order and groups."""
-    stated = {key(axiom) for axiom in theory.axioms}
-    return tuple(premise for premise in premises if key(premise) not in stated)
+def unstated(formulas: Sequence[Formula], given: Sequence[Formula]) -> tuple[Formula, ...]:
+    """Return the formulas that are none of the given ones, up to names of variables, order and groups."""
+    stated = set(map(key, given))
+    return tuple(formula for formula in formulas if key(formula) not in stated)
+
+
+def reworded(premises: Sequence[Formula], axioms: Sequence[Formula]) -> list[tuple[Formula, tuple[Formula, ...]]]:
+    """Return what the premises say in words of their own, each with the axioms, one of which alone must entail it.
+
+    One axiom, because from all of them the conclusion follows as well, and could be written as a premise. A
+    conjunction is taken apart. Raises `FormulaError` where there are too many pairs to compare.
+    """
+    parts = [part for premise in unstated(premises, axioms) for part in _conjuncts(premise)]
+    used = {axiom: signature([axiom]).symbols() for axiom in axioms}
+    found: list[tuple[Formula, tuple[Formula, ...]]] = []
+    for part in unstated(parts, axioms):
+        symbols = signature([part]).symbols()
+        found.append((part, tuple(axiom for axiom in axioms if symbols <= used[axiom])))
+    if sum(len(candidates) for _, candidates in found) > MAX_COMPARED:
+        raise FormulaError("too_large", "too many premises are in other words than the problem's")
+    return found
+
+
+def _conjuncts(formula: Formula) -> tuple[Formula, ...]:
+    match flattened(formula):
+        case Compound(Operator.AND, operands):
+            return operands
+        case flat:
+            return (flat,)

@@ -56,12 +56,17 @@ class Notation:
     """Whether names may hold `- . ' ’ $` and end in `+`, as FOLIO's do; false for generated vocabularies."""
     fold_case: bool = False
     """Whether names that differ by case only are one; true for generated vocabularies."""
+    far_stops: bool = True
+    """Whether a quantifier with a stop reaches as far as it can; false for NLTK, where the stop says nothing."""
 
 
 ANNOTATED = Notation()
 """For people's annotations and models' programs."""
 GENERATED = Notation(repair=False, marked_names=False, fold_case=True)
 """For formulas over a generated vocabulary, where compliance with the language is part of the score."""
+
+NLTK = Notation(far_stops=False)
+"""For what was written to be read by NLTK, as LINC's generations were."""
 
 OPERATORS = {
     Operator.AND: ("∧", "⋀", "&", "&&", "/\\", r"\land", r"\wedge", "^"),
@@ -121,7 +126,7 @@ def tokenize(text: str, notation: Notation = ANNOTATED) -> list[Token]:
     """Return the tokens of a formula, an END at last; raises `FormulaError` with the position."""
     if len(text) > MAX_CHARACTERS:
         raise FormulaError("too_long", f"more than {MAX_CHARACTERS} characters")
-    tokens = list(_tokens(text, notation))
+    tokens = list(_tokens(unicodedata.normalize("NFC", text), notation))
     if len(tokens) > MAX_TOKENS:
         raise FormulaError("too_long", f"more than {MAX_TOKENS} symbols")
     return tokens
@@ -158,7 +163,7 @@ def _token(text: str, position: int, notation: Notation, glued: bool, binding: b
 
 
 def _name(written: str, notation: Notation) -> str:
-    name = unicodedata.normalize("NFC", written).replace("_{", "").replace("}", "").translate(_SUBSCRIPTS)
+    name = written.replace("_{", "").replace("}", "").translate(_SUBSCRIPTS)
     return name.lower() if notation.fold_case else name
 
 

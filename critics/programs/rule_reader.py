@@ -18,6 +18,8 @@ TITLES = {
     "rules": ("Rules", "Rule"),
     "query": ("Query", "Queries", "Question"),
 }
+MAX_DEPTH = 20
+"""Of negations in each other."""
 MAX_TOKENS = 1_000
 """Of one line; recorded ones have under a hundred."""
 _TOKEN = re.compile(r"\s*(>>>|<<<|=>|->|→|&&|==|[(),=&∧¬!~?]|\$?[A-Za-z0-9_][A-Za-z0-9_'’-]*)")
@@ -105,10 +107,9 @@ def _clauses(line: Line, section: str, declared: dict[str, int], repairs: Repair
 
 
 def _with_variables(clause: Clause, repairs: Repairs) -> Clause:
-    """Read `x` and `Something` as variables where a rule has no other variable."""
+    """Read the names `x` and `Something` as variables: a rule has no object of that name."""
     atoms = (*clause.premises, clause.conclusion)
-    names = [a for atom in atoms for a in atom.arguments]
-    if any(name.startswith("$") for name in names) or not any(name.lower() in _PRONOUNS for name in names):
+    if not any(argument.lower() in _PRONOUNS for atom in atoms for argument in atom.arguments):
         return clause
     repairs.note("bare_variable")
     *premises, conclusion = (
@@ -179,15 +180,16 @@ class _Reader:
         self.end()
         return left, "<<<" if sign == "<<<" else ">>>", right
 
-    def literal(self) -> Atom:
-        """Read one signed atom."""
-        value, depth = True, 0
+    def literal(self, depth: int = 0) -> Atom:
+        """Read one signed atom, within `depth` negations in brackets."""
+        if depth > MAX_DEPTH:
+            raise self._error(f"more than {MAX_DEPTH} negations in each other")
+        value = True
         while self._peek().lower() in _NOT and self._peek(1) != "(":
             self._take()
-            value, depth = not value, depth + 1
-        if depth:
             self._repairs.note("negation_sign")
-        atom = self._negated() if self._peek().lower() in _NOT else self._atom()
+            value = not value
+        atom = self._negated(depth) if self._peek().lower() in _NOT else self._atom()
         if self._peek() in ("=", "=="):
             self._take()
             self._repairs.note("value_after_atom")
@@ -218,11 +220,11 @@ class _Reader:
             atoms.append(self.literal())
         return atoms
 
-    def _negated(self) -> Atom:
+    def _negated(self, depth: int) -> Atom:
         """Read `Not(Cold(x, True))`, `Not(Cold(x), True)` or `!(Cold(x, True))`."""
         self._take()
         self._expect("(")
-        inner = self.literal()
+        inner = self.literal(depth + 1)
         value = False
         if self._peek() == ",":
             self._take()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 MAX_CHARACTERS = 100_000
 """Longer programs are not read: their cost, not their content, would be the point."""
 _FENCE = re.compile(r"\s*(```|~~~)")
-_COMMENT = re.compile(r"\s*:::.*|\s+::\s.*", re.DOTALL)
+_COMMENT = re.compile(r":::|\s::\s")
 
 
 class ProgramError(ValueError):
@@ -75,5 +75,6 @@ def split_sections(text: str, titles: Mapping[str, Sequence[str]], repairs: Repa
 
 
 def _line(number: int, whole: str) -> Line:
-    code = _COMMENT.sub("", whole)
-    return Line(number, code.strip(), whole[len(code) :].strip(" \t\r:"))
+    found = _COMMENT.search(whole)
+    end = len(whole) if found is None else found.start()
+    return Line(number, whole[:end].strip(), whole[end:].strip(" \t\r:"))

@@ -13,6 +13,7 @@ from critics.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.problem import Problem
 from critics.sorts import SortError
 from rollout.automaton import (
+    Automaton,
     Grammar,
     Pattern,
     State,
@@ -147,6 +148,19 @@ class _Blocks:
         if word is None:
             return self.grammar.state_key(fixed)
         return self.inferences.state_key(word) if fixed is None else (self.key, state)
+
+    def narrowed(self, state: State) -> tuple[Automaton, State]:
+        """Leave the part that is ruled out behind."""
+        fixed, word = state
+        if word is None:
+            return self.grammar, fixed
+        return (self.inferences, word) if fixed is None else (self, state)
+
+    @property
+    def pattern(self) -> Pattern | None:
+        """Both together; None where the grammar has no pattern."""
+        fixed = self.grammar.pattern
+        return None if fixed is None else choice(fixed, self.inferences.pattern)
 
 
 @lru_cache(maxsize=2)

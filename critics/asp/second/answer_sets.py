@@ -5,7 +5,7 @@ lower and an upper bound on what can be derived, most guesses never arise. Work 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count, product
 
@@ -148,8 +148,10 @@ def _rank(term: str) -> tuple[int, int, str]:
     return (2, 0, term[1:-1]) if term[0] == '"' else (1, 0, term)
 
 
-def answer_sets(rules: list[Ground], work: Work) -> Iterator[frozenset[Atom]]:
-    """Yield every answer set; raises `TooLarge`."""
+def answer_sets(
+    rules: list[Ground], work: Work, settled: Callable[[frozenset[Atom]], bool] = lambda _: False
+) -> Iterator[frozenset[Atom]]:
+    """Yield every answer set; raises `TooLarge`. Those above a set of atoms that is `settled` may be left out."""
     atoms = {atom for rule in rules for atom, _, _ in rule.heads}
     # What no head has never holds, so `not` of it says nothing.
     rules = [_without_impossible(rule, atoms) for rule in rules]
@@ -157,7 +159,7 @@ def answer_sets(rules: list[Ground], work: Work) -> Iterator[frozenset[Atom]]:
     for rule in rules:
         if rule.choice or len(rule.heads) > 1:
             guessed |= {atom for head in rule.heads for atom in (head[0], *head[2])}
-    yield from _search(rules, sorted(guessed), {}, work)
+    yield from _search(rules, sorted(guessed), {}, work, settled)
 
 
 def _without_impossible(rule: Ground, atoms: set[Atom]) -> Ground:
@@ -165,17 +167,23 @@ def _without_impossible(rule: Ground, atoms: set[Atom]) -> Ground:
     return replace(rule, heads=heads, forbidden=rule.forbidden & atoms)
 
 
-def _search(rules: list[Ground], open_: list[Atom], guess: dict[Atom, bool], work: Work) -> Iterator[frozenset[Atom]]:
+def _search(
+    rules: list[Ground],
+    open_: list[Atom],
+    guess: dict[Atom, bool],
+    work: Work,
+    settled: Callable[[frozenset[Atom]], bool],
+) -> Iterator[frozenset[Atom]]:
     lower = _derived(rules, guess, work, certain=True)
     upper = _derived(rules, guess, work, certain=False)
-    if _is_hopeless(rules, guess, lower, upper, work):
+    if _is_hopeless(rules, guess, lower, upper, work) or settled(frozenset(lower)):
         return
     for place, atom in enumerate(open_):
         if atom in guess:
             continue
         if atom in upper and atom not in lower:
             for value in (True, False):
-                yield from _search(rules, open_[place + 1 :], {**guess, atom: value}, work)
+                yield from _search(rules, open_[place + 1 :], {**guess, atom: value}, work, settled)
             return
         guess = {**guess, atom: atom in lower}
     model = frozenset(_derived(rules, guess, work, certain=True))
@@ -217,7 +225,7 @@ def _is_hopeless(
     upper: set[Atom] | frozenset[Atom],
     work: Work,
 ) -> bool:
-    """Say whether no answer set lies between the bounds: a guess, a constraint, a bound or a complement rules it out."""
+    """Say whether no answer set lies between the bounds, because of a guess, a rule, a bound or a complement."""
     work.spend(len(rules))
     if any((value and atom not in upper) or (not value and atom in lower) for atom, value in guess.items()):
         return True
@@ -227,11 +235,11 @@ def _is_hopeless(
         if not rule.needed <= lower or rule.forbidden & upper:
             continue
         if not rule.choice:
-            if not any(atom in upper for atom, _, _ in rule.heads):
-                return True
-        elif rule.counted(upper, lower) < rule.lower:
-            return True
-        elif rule.upper is not None and rule.counted(lower, upper) > rule.upper:
+            violated = not any(atom in upper for atom, _, _ in rule.heads)
+        else:
+            too_few = rule.counted(upper, lower) < rule.lower
+            violated = too_few or (rule.upper is not None and rule.counted(lower, upper) > rule.upper)
+        if violated:
             return True
     return False
 

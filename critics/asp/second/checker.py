@@ -7,7 +7,7 @@ The certificate holds the attempt's own text; this module reads it again, and as
   longer without any one of them;
 * every test is one (conditions of its own, rules that exist, no two alike) and passes; the witness of its facts is
   an answer set, or the core of a contradiction names rules that contradict the facts and needs each of them;
-* every test fails on exactly the damaged programs that the certificate lists, and one damages a rule that it names;
+* of the programs in which a rule that it names is damaged, every test fails on exactly those listed, and on one;
 * rules stand under % R1 to % Rn for the number of premises.
 
 What the text says in English is not checked: `formalisation` is `trusted`. Undecided within the work limit is
@@ -23,7 +23,6 @@ from critics.asp.second.answer_sets import (
     TooLarge,
     Work,
     answer_sets,
-
     constants_of,
     ground,
 )
@@ -33,18 +32,34 @@ from critics.checker import KEYS, PROBLEM_KEYS, Rejected, digest, in_terms_of
 
 ANSWER_SETS_KIND = "answer-sets"
 ANSWER_SETS_ENGINE = "certistar-asp/1"
+MAX_CHARACTERS = 100_000
 _EVIDENCE = {"completion", "num_premises", "witness", "value", "support", "tests", "num_mutants"}
 _TEST = {"witness", "core", "kills"}
 
 
-def check_answer_sets(certificate: object) -> None:
-    """Accept a certificate by returning, or raise `Rejected` with the reason."""
+def check_answer_sets(certificate: object) -> bool:
+    """Accept a certificate by returning True, which is a second opinion, or raise `Rejected` with the reason."""
     try:
         _check(certificate)
+        return True
     except (TooLarge, Undecidable) as error:
         raise Rejected("too_large") from error
     except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as error:
         raise Rejected("ill_formed") from error
+
+
+def check_attempt(record: dict[str, Any], evidence: dict[str, Any]) -> None:
+    """Raise unless a trace's own last answer, and its problem's number of premises, are the certificate's."""
+    messages: list[dict[str, Any]] = record.get("messages") or []
+    turns = [turn["content"] for turn in messages if turn["role"] == "assistant"]
+    written = record.get("completion") or (turns[-1] if turns else None)
+    if written is not None and written != evidence["completion"]:
+        # Attack: lend an attempt the certificate of another one at the same problem.
+        raise Rejected("other_attempt")
+    problem: dict[str, Any] | None = record.get("problem")
+    meta: dict[str, Any] = (problem or {}).get("meta") or {}
+    if problem is not None and meta.get("num_premises") != evidence["num_premises"]:
+        raise Rejected("other_problem")
 
 
 def _check(certificate: Any) -> None:
@@ -56,6 +71,8 @@ def _check(certificate: Any) -> None:
         raise Rejected("digest")
     _check_shapes(certificate)
     evidence = certificate["evidence"]
+    if len(evidence["completion"]) > MAX_CHARACTERS:
+        raise Rejected("too_large")
     model, tests, query = attempt_of(evidence["completion"])
     rules, numbered, work = rules_of(model), numbered_rules(model), Work()
     _check_premises(rules, numbered, evidence["num_premises"])
@@ -72,7 +89,8 @@ def _check(certificate: Any) -> None:
 def _check_shapes(certificate: dict[str, Any]) -> None:
     problem, evidence = certificate["problem"], certificate["evidence"]
     texts = [problem["context"], problem["question"], certificate["claim"], evidence["completion"], evidence["value"]]
-    options, premises = problem["options"], evidence["num_premises"]
+    options: list[Any] | None = problem["options"]
+    premises = evidence["num_premises"]
     if (
         problem.keys() != set(PROBLEM_KEYS)
         or evidence.keys() != _EVIDENCE
@@ -100,10 +118,11 @@ def _models(rules: list[Rule], work: Work) -> Iterator[frozenset[Atom]]:
 def _check_witness(rules: list[Rule], witness: list[str], work: Work) -> None:
     """Raise unless the atoms are an answer set: with each forced, one is found, and it is these and no others."""
     claimed = _atoms(witness)
-    if list(map(_shown, sorted(claimed))) != witness:
+    if sorted(map(_shown, claimed)) != witness:
         raise Rejected("ill_formed")
-    forced = [Rule((), Body(negative=(atom,), order=(("negative", 0),))) for atom in claimed]
-    if claimed not in set(_models([*rules, *forced], work)):
+    forced = list(map(_demanded, claimed))
+    found = answer_sets(ground([*rules, *forced], work), work, lambda lower: not lower <= claimed)
+    if claimed not in set(found):
         raise Rejected("not_an_answer_set")
 
 
@@ -137,7 +156,7 @@ def _check_value(rules: list[Rule], query: list[str], evidence: dict[str, Any], 
         raise Rejected("support_not_minimal")
 
 
-def _are_positions(positions: Any, rules: list[Rule]) -> bool:
+def _are_positions(positions: list[Any], rules: list[Rule]) -> bool:
     kept = all(type(i) is int and 0 <= i < len(rules) for i in positions)
     return type(positions) is list and kept and positions == sorted(set(positions)) and bool(positions)
 
@@ -156,10 +175,11 @@ def _check_tests(
         named = [i for number in test.rules for i in numbered.get(number, [])]
         _check_posed(test, numbered, work)
         _check_passed(rules, named, test, record, work)
-        killed = [name for name, program in damaged.items() if not _passes(program, test, work)]
+        hurt = {name: program for name, program in damaged.items() if int(name.split()[0]) in named}
+        killed = [name for name, program in hurt.items() if not _passes(program, test, work)]
         if record["kills"] != killed:
             raise Rejected("kills")
-        if not any(int(name.split()[0]) in named for name in killed):
+        if not killed:
             raise Rejected("kills_no_mutant")
 
 
@@ -179,14 +199,14 @@ def _check_posed(test: Test, numbered: Mapping[int, list[int]], work: Work) -> N
 
 def _check_passed(rules: list[Rule], named: list[int], test: Test, record: dict[str, Any], work: Work) -> None:
     facts = list(test.facts)
-    if not _passes(rules + facts, replace(test, facts=()), work):
+    if not _passes(rules, test, work):
         raise Rejected("test_fails")
     if not test.contradiction:
         if record["core"] is not None:
             raise Rejected("ill_formed")
         _check_witness(rules + facts, record["witness"], work)
         return
-    core = record["core"]
+    core: list[int] = record["core"]
     if record["witness"] is not None or not _are_positions(core, rules) or not set(core) & set(named):
         raise Rejected("rule_not_exercised")
     if next(_models([rules[i] for i in core] + facts, work), None) is not None:
@@ -200,19 +220,26 @@ def _check_passed(rules: list[Rule], named: list[int], test: Test, record: dict[
 
 
 def _passes(rules: list[Rule], test: Test, work: Work) -> bool:
-    """Say whether a test passes on a program, by going through its answer sets."""
-    with_domain = [*rules, *test.facts]
-    domain = [Rule(((("dom of mutants", c), Body()),), Body()) for c in constants_of(with_domain)]
-    found = False
-    missing = set(test.some)
-    for model in _models([*with_domain, *domain], work):
-        found = True
-        missing -= model
-        if test.contradiction or not model.issuperset(test.every) or not model.isdisjoint(test.never):
-            return False
-        if not (test.every or test.never or missing):
-            return True
-    return test.contradiction or (found and not missing)
+    """Say whether a test passes on a program: by a search for an answer set that each condition forbids or wants."""
+    domain = [Rule(((("dom of mutants", c), Body()),), Body()) for c in constants_of([*rules, *test.facts])]
+    whole = [*rules, *test.facts, *domain]
+
+    def exists(*constraints: Rule) -> bool:
+        return next(_models([*whole, *constraints], work), None) is not None
+
+    if test.contradiction or not exists():
+        return test.contradiction and not exists()
+    if test.every and exists(_forbidden(test.every)):
+        return False
+    return all(exists(_demanded(a)) for a in test.some) and not any(exists(_demanded(a)) for a in test.never)
+
+
+def _forbidden(atoms: tuple[Atom, ...]) -> Rule:
+    return Rule((), Body(positive=atoms, order=tuple(("positive", i) for i in range(len(atoms)))))
+
+
+def _demanded(atom: Atom) -> Rule:
+    return Rule((), Body(negative=(atom,), order=(("negative", 0),)))
 
 
 def _mutants(rules: list[Rule]) -> Iterator[tuple[str, list[Rule]]]:
@@ -240,9 +267,7 @@ def _without(body: Body, dropped: int) -> Body:
     parts = {"positive": body.positive, "negative": body.negative, "compared": body.compared}
     kind, place = body.order[dropped]
     cut: dict[str, Any] = {kind: parts[kind][:place] + parts[kind][place + 1 :]}
-    order = [
-        (k, p - (k == kind and p > place)) for i, (k, p) in enumerate(body.order) if i != dropped
-    ]
+    order = [(k, p - (k == kind and p > place)) for i, (k, p) in enumerate(body.order) if i != dropped]
     return replace(body, order=tuple(order), **cut)
 
 
@@ -281,5 +306,3 @@ def _form(test: Test, known: set[str]) -> tuple[Any, ...]:
         return (sorted(facts), *(sorted(group) for group in groups), bodies, test.contradiction)
 
     return tuple(map(repr, min(named(order) for order in orders)))
-
-

@@ -5,7 +5,7 @@ in each combination of them where the connective does not exclude that.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import TypeAlias
@@ -73,13 +73,25 @@ class Question:
         """Return the value; raises `TooLarge` and `Undecidable`."""
         root = len(self._blocks) - 1
         decided = self._decisions(root, ())
-        values = {self._at(root, model, {}, decided) for model in self._models(())}
-        if not values:
-            return None
-        return {frozenset({True}): "true", frozenset({False}): "false"}.get(frozenset(values), "unknown")
+        values: set[bool | None] = set()
 
-    def _models(self, added: Case) -> Iterator[frozenset[Atom]]:
-        return answer_sets(ground([*self._rules, *added], self._work), self._work)
+        def settled(lower: frozenset[Atom]) -> bool:
+            # Kleene's values only grow with what is known, so that a value seen before tells nothing more.
+            return self._grows(root) and (value := self._at(root, lower, {}, decided)) is not None and value in values
+
+        for model in self._models((), settled):
+            values.add(self._at(root, model, {}, decided))
+            if len(values) > 1 or None in values:
+                return "unknown"
+        return None if not values else "true" if True in values else "false"
+
+    def _models(
+        self, added: Case, settled: Callable[[frozenset[Atom]], bool] = lambda _: False
+    ) -> Iterator[frozenset[Atom]]:
+        return answer_sets(ground([*self._rules, *added], self._work), self._work, settled)
+
+    def _grows(self, top: int) -> bool:
+        return not any(self._blocks[position].kind in ("ALL", "SOME") for position in self._below(top))
 
     def _at(self, position: int, model: frozenset[Atom], env: dict[str, str], decided: dict[int, bool]) -> bool | None:
         """Return what a block is in one answer set: true, false or neither."""
@@ -142,11 +154,18 @@ class Question:
         consistent = False
         decided = self._joint_decisions(block, cases)
         for case in cases:
-            for model in self._models(case):
-                consistent = True
-                if self._at(block, model, env, decided) is not True:
-                    return False
+            consistent = consistent or next(self._models(case), None) is not None
+            if self._fails(block, env, decided, case):
+                return False
         return consistent
+
+    def _fails(self, block: int, env: dict[str, str], decided: dict[int, bool], case: Case) -> bool:
+        """Say whether some answer set of a case does not have a block."""
+
+        def settled(lower: frozenset[Atom]) -> bool:
+            return self._grows(block) and self._at(block, lower, env, decided) is True
+
+        return any(self._at(block, model, env, decided) is not True for model in self._models(case, settled))
 
     def _joint_decisions(self, block: int, cases: list[Case]) -> dict[int, bool]:
         if len(cases) == 1 or not any(self._blocks[p].kind in ("IF-THEN", "ALL", "SOME") for p in self._below(block)):
@@ -162,7 +181,7 @@ class Question:
         for env in assignments(fresh, [*self._constants, *fresh.values()]):
             cases = [added + case for case in self._cases(first, True, env)]
             decided = self._joint_decisions(second, cases)
-            if any(self._at(second, m, env, decided) is not True for case in cases for m in self._models(case)):
+            if any(self._fails(second, env, decided, case) for case in cases):
                 return False
         return True
 

@@ -215,7 +215,7 @@ def _test(record: dict[str, Any]) -> Test:
     plain |= {re.sub(r"[-_ ]", "", key).lower(): value for key, value in nested.items()}
 
     def listed(name: str) -> list[str]:
-        value = next((plain[key] for key in _KEYS[name] if key in plain), [])
+        value: Any = next((plain[key] for key in _KEYS[name] if key in plain), None) or []
         return [value] if isinstance(value, str) else value
 
     facts = " ".join(t if t.rstrip().endswith(".") else t + "." for t in listed("facts") if t.strip())

@@ -1,0 +1,132 @@
+"""The critic of `csp` attempts: the constraints have a solution, and exactly one option holds in all of them.
+
+Where the problem's text is in LogicalDeduction's language, the program must have the same solutions, and its options
+must say the same: a program that runs and was translated wrongly is not believed. Elsewhere the formalisation is
+trusted, and the certificate says so.
+"""
+
+from dataclasses import dataclass
+
+from critics.checker import Rejected
+from critics.problem import Attempt, Problem
+from critics.programs.core import TooLarge, Undefined
+from critics.programs.csp_certificate import check_csp_certificate, csp_certificate
+from critics.programs.csp_reader import CspProgram, read_csp, variables_of
+from critics.programs.csp_search import Solution, compiled, solutions
+from critics.programs.csp_text import difference_from_text
+from critics.programs.refusal import Refusal, is_wrong, refused
+from critics.programs.sections import ProgramError, Repairs
+from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
+
+_DIFFERENCES = {
+    "names": ("names_not_in_context", "the variables are not the objects of the text"),
+    "domain": ("domain_mismatch", "the variables do not take one value for each object"),
+    "constraints": ("constraint_mismatch", "the constraints do not say what the text says"),
+    "options": ("goal_mismatch", "an option is not the formula of its text"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What the search found: a solution if there is one, and for each option one in which it fails, if any."""
+
+    solution: Solution | None
+    failing: tuple[Solution | None, ...]
+
+    def holding(self) -> list[int]:
+        """Return the positions of the options that hold in all solutions, of which there is one."""
+        return [position for position, found in enumerate(self.failing) if found is None]
+
+
+def judge_csp(problem: Problem, attempt: Attempt) -> Verdict:
+    """Judge one program; pure, deterministic and bounded by the search's budget."""
+    repairs = Repairs()
+    try:
+        program = _read(attempt.completion, problem, repairs)
+        found = _searched(program)
+        difference = difference_from_text(problem.context, problem.options, program)
+    except TooLarge as error:
+        return refused(Refusal(TimedOut, "too_large", f"{error} takes more steps than allowed"), problem, None)
+    except Refusal as refusal:
+        return refused(refusal, problem, None)
+    holding = found.holding() if found.solution is not None else []
+    answer = chr(ord("A") + holding[0]) if len(holding) == 1 else None
+    bar = _bar(program, found, holding, difference)
+    if bar is not None or answer is None or found.solution is None:
+        assert bar is not None
+        return refused(bar, problem, answer)
+    if is_wrong(answer, problem):
+        return Refuted("wrong_answer", answer, f"the answer is not {answer}")
+    certificate = csp_certificate(
+        problem,
+        attempt.completion,
+        answer,
+        found.solution,
+        found.failing,
+        compared=difference is not None,
+        repairs=repairs.words(),
+    )
+    try:
+        check_csp_certificate(certificate, exhaustively=False)
+    except Rejected as rejection:
+        return CriticError("checker_disagrees", answer, f"the independent checker says {rejection}")
+    return Certified(answer, certificate)
+
+
+def _read(completion: str, problem: Problem, repairs: Repairs) -> CspProgram:
+    try:
+        program = read_csp(completion, repairs)
+    except ProgramError as error:
+        raise Refusal(Malformed, error.reason, str(error)) from error
+    if problem.options is not None and len(problem.options) != len(program.options):
+        num, given = len(program.options), len(problem.options)
+        raise Refusal(Malformed, "option_count", f"{num} options where the problem has {given}")
+    return program
+
+
+def _searched(program: CspProgram) -> Search:
+    first: Solution | None = None
+    failing: list[Solution | None] = [None] * len(program.options)
+    options = [compiled(option) for option in program.options]
+    try:
+        for solution in solutions(program.functions, program.constraints):
+            first = first or solution
+            for position, option in enumerate(options):
+                if failing[position] is None and not option(solution):
+                    failing[position] = solution
+            if None not in failing:
+                break
+    except Undefined as error:
+        raise Refusal(Malformed, "undefined", str(error)) from error
+    return Search(first, tuple(failing))
+
+
+def _bar(program: CspProgram, found: Search, holding: list[int], difference: str | None) -> Refusal | None:
+    """Return what bars the answer from being believed, or None."""
+    if found.solution is None:
+        # Attack: contradict yourself, and every option holds.
+        return Refusal(Vacuous, "inconsistent_constraints", "the constraints have no solution")
+    if not program.constraints:
+        return Refusal(Vacuous, "no_constraints", "the program has no constraints")
+    if not holding:
+        return Refusal(Unproved, "no_option_holds", "no option holds in all solutions: the constraints are too weak")
+    if len(holding) > 1:
+        letters = ", ".join(chr(ord("A") + position) for position in holding)
+        return Refusal(Unproved, "several_options_hold", f"options {letters} hold in all solutions")
+    if difference:
+        # Attack: solve another puzzle, whose answer is the gold one.
+        return Refusal(Unproved, *_DIFFERENCES[difference])
+    if difference is None and _is_trivial(program, holding[0]):
+        # Attack: replace the right option by a tautology.
+        return Refusal(Vacuous, "trivial_option", "the option holds whatever the constraints are")
+    if len(set(program.options)) < len(program.options):
+        # Attack: make wrong options one another, or the right one twice.
+        return Refusal(Vacuous, "repeated_option", "two options are the same formula")
+    return None
+
+
+def _is_trivial(program: CspProgram, position: int) -> bool:
+    """Say whether an option holds of every assignment of its own variables."""
+    option = program.options[position]
+    own = {name: program.functions[name] for name in variables_of(option)}
+    return all(map(compiled(option), solutions(own, ())))

@@ -1,0 +1,318 @@
+"""Expressions as `logic-program` and `csp` write them: tokens, a tree without types, and the reader of one line.
+
+Binding strength from weak to strong: `<->`, `->` (to the right), `or` and `xor`, `and`, `not`, comparisons (chained
+ones are conjoined), sums, products. Infix `And`, `&&`, `&`, `==>`, `=` for `==` and their kin are read as what they
+mean; each liberty has its word in `repairs`. Untrusted names go no further than this tree and the tables made of it.
+"""
+
+import re
+from dataclasses import dataclass
+
+from critics.programs.sections import Line, Repairs
+
+MAX_TOKENS = 3_000
+"""Of one line."""
+MAX_DEPTH = 40
+"""Of nested brackets and prefixes; each costs the reader several frames."""
+MAX_DIGITS = 9
+_TOKEN = re.compile(
+    r"\s*(?P<token><==>|<=>|<->|↔|==>|=>|->|→|&&|\|\||==|!=|<>|<=|>=|≤|≥|≠|[<>=+*/%&|!~¬∧∨()\[\]{},:-]"
+    r"|[^\W\d]\w*|\d+(?!\w)|\d\w*|'[\w ]+'|\"[\w ]+\")"
+)
+_IFF = ("<==>", "<=>", "<->", "↔", "iff")
+_IMPLIES = ("==>", "=>", "->", "→", "implies")
+_OR = ("or", "||", "|", "∨", "xor")
+_AND = ("and", "&&", "&", "∧")
+_NOT = ("not", "!", "~", "¬")
+_COMPARE = {
+    "==": "eq", "=": "eq", "!=": "ne", "<>": "ne", "≠": "ne", "<": "lt", "<=": "le", "≤": "le", ">": "gt",
+    ">=": "ge", "≥": "ge",
+}  # fmt: skip
+_SUM = {"+": "add", "-": "sub"}
+_PRODUCT = {"*": "mul", "/": "div", "%": "mod"}
+_PLAIN = frozenset({"==", "!=", "<", "<=", ">", ">="})
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name as written."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number without a sign."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A name applied to arguments."""
+
+    name: str
+    arguments: "tuple[Expression, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What stands in square brackets."""
+
+    items: "tuple[Expression, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """`p:people`."""
+
+    variable: str
+    sort: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operator by its word (`and`, `eq`, `add`, `in`, ..) and its operands."""
+
+    operator: str
+    operands: "tuple[Expression, ...]"
+
+
+Expression = Name | Number | Call | Listing | Binding | Operation
+
+
+def read_expression(line: Line, repairs: Repairs) -> Expression:
+    """Read a whole line as one expression; raises `ProgramError` (`sections`) naming the line."""
+    reader = ExpressionReader(line, repairs)
+    read = reader.expression()
+    reader.end()
+    if _depth_of(read) > MAX_DEPTH:
+        # Attack: a chain of a thousand sums, for every walk over it to run out of frames.
+        raise line.error("depth", f"the expression is deeper than {MAX_DEPTH} operations")
+    return read
+
+
+def _depth_of(expression: "Expression") -> int:
+    """Return the number of levels of an expression, without recursion."""
+    depth, level = 0, [expression]
+    while level:
+        depth += 1
+        level = [part for whole in level for part in _parts(whole)]
+    return depth
+
+
+def _parts(expression: "Expression") -> "tuple[Expression, ...]":
+    match expression:
+        case Call(_, parts) | Listing(parts) | Operation(_, parts):
+            return parts
+        case Binding(_, sort):
+            return (sort,)
+        case _:
+            return ()
+
+
+def tokens_of(line: Line, repairs: Repairs) -> list[str]:
+    """Return the line's tokens; quoted names lose their quotes, `\\_` its backslash."""
+    text = line.text
+    if "\\_" in text:
+        repairs.note("escape")
+        text = text.replace("\\\\_", "_").replace("\\_", "_")
+    tokens: list[str] = []
+    at = 0
+    while text[at:].strip():
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise line.error("syntax", f"unexpected character {text[at:].strip()[0]!r}")
+        tokens.append(match["token"])
+        at = match.end()
+        if len(tokens) > MAX_TOKENS:
+            raise line.error("syntax", f"more than {MAX_TOKENS} words")
+    return tokens
+
+
+class ExpressionReader:
+    """A recursive-descent reader over one line's tokens."""
+
+    def __init__(self, line: Line, repairs: Repairs) -> None:
+        self._line, self._repairs = line, repairs
+        self._tokens = _balanced(tokens_of(line, repairs), repairs)
+        self._at = 0
+        self._depth = 0
+
+    def expression(self) -> Expression:
+        """Read the weakest operator and everything under it."""
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise self._line.error("depth", f"brackets nest deeper than {MAX_DEPTH}")
+        left = self._implication()
+        while self._word() in _IFF:
+            self._operator("infix_iff")
+            left = Operation("iff", (left, self._implication()))
+        self._depth -= 1
+        return left
+
+    def end(self) -> None:
+        """Raise unless everything is read; a comma or full stop at the end says nothing."""
+        if self._peek() == "," and self._at == len(self._tokens) - 1:
+            self._repairs.note("trailing_comma")
+            self._at += 1
+        if self._peek():
+            raise self._line.error("syntax", f"unexpected {self._peek()!r}")
+
+    def _implication(self) -> Expression:
+        left = self._disjunction()
+        if self._word() not in _IMPLIES:
+            return left
+        self._operator("infix_implies")
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise self._line.error("depth", f"implications nest deeper than {MAX_DEPTH}")
+        right = self._implication()
+        self._depth -= 1
+        return Operation("implies", (left, right))
+
+    def _disjunction(self) -> Expression:
+        left, alternatives = self._conjunction(), list[Expression]()
+        while self._word() in _OR:
+            word = "xor" if self._word() == "xor" else "or"
+            self._operator(f"infix_{word}")
+            right = self._conjunction()
+            if word == "xor":
+                left = Operation("xor", (Operation("or", (left, *alternatives)) if alternatives else left, right))
+                alternatives = []
+            else:
+                alternatives.append(right)
+        return Operation("or", (left, *alternatives)) if alternatives else left
+
+    def _conjunction(self) -> Expression:
+        parts = [self._negation()]
+        while self._word() in _AND:
+            self._operator("infix_and")
+            parts.append(self._negation())
+        return parts[0] if len(parts) == 1 else Operation("and", tuple(parts))
+
+    def _negation(self) -> Expression:
+        num = 0
+        while self._word() in _NOT and not (self._word() == "not" and self._peek(1) == "("):
+            self._operator("prefix_not")
+            num += 1
+        if self._word() == "not" and self._peek() != "Not":
+            self._repairs.note("prefix_not")
+        inner = self._comparison()
+        return inner if num % 2 == 0 else Operation("not", (inner,))
+
+    def _comparison(self) -> Expression:
+        left = self._sum()
+        parts: list[Expression] = []
+        while self._peek() in _COMPARE or self._word() == "in":
+            operator = self._take()
+            if operator not in _PLAIN:
+                self._repairs.note("membership" if operator == "in" else "comparison_sign")
+            right = self._sum()
+            parts.append(Operation(_COMPARE.get(operator, "in"), (left, right)))
+            left = right
+        if len(parts) > 1:
+            self._repairs.note("chained_comparison")
+            return Operation("and", tuple(parts))
+        return parts[0] if parts else left
+
+    def _sum(self) -> Expression:
+        left = self._product()
+        while self._peek() in _SUM:
+            left = Operation(_SUM[self._take()], (left, self._product()))
+        return left
+
+    def _product(self) -> Expression:
+        left = self._signed()
+        while self._peek() in _PRODUCT:
+            left = Operation(_PRODUCT[self._take()], (left, self._signed()))
+        return left
+
+    def _signed(self) -> Expression:
+        if self._peek() != "-":
+            return self._primary()
+        self._take()
+        return Operation("sub", (Number(0), self._primary()))
+
+    def _primary(self) -> Expression:
+        token = self._take()
+        if token == "(":
+            inner = self.expression()
+            self._expect(")")
+            return inner
+        if token in ("[", "{"):
+            if token == "{":
+                self._repairs.note("braces")
+            return Listing(self._items("]" if token == "[" else "}"))
+        if token.isdigit():
+            if len(token) > MAX_DIGITS:
+                raise self._line.error("syntax", f"a number has more than {MAX_DIGITS} digits")
+            return Number(int(token))
+        if token[:1] in ("'", '"'):
+            self._repairs.note("quoted_name")
+            return Name(token[1:-1].strip().replace(" ", "_"))
+        if not re.match(r"\w", token):
+            raise self._line.error("syntax", f"an expression is needed before {token or 'the end'!r}")
+        if self._peek() == "(":
+            self._take()
+            return Call(token, self._items(")"))
+        return Name(token)
+
+    def _items(self, closing: str) -> tuple[Expression, ...]:
+        items: list[Expression] = []
+        while self._peek() not in (closing, ""):
+            items.append(self._item())
+            if self._peek() != ",":
+                break
+            self._take()
+        self._expect(closing)
+        return tuple(items)
+
+    def _item(self) -> Expression:
+        if self._peek(1) == ":" and re.match(r"\w", self._peek()):
+            variable = self._take()
+            self._take()
+            return Binding(variable, self._sum())
+        return self.expression()
+
+    def _operator(self, word: str) -> None:
+        self._take()
+        self._repairs.note(word)
+
+    def _word(self) -> str:
+        """Return the next token in lower case, or nothing where it is applied like a function (`And(`)."""
+        token = self._peek().lower()
+        is_call = self._peek(1) == "(" and self._peek()[:1].isupper() and self._at == self._start_of_operand()
+        return "" if is_call else token
+
+    def _start_of_operand(self) -> int:
+        """Return where an operand is due: at the start, or behind an operator, a bracket or a comma."""
+        if self._at == 0:
+            return 0
+        before = self._tokens[self._at - 1]
+        return -1 if before in (")", "]", "}") or re.match(r"\w", before) else self._at
+
+    def _peek(self, ahead: int = 0) -> str:
+        at = self._at + ahead
+        return self._tokens[at] if at < len(self._tokens) else ""
+
+    def _take(self) -> str:
+        token = self._peek()
+        self._at += 1
+        return token
+
+    def _expect(self, token: str) -> None:
+        if self._take() != token:
+            raise self._line.error("syntax", f"{token!r} is missing")
+
+
+def _balanced(tokens: list[str], repairs: Repairs) -> list[str]:
+    """Close round brackets left open at the end, or drop those too many there: nowhere else could be meant."""
+    open_ = tokens.count("(") - tokens.count(")")
+    if open_ > 0:
+        repairs.note("bracket_closed")
+        return tokens + [")"] * open_
+    while open_ < 0 and tokens and tokens[-1] == ")":
+        repairs.note("bracket_dropped")
+        tokens, open_ = tokens[:-1], open_ + 1
+    return tokens

@@ -1,0 +1,95 @@
+"""Whether a program asks what the problem asks: what can be read off the text without understanding it.
+
+The question's mode ("must be true", "could be true", "CANNOT", "EXCEPT") must be that of the helpers, and the formula
+of the option that holds must speak of every member of a sort that the option's text names. Both are necessary and not
+sufficient: the formalisation stays on trust.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Literal as Choice
+
+from critics.programs.core import Operator
+from critics.programs.declarations import Declarations
+from critics.programs.option import Mode, Option
+
+QuestionMode = Choice["must", "could", "cannot", "could_be_false", "list", "extreme"]
+_MODES: dict[QuestionMode, frozenset[Mode]] = {
+    "must": frozenset({"valid"}),
+    "could": frozenset({"sat"}),
+    "cannot": frozenset({"unsat"}),
+    "could_be_false": frozenset({"not_valid"}),
+    "list": frozenset({"accurate_list"}),
+    "extreme": frozenset({"least", "greatest"}),
+}
+_NEGATED: dict[Mode, Mode] = {"valid": "unsat", "unsat": "valid", "sat": "not_valid", "not_valid": "sat"}
+"""What each helper claims of a formula that is a negation, in terms of what is negated."""
+_LETTER = re.compile(r"^\(?[A-Za-z]\)\s*")
+MAX_QUESTION = 2_000
+"""Characters from the end; longer questions are not read to their start."""
+_ASKED = re.compile(r"\b(?:(?:which|each|any)(?: one)? of|which|how many|what)\b")
+_WORD = re.compile(r"[^\W_]+")
+
+
+def question_mode(question: str) -> QuestionMode | None:
+    """Return what the question asks of an option; None where its words do not say."""
+    last = re.split(r"(?<=[.?!])\s+(?=[A-Z])", question[-MAX_QUESTION:].strip())[-1]
+    text = " ".join(last.split()).lower()
+    asked = _ASKED.search(text)
+    text = text[asked.start() :] if asked else text
+    if re.search(r"\b(?:maximum|minimum|greatest|least|smallest|largest) (?:possible )?number\b", text):
+        return "extreme"
+    negated = "except" in text
+    if "accurate list" in text and "could" not in text:
+        return "list"
+    if re.search(r"\bcan(not|'t| not)\b|\bmust be false\b|\bcould not\b|\bimpossible\b|\bis false\b", text):
+        return None if negated else "cannot"
+    if re.search(r"\bcould be false\b|\bneed not\b", text):
+        return None if negated else "could_be_false"
+    if re.search(r"\bmust\b|\bis true\b", text):
+        return "could_be_false" if negated else "must"
+    if re.search(r"\bcould\b|\bpossible\b|\bacceptable\b|\bcan\b|\ballow(?:ed|able)\b|\bpermissible\b", text):
+        return "cannot" if negated else "could"
+    return None
+
+
+def asks_otherwise(question: str, options: Sequence[Option]) -> bool:
+    """Say whether the question asks for another mode than the options have."""
+    asked = question_mode(question)
+    if asked is None:
+        return False
+    return any(not _modes(option) & _MODES[asked] for option in options)
+
+
+def _modes(option: Option) -> set[Mode]:
+    """Return what an option's helper may be read as: of a negation, it says the opposite of what is negated."""
+    modes: set[Mode] = {option.mode}
+    first = option.formulas[0]
+    if option.mode in _NEGATED and isinstance(first, Operator) and first.name == "not":
+        modes.add(_NEGATED[option.mode])
+    return modes
+
+
+def leaves_unsaid(text: str, option: Option, declared: Declarations) -> bool:
+    """Say whether an option's formula leaves out a member that the option's text names.
+
+    Attack: put the formula that holds where the gold answer is.
+    """
+    said = {word.lower() for word in re.findall(r"\w+", option.line.text)}
+    return not {member.lower() for member in _named(_LETTER.sub("", text), declared)} <= said
+
+
+def _named(text: str, declared: Declarations) -> set[str]:
+    """Return the members that a text names, each by all of its words in their order."""
+    words = _WORD.findall(text)
+    lower = [word.lower() for word in words]
+    found: set[str] = set()
+    for member in declared.members:
+        parts = member.lower().split("_")
+        if len(member) == 1:
+            # "a" is an article, and so is "A" where it starts a sentence.
+            if member in words[1:] or (member in words and member not in ("A", "I")):
+                found.add(member)
+        elif any(lower[i : i + len(parts)] == parts for i in range(len(lower))):
+            found.add(member)
+    return found

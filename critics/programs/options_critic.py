@@ -1,0 +1,130 @@
+"""The critic of `logic-program` attempts: the constraints can hold, exactly one option does, and it is the question's.
+
+Stricter than Logic-LM's runner, which takes the first option printed. Each refusal names the attack that it stops.
+What the text means is not known here: a certificate says `trusted`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from critics.checker import Rejected
+from critics.problem import Attempt, Problem
+from critics.programs.core import TooLarge, Undefined
+from critics.programs.execution import Execution, execute
+from critics.programs.fidelity import asks_otherwise, leaves_unsaid
+from critics.programs.grounding import Ground
+from critics.programs.logic_program import LogicProgram, read_logic_program
+from critics.programs.options_certificate import check_models, is_repeated, options_certificate
+from critics.programs.refusal import Refusal, is_wrong, refused
+from critics.programs.sections import ProgramError, Repairs
+from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
+
+
+def judge_logic_program(problem: Problem, attempt: Attempt) -> Verdict:
+    """Judge one program; deterministic within the solver's budget, and bounded by it."""
+    repairs = Repairs()
+    try:
+        program = _read(attempt.completion, problem, repairs)
+        run = _executed(program)
+    except Refusal as refusal:
+        return refused(refusal, problem, None)
+    answer = answer_of(run)
+    bar = _bar(program, run, problem, answer)
+    if bar is not None or answer is None:
+        assert bar is not None
+        return refused(bar, problem, answer)
+    if is_wrong(answer, problem):
+        return Refuted("wrong_answer", answer, f"the answer is not {answer}")
+    certificate = options_certificate(problem, attempt.completion, run, answer, repairs.words())
+    try:
+        check_models(certificate)
+    except Rejected as rejection:
+        return CriticError("checker_disagrees", answer, f"the independent checker says {rejection}")
+    return Certified(answer, certificate)
+
+
+def answer_of(run: Execution) -> str | None:
+    """Return the letter of the one option that holds; None where none, several, or nothing at all does."""
+    holding = run.holding()
+    if not run.decided() or run.constraints.model is None or len(holding) != 1:
+        return None
+    return chr(ord("A") + holding[0])
+
+
+def _read(completion: str, problem: Problem, repairs: Repairs) -> LogicProgram:
+    try:
+        program = read_logic_program(completion, repairs)
+    except ProgramError as error:
+        raise Refusal(Malformed, error.reason, str(error)) from error
+    if problem.options is not None and len(problem.options) != len(program.options):
+        num, given = len(program.options), len(problem.options)
+        raise Refusal(Malformed, "option_count", f"{num} options where the problem has {given}")
+    return program
+
+
+def _executed(program: LogicProgram) -> Execution:
+    try:
+        return execute(program)
+    except (TooLarge, RecursionError) as error:
+        raise Refusal(TimedOut, "too_large", "the program takes more work than is allowed") from error
+    except Undefined as error:
+        raise Refusal(Malformed, "undefined", str(error)) from error
+
+
+def _bar(program: LogicProgram, run: Execution, problem: Problem, answer: str | None) -> Refusal | None:
+    """Return why the program is not certified, whatever the gold answer; None where nothing bars it."""
+    if answer is None:
+        return _undecided(program, run)
+    if any(option.trivial for option in run.options):
+        # Attack: replace the right option by a tautology, or the wrong ones by contradictions.
+        return Refusal(Vacuous, "trivial_option", "an option says nothing")
+    return bar_of(problem.record(), program, [list(option.ground) for option in run.options], run.holding()[0])
+
+
+def _undecided(program: LogicProgram, run: Execution) -> Refusal:
+    """Return why no option is the answer, told as what an actor can mend."""
+    if not run.decided():
+        return Refusal(TimedOut, "solver_limit", "the solver ran out of its budget")
+    if run.constraints.model is None:
+        # Attack: contradict yourself, and everything follows.
+        return Refusal(Vacuous, "inconsistent_constraints", "the constraints contradict each other")
+    holding = run.holding()
+    if len(holding) > 1:
+        letters = ", ".join(chr(ord("A") + position) for position in holding)
+        return Refusal(
+            Unproved, "several_options_hold", f"options {letters} all hold: {_diagnosis(program, many=True)}"
+        )
+    return Refusal(Unproved, "no_option_holds", f"no option holds: {_diagnosis(program, many=False)}")
+
+
+def _diagnosis(program: LogicProgram, *, many: bool) -> str:
+    """Tell under- from over-constrained, as far as the options' helpers do (Elezabi and Akoush, section 3.1.1)."""
+    modes = {option.mode for option in program.options}
+    if modes <= {"valid", "unsat"}:
+        return "the constraints are too strong" if many else "the constraints are too weak"
+    if modes <= {"sat", "not_valid"}:
+        return "the constraints are too weak" if many else "the constraints are too strong"
+    return "the helpers or the formulas of the options are wrong"
+
+
+def bar_of(
+    problem: dict[str, Any], program: LogicProgram, ground: Sequence[list[Ground]], holding: int
+) -> Refusal | None:
+    """Return what bars a program from being believed of which the option at `holding` alone holds, or None."""
+    if not program.constraints:
+        # Attack: put the premises where only the right option needs them.
+        return Refusal(Vacuous, "no_constraints", "the program has no constraints")
+    if is_repeated(list(ground)):
+        # Attack: shrink a sort, so that wrong options become one another.
+        return Refusal(Vacuous, "repeated_option", "two options are the same formula")
+    if len({option.mode for option in program.options}) > 1:
+        # Attack: ask of the right option less than of the others.
+        return Refusal(Unproved, "mixed_helpers", "the options are judged by different helpers")
+    question = problem["question"]
+    if asks_otherwise(question, program.options) or asks_otherwise(program.question, program.options):
+        # Attack: ask what could be where the question asks what must be.
+        return Refusal(Unproved, "goal_mismatch", "the options' helpers do not ask what the question asks")
+    texts = problem["options"]
+    if texts is not None and leaves_unsaid(texts[holding], program.options[holding], program.declared):
+        return Refusal(Unproved, "option_mismatch", "the option that holds does not speak of what its text names")
+    return None

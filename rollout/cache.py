@@ -1,0 +1,129 @@
+"""A key-value cache whose rows have lengths of their own, so that each may advance by another number of tokens.
+
+A step's tokens are scattered to their rows' own positions; what is padding goes to one slot behind the last that
+is never read. Rows can be written some at a time, forgotten, and taken over by other sequences: stale entries lie
+behind the length that the attention mask of the new sequence shows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from transformers.cache_utils import Cache, CacheLayerMixin
+
+PADDING = -1
+"""The position of a token that belongs to no sequence: the slot behind the last."""
+_GROWTH = 128
+"""Slots are added in such steps; whoever writes little does not pay for what might have been written."""
+
+
+@dataclass(slots=True)
+class Chunk:
+    """Where the tokens of one forward pass go."""
+
+    positions: torch.Tensor
+    """Row by token: the position in the row's own sequence, or `PADDING`."""
+    rows: torch.Tensor
+    """Which of the cache's rows the batch holds."""
+    length: int
+    """One more than the last position; what the pass can see at most."""
+    is_whole: bool
+    """Whether the batch holds all rows in their order, so that nothing needs to be gathered."""
+
+
+class RaggedLayer(CacheLayerMixin):
+    """One layer's keys and values, [rows, heads, slots, size]; transformers calls it through `Cache`."""
+
+    is_sliding = False
+
+    def __init__(self, num_rows: int) -> None:
+        super().__init__()
+        self._num_rows = num_rows
+        self.chunk: Chunk | None = None
+
+    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
+        """Allocate the slot for padding alone; zeros, since what is masked must still be finite."""
+        self.keys = self._empty(key_states, 1)
+        self.values = self._empty(value_states, 1)
+        self.is_initialized = True
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Scatter the chunk; return all that its rows can see."""
+        assert self.chunk is not None
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        chunk = self.chunk
+        self.keys = keys = self._written(self.keys, key_states, chunk)
+        self.values = values = self._written(self.values, value_states, chunk)
+        return _seen(keys, chunk), _seen(values, chunk)
+
+    def keep(self, rows: torch.Tensor) -> None:
+        """Forget all other rows."""
+        self._num_rows = len(rows)
+        if self.keys is not None and self.values is not None:
+            self.keys, self.values = self.keys[rows], self.values[rows]
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        """Return what the pass sees; masks are made by `attention_mask` and only their size is asked for."""
+        return self.get_seq_length(), 0
+
+    def get_seq_length(self) -> int:
+        """Return how far the chunk's rows reach."""
+        return 0 if self.chunk is None else self.chunk.length
+
+    def get_max_length(self) -> int:
+        """Return that there is no limit."""
+        return -1
+
+    def _empty(self, like: torch.Tensor, num_slots: int) -> torch.Tensor:
+        return like.new_zeros(self._num_rows, like.shape[1], num_slots, like.shape[3])
+
+    def _written(self, store: Any, states: torch.Tensor, chunk: Chunk) -> torch.Tensor:
+        if chunk.length > store.shape[2] - 1:
+            num_slots = -(-chunk.length // _GROWTH) * _GROWTH
+            larger = self._empty(states, num_slots + 1)
+            larger[:, :, : store.shape[2] - 1] = store[:, :, :-1]
+            store = larger
+        store[chunk.rows[:, None], :, chunk.positions] = states.transpose(1, 2)
+        return store
+
+
+def _seen(store: torch.Tensor, chunk: Chunk) -> torch.Tensor:
+    seen = store[:, :, : chunk.length]
+    return seen if chunk.is_whole else seen[chunk.rows]
+
+
+class RaggedCache(Cache):
+    """The cache of a model with `num_layers` layers of full attention, for `num_rows` sequences at a time."""
+
+    def __init__(self, num_layers: int, num_rows: int, device: torch.device) -> None:
+        self._device = device
+        self._ragged = [RaggedLayer(num_rows) for _ in range(num_layers)]
+        self.num_rows = num_rows
+        super().__init__(layers=list(self._ragged))
+
+    def place(self, positions: torch.Tensor, rows: Sequence[int] | None = None) -> torch.Tensor:
+        """Say where the next pass's tokens go; return its attention mask, [batch, 1, tokens, slots seen], boolean.
+
+        `positions` lies in the CPU's memory, so that no device is waited for; `rows` are the cache's rows in the
+        batch, all of them if None. A token sees its own sequence up to itself; padding sees the first slot,
+        because a softmax over nothing is not a number.
+        """
+        index = torch.tensor(range(self.num_rows) if rows is None else rows, device=self._device)
+        length = int(positions.max()) + 1
+        placed = positions.to(self._device)
+        chunk = Chunk(placed, index, length, rows is None)
+        for layer in self._ragged:
+            layer.chunk = chunk
+        slots = torch.arange(length, device=self._device)
+        return slots <= placed.clamp(min=0)[:, None, :, None]
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Forget all rows but these, which take over their numbers in order."""
+        self.num_rows = len(rows)
+        index = torch.tensor(rows, device=self._device)
+        for layer in self._ragged:
+            layer.keep(index)

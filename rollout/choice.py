@@ -1,0 +1,143 @@
+"""Choosing tokens: masks, temperature, and one uniform number for each token from the row's own seed."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import torch
+
+from rollout.masks import Mask
+
+_NEVER = float("-inf")
+
+
+class Scores(Protocol):
+    """The model's scores for one next token in each row of a batch."""
+
+    device: torch.device
+
+    def whole(self, rows: Sequence[int]) -> torch.Tensor:
+        """Return the scores of all tokens, [rows, vocabulary], in float32 and the caller's to change."""
+        ...
+
+    def some(self, rows: Sequence[int], ids: torch.Tensor) -> torch.Tensor:
+        """Return the scores of each row's own tokens, [rows, ids], in float32."""
+        ...
+
+
+class Logits:
+    """Scores that are there already, [rows, vocabulary]."""
+
+    def __init__(self, logits: torch.Tensor) -> None:
+        self.logits = logits
+        self.device = logits.device
+
+    def whole(self, rows: Sequence[int]) -> torch.Tensor:
+        """Return a copy of the rows."""
+        return self.logits[_index(rows, self.device)].to(torch.float32)
+
+    def some(self, rows: Sequence[int], ids: torch.Tensor) -> torch.Tensor:
+        """Pick the tokens out."""
+        return self.logits[_index(rows, self.device)[:, None], ids].float()
+
+
+class GatheredHead:
+    """Scores computed from the last hidden state, [rows, size], for the tokens that are asked for."""
+
+    def __init__(self, hidden: torch.Tensor, head: torch.nn.Linear) -> None:
+        self._hidden = hidden
+        self._head = head
+        self.device = hidden.device
+
+    def whole(self, rows: Sequence[int]) -> torch.Tensor:
+        """Apply the whole head to the rows."""
+        return self._head(self._hidden[_index(rows, self.device)]).float()
+
+    def some(self, rows: Sequence[int], ids: torch.Tensor) -> torch.Tensor:
+        """Multiply each row with the head's rows of its own tokens."""
+        hidden = self._hidden[_index(rows, self.device)]
+        scores = torch.bmm(self._head.weight[ids], hidden[:, :, None]).squeeze(-1)
+        return (scores if self._head.bias is None else scores + self._head.bias[ids]).float()
+
+
+def choose(
+    scores: Scores, masks: Sequence[Mask | None], temperature: float, uniforms: Sequence[float], vocabulary_size: int
+) -> list[int]:
+    """Return one id for each row: the likeliest at temperature 0, else the inverse of the cumulative distribution.
+
+    Rows whose mask lists what is allowed cost no more than that list. `vocabulary_size` is how many tokens have a
+    meaning, where a model has more outputs than its tokenizer.
+    """
+    chosen = [0] * len(masks)
+    listed = [row for row, mask in enumerate(masks) if mask is not None and not mask.all_but]
+    if listed:
+        ids, blank = (t.to(scores.device) for t in _padded([masks[row] for row in listed]))
+        logits = scores.some(listed, ids)
+        logits[blank] = _NEVER
+        picked = _picked(logits, temperature, [uniforms[row] for row in listed])
+        for row, token in zip(listed, ids.gather(1, picked[:, None])[:, 0].tolist(), strict=True):
+            chosen[row] = token
+    others = sorted(set(range(len(masks))) - set(listed))
+    if others:
+        logits = scores.whole(others)
+        refuse(logits, [masks[row] for row in others], vocabulary_size)
+        picked = _picked(logits, temperature, [uniforms[row] for row in others])
+        for row, token in zip(others, picked.tolist(), strict=True):
+            chosen[row] = token
+    return chosen
+
+
+def refuse(logits: torch.Tensor, masks: Sequence[Mask | None], vocabulary_size: int) -> None:
+    """Set the scores of tokens that are not allowed to minus infinity, in place."""
+    for row, mask in enumerate(masks):
+        if mask is None:
+            continue
+        ids = torch.from_numpy(mask.ids).to(logits.device)
+        if mask.all_but:
+            logits[row, vocabulary_size:] = _NEVER
+            logits[row, ids] = _NEVER
+        else:
+            kept = logits[row, ids]
+            logits[row] = _NEVER
+            logits[row, ids] = kept
+
+
+def uniforms_of(seed: int, num: int) -> list[float]:
+    """Return the numbers that a row's tokens are drawn with; the nth belongs to the nth token."""
+    return torch.rand(num, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).tolist()
+
+
+def log_probabilities(logits: torch.Tensor, tokens: Sequence[int]) -> list[float]:
+    """Return each row's log-probability of its token; [rows, vocabulary] in, before any mask."""
+    logits = logits.float()
+    index = torch.tensor(tokens, device=logits.device)[:, None]
+    return (logits.gather(1, index)[:, 0] - logits.logsumexp(-1)).tolist()
+
+
+def _picked(logits: torch.Tensor, temperature: float, uniforms: Sequence[float]) -> torch.Tensor:
+    """Return one place per row: the argmax, or the first whose cumulative probability exceeds the uniform number."""
+    if temperature == 0:
+        return logits.argmax(-1)
+    probabilities = torch.softmax(logits.double() / temperature, dim=-1)
+    cumulative = probabilities.cumsum(-1)
+    target = torch.tensor(uniforms, dtype=torch.float64, device=logits.device) * cumulative[:, -1]
+    found = torch.searchsorted(cumulative, target[:, None], right=True).clamp(max=logits.shape[-1] - 1)
+    if bool((probabilities.gather(1, found) == 0).any()):
+        # Rounding has led past the last possible token.
+        last_possible = logits.shape[-1] - 1 - (probabilities.flip(-1) > 0).int().argmax(-1)
+        found = torch.minimum(found, last_possible[:, None])
+    return found[:, 0]
+
+
+def _padded(masks: Sequence[Mask | None]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the masks' ids, [rows, longest], and where there are none."""
+    lists = [mask.ids for mask in masks if mask is not None]
+    ids = torch.zeros(len(lists), max(map(len, lists)), dtype=torch.long)
+    blank = torch.ones_like(ids, dtype=torch.bool)
+    for row, allowed in enumerate(lists):
+        ids[row, : len(allowed)] = torch.from_numpy(allowed)
+        blank[row, : len(allowed)] = False
+    return ids, blank
+
+
+def _index(rows: Sequence[int], device: torch.device) -> torch.Tensor:
+    return torch.tensor(rows, device=device)

@@ -1,0 +1,74 @@
+"""One sequence to write, and how: what every way of decoding takes and fills in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rollout.rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """Ways of decoding that change cost or what is kept; with all of them off, results are as they always were."""
+
+    jump_forward: bool = False
+    """Forced bytes are written in their usual spelling without asking the model; odd spellings disappear."""
+    gathered_head: bool = False
+    """Inside blocks only the allowed rows of the output head are computed; equal but for floating-point error."""
+    log_probabilities: bool = False
+    """Keep each token's log-probability under the model as it is: no mask, temperature 1."""
+    fit_blocks: bool = False
+    """Near the token limit only blocks that still fit are opened and gone on with."""
+
+
+ALL_OFF = Switches()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How a sequence is drawn, and where it ends."""
+
+    temperature: float
+    """0 takes the likeliest allowed token."""
+    max_new_tokens: int
+    eos_id: int
+    pad_id: int
+
+
+@dataclass(slots=True)
+class Request:
+    """One sequence to write: its prompt, its seed, and the row that guides it (None: unguided)."""
+
+    prompt_ids: list[int]
+    seed: int
+    row: Row | None
+    stop: bytes = b""
+    """What ends the sequence as end-of-text does, wherever in a token it ends; empty: nothing but end-of-text."""
+    output: list[int] = field(default_factory=list[int])
+    forced: list[bool] = field(default_factory=list[bool])
+    """For each token of the output, whether no model was asked for it."""
+    log_probabilities: list[float] = field(default_factory=list[float])
+    """For each token of the output, where they are asked for."""
+    ended: bool = False
+    written: bytearray = field(default_factory=bytearray)
+    """The bytes so far, where a `stop` is looked for."""
+
+    def take(self, token: int, vocabulary: Sequence[bytes | None], limits: Limits, *, forced: bool = False) -> None:
+        """Record a token, and whether the sequence ends with it."""
+        self.output.append(token)
+        self.forced.append(forced)
+        if token == limits.eos_id:
+            self.ended = True
+            return
+        # A model may have more outputs than its tokenizer has tokens; a mask never allows them.
+        spelled = vocabulary[token] if token < len(vocabulary) else None
+        if self.row is not None:
+            assert spelled is not None
+            self.row.push(spelled)
+        if self.stop and spelled is not None:
+            self.written += spelled
+            self.ended = self.stop in self.written[-len(self.stop) - len(spelled) :]
+        self.ended = self.ended or len(self.output) >= limits.max_new_tokens
+
+    def num_left(self, limits: Limits) -> int:
+        """Return how many more tokens may be written."""
+        return limits.max_new_tokens - len(self.output)

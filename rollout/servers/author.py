@@ -1,0 +1,220 @@
+"""One attempt, written by a server: free text as it comes, blocks in the best way the server can be held to.
+
+    free text up to `[[`  ->  the block, held to the guide  ->  free text ...  ->  the line `Answer:`, or the end
+
+Where a server does not show why a reply ended, replies are taken whole and cut where they first violate the
+guide: the rejection-based decoding of Poesia et al. (Synchromesh, 2022) as paper 004 adapts it in appendix D.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rollout.automaton import Pattern
+from rollout.guide import Guide
+from rollout.servers.attempt import Attempt, resumed
+from rollout.servers.capability import Capability
+from rollout.servers.connection import Connection, Messages, Question, Reply, Tally
+from rollout.servers.constraint import MOST_BIASED, TOKEN_WAYS, NotExpressible, token_fields
+from rollout.servers.expression import any_of, forced, heads
+from rollout.servers.tokens import ServedTokens
+from rollout.traces import Sampling, derived_seed
+
+_OPEN, _CLOSE = "[[", "]]"
+_MOST_PLACES = 500
+_GREEDY_PATIENCE = 2
+"""Violations without progress after which a greedy server is not asked the same again."""
+
+
+@dataclass
+class Author:
+    """Writes one attempt; use it once."""
+
+    connection: Connection
+    capability: Capability
+    tokens: ServedTokens
+    prompt: str | Messages
+    guide: Guide | None
+    seed: int
+    sampling: Sampling
+    stop: str = ""
+    tally: Tally = field(default_factory=Tally)
+    violations: int = 0
+    apologies: int = 0
+    restarts: int = 0
+    _stuck: int = 0
+    _wants_token: bool = False
+
+    def __post_init__(self) -> None:
+        self.attempt = Attempt(self.guide)
+
+    async def write(self) -> Attempt:
+        """Return the attempt when it has ended: of itself, by the token limit or by too many violations."""
+        while self.attempt.ended is None:
+            if self._room <= 0:
+                self.attempt.ended = "length"
+            elif self.attempt.is_held:
+                await self._held()
+            else:
+                await self._free(_OPEN)
+        return self.attempt
+
+    def record(self) -> dict[str, Any]:
+        """Return what a trace keeps of how the attempt was written, and of what it cost."""
+        settings = self.connection.settings
+        record: dict[str, Any] = {
+            "kind": settings.kind,
+            "model": settings.model,
+            **(self.capability.record() if self.guide is not None else {}),
+            "top_p": None if "top_p" in self.connection.dropped else 1.0,
+            "seeded": "seed" not in self.connection.dropped,
+            "dropped": sorted(self.connection.dropped),
+            "max_violations": settings.max_violations,
+            "calls": self.tally.calls,
+            "prompt_tokens": self.tally.prompt_tokens,
+            "completion_tokens": self.tally.completion_tokens,
+            "uncounted": self.tally.uncounted,
+            "violations": self.violations,
+            "apologies": self.apologies,
+            "restarts": self.restarts,
+            "ended": self.attempt.ended,
+        }
+        if settings.extra_body:
+            record["extra_body"] = dict(settings.extra_body)
+        if settings.logprobs:
+            record["logprobs"] = [list(scored) for scored in self.attempt.scored]
+        return record
+
+    @property
+    def _room(self) -> int:
+        return self.sampling.max_new_tokens - self.attempt.num_tokens
+
+    async def _free(self, until: str) -> None:
+        """Let the server write, up to `until` where it shows its stops."""
+        watched = self.guide is not None and self.capability.stops != "hidden"
+        stops = (*((until,) if watched else ()), *((self.stop,) if self.stop else ()))
+        reply = await self._ask(stops)
+        text, marker = self._ending(reply, stops)
+        if not self._continues:
+            read = resumed(self.attempt.text, text)
+            self.apologies += read.apologised
+            self.restarts += read.restarted
+            if read.restarted or (read.apologised and not read.text):
+                self._violated(kept=False)
+                return
+            text = read.text
+        good = self._take(text + (until if marker == until else ""), reply)
+        if good and self.attempt.ended is None and marker != until:
+            self._ended_by_model(reply)
+
+    def _take(self, text: str, reply: Reply) -> bool:
+        """Append a reply; return False, and count a violation, where it is cut."""
+        before = len(self.attempt.text)
+        good = self.attempt.take(text, num_tokens=reply.completion_tokens, scored=reply.logprobs)
+        if good:
+            self._stuck = 0
+        else:
+            self._violated(kept=len(self.attempt.text) > before)
+        return good
+
+    def _ended_by_model(self, reply: Reply) -> None:
+        if reply.finish == "length":
+            self.attempt.ended = "length"
+        elif self.attempt.is_held:  # it stopped within a block: it has to finish it
+            self._violated(kept=bool(reply.text))
+        else:
+            self.attempt.ended = reply.finish
+
+    def _ending(self, reply: Reply, stops: tuple[str, ...]) -> tuple[str, str | None]:
+        """Return the text before the first stop string, and that string; None where the model itself ended."""
+        if reply.stopped_at in stops:
+            text, found = reply.text, reply.stopped_at
+            return (text[: text.index(found)] if found in text else text), found
+        places = [(place, stop) for stop in stops if (place := reply.text.find(stop)) >= 0]
+        if not places:
+            return reply.text, None
+        place, stop = min(places)
+        return reply.text[:place], stop
+
+    async def _held(self) -> None:
+        """Write the rest of a block, or of an answer that the guide has decided."""
+        rest = self.attempt.rest
+        if rest is not None:
+            self.attempt.take(forced(rest).decode())
+            if not self.attempt.is_held:
+                return
+            rest = self.attempt.rest
+        fields = None if rest is None or self.capability.spelling is None else self._fields(rest)
+        if fields is not None:
+            await self._constrained(fields)
+        elif self._wants_token:
+            await self._token()
+        else:
+            await self._free(_CLOSE if self.attempt.in_block else _OPEN)
+
+    def _fields(self, rest: Pattern) -> Mapping[str, Any] | None:
+        """Return the fields that hold a reply to `rest`; else, to its part up to a block's colon; else None."""
+        assert self.capability.spelling is not None
+        try:
+            return self.capability.spelling.fields(rest)
+        except NotExpressible:
+            words = heads(rest, b":", _MOST_PLACES)
+        try:
+            return self.capability.spelling.fields(any_of(words)) if words else None
+        except NotExpressible:
+            return None
+
+    async def _constrained(self, fields: Mapping[str, Any]) -> None:
+        assert self.capability.spelling is not None
+        reply = await self._ask((), fields)
+        try:
+            text = self.capability.spelling.read(reply.text)
+        except ValueError:
+            text = ""
+        if text:
+            self._take(text, reply)
+        elif reply.finish == "length":
+            self.attempt.ended = "length"
+        else:
+            self._violated(kept=False)
+
+    async def _token(self) -> None:
+        """Have one token chosen among those that the guide allows, as far as they can be named to the server."""
+        assert self.attempt.row is not None
+        self._wants_token = False
+        ids = self.tokens.allowed(self.attempt.row)
+        if not ids or (self.capability.way == "logit_bias" and len(ids) > MOST_BIASED):
+            return
+        reply = await self._ask((), token_fields(self.capability.way, ids), room=1)
+        if reply.text:
+            self._take(reply.text, reply)
+        else:
+            self._violated(kept=False)
+
+    async def _ask(
+        self, stops: tuple[str, ...], fields: Mapping[str, Any] | None = None, room: int | None = None
+    ) -> Reply:
+        question = Question(
+            self.prompt,
+            self.attempt.text,
+            max_tokens=room or self._room,
+            temperature=self.sampling.temperature,
+            # 31 bits are what every server takes; each call draws anew, or a retry would repeat its violation.
+            seed=derived_seed(self.seed, self.tally.calls) >> 32,
+            stop=stops,
+            fields=fields or {},
+            continues=self._continues,
+        )
+        return await self.connection.ask(question, self.tally)
+
+    @property
+    def _continues(self) -> bool:
+        return isinstance(self.prompt, str) or self.capability.continues
+
+    def _violated(self, *, kept: bool) -> None:
+        self.violations += 1
+        self._stuck = 0 if kept else self._stuck + 1
+        self._wants_token = self.capability.way in TOKEN_WAYS and self.attempt.is_held
+        same_again = self.sampling.temperature == 0 and not self._wants_token and self._stuck > _GREEDY_PATIENCE
+        if self.attempt.ended is None and (self.violations >= self.connection.settings.max_violations or same_again):
+            self.attempt.ended = "violations"

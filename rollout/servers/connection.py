@@ -1,0 +1,329 @@
+"""The wire: one request of OpenAI's protocol through the official client, and its reply as plain data.
+
+What can go wrong is told apart once, here: `InputError` where the user has to change something (a key, a model's
+name, a parameter), `RunFailed` where the server has to recover, `RequestRefused` where it does not know a field.
+The key is read from the environment and leaves this file towards the server alone: it is cut out of every text
+that comes back, and errors of the client, which hold the request's headers, are never chained.
+"""
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, cast
+
+from critics.errors import InputError, RunFailed
+from rollout.servers.constraint import Way
+
+Messages: TypeAlias = Sequence[Mapping[str, str]]
+
+_DROPPABLE = ("seed", "top_p", "top_logprobs", "logprobs")
+"""Fields without which a request means the same, or only gives less back; temperature is not one of them."""
+_LONGEST_PAUSE_S = 8.0
+_EXPLANATION_LENGTH = 200
+_SHORTEST_SECRET = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """Which server writes, and how it is asked."""
+
+    base_url: str
+    """Up to and including `/v1`."""
+    model: str
+    """The name under which the server knows it."""
+    kind: Literal["completions", "chat"] = "completions"
+    key_variable: str | None = None
+    """The environment variable that holds the key; None: OPENAI_API_KEY where it is set."""
+    constraint: Literal["auto"] | Way = "auto"
+    """How blocks are held to the guide; auto: the best way that the server honours."""
+    max_violations: int = 20
+    """As in paper 004, appendix D."""
+    parallel: int = 16
+    """Attempts written at once."""
+    retries: int = 5
+    timeout_s: float = 600.0
+    logprobs: bool = False
+    """Keep the log-probability of each chosen token where the server gives it."""
+    extra_body: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    """Further fields of every request, kept in the trace."""
+
+
+class RequestRefused(Exception):  # noqa: N818
+    """The server refuses a request as it stands (status 400 or 422); the text is its explanation."""
+
+
+class _Unreadable(Exception):  # noqa: N818
+    """A reply is not what the protocol says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One request: what is to be continued, and how."""
+
+    prompt: str | Messages
+    written: str = ""
+    """What the model has written of its own text."""
+    max_tokens: int = 16
+    temperature: float = 0.0
+    seed: int = 0
+    stop: tuple[str, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    continues: bool = False
+    """Chat: ask that the last message be gone on with, instead of a new one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back."""
+
+    text: str
+    finish: str
+    stopped_at: str | None
+    """The stop string that ended it, where the server says so."""
+    tells: bool
+    """Whether the server says which stop string ends a reply."""
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    logprobs: tuple[tuple[str, float | None], ...]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was spent."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    uncounted: int = 0
+    """Replies without a count of tokens."""
+    retries: int = 0
+    """Never part of a trace: a rerun may need others."""
+
+    def add(self, other: "Tally") -> None:
+        """Add another tally."""
+        for name in self.__slots__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+class Connection:
+    """A server that can be asked questions; use it as an asynchronous context manager."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self.settings = settings
+        self.dropped: set[str] = set()
+        """Fields that the server did not know; no longer sent, but for `max_tokens`, which has a new name."""
+        self._key = _key(settings)
+        self._client: Any = None
+
+    async def __aenter__(self) -> "Connection":
+        from openai import AsyncOpenAI
+
+        self._client = AsyncOpenAI(
+            base_url=self.settings.base_url,
+            api_key=self._key or "none",
+            max_retries=self.settings.retries,
+            timeout=self.settings.timeout_s,
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.close()
+
+    async def ask(self, question: Question, tally: Tally) -> Reply:
+        """Send a request and return its reply; raises `InputError`, `RunFailed` or `RequestRefused`.
+
+        A field that the server does not know and the request can do without is dropped, once for all requests.
+        """
+        while True:
+            body = self._body(question)
+            try:
+                reply = await self._readable_reply(body, tally)
+            except RequestRefused as refusal:
+                if not self._drop(str(refusal), body):
+                    raise
+            else:
+                return reply
+
+    async def _readable_reply(self, body: dict[str, Any], tally: Tally) -> Reply:
+        """Ask again, after growing pauses, while replies are not what the protocol says."""
+        complaint = ""
+        for attempt in range(self.settings.retries + 1):
+            if attempt:
+                tally.retries += 1
+                await asyncio.sleep(min(0.5 * 2 ** (attempt - 1), _LONGEST_PAUSE_S))
+            text = await self._post(body, tally)
+            try:
+                reply = _read(text, self.settings.kind)
+            except _Unreadable as error:
+                complaint = str(error)
+                continue
+            except (AttributeError, KeyError, TypeError, ValueError):
+                complaint = "replies with fields of another form than the protocol's"
+                continue
+            tally.prompt_tokens += reply.prompt_tokens or 0
+            tally.completion_tokens += reply.completion_tokens or 0
+            tally.uncounted += reply.completion_tokens is None
+            return reply
+        raise RunFailed(
+            f"{self.settings.base_url}: {complaint}, {self.settings.retries + 1} times; "
+            "is it an OpenAI-compatible server? base_url usually ends in /v1"
+        )
+
+    async def _post(self, body: dict[str, Any], tally: Tally) -> str:
+        """Return the reply's text, without the key; the client waits and retries as the server asks it to."""
+        import openai
+
+        known = {name: body.pop(name) for name in ("model", "messages", "prompt") if name in body}
+        api = self._client.chat.completions if self.settings.kind == "chat" else self._client.completions
+        failure: Exception | None = None
+        tally.calls += 1
+        try:
+            raw = await api.with_raw_response.create(**known, extra_body=body)
+            tally.retries += raw.retries_taken
+            return self._without_key(raw.text)
+        except openai.OpenAIError as error:
+            failure = self._explained(error)
+        # Raised out here, so that the client's error, with the key in its request, is not even the context.
+        raise failure
+
+    def _body(self, question: Question) -> dict[str, Any]:
+        settings = self.settings
+        body: dict[str, Any] = {
+            "model": settings.model,
+            "temperature": question.temperature,
+            "top_p": 1.0,
+            "seed": question.seed,
+            "max_tokens": question.max_tokens,
+            **({"stop": list(question.stop)} if question.stop else {}),
+            **self._prompt_fields(question),
+            **self._logprob_fields(),
+        }
+        for name in self.dropped & body.keys():
+            value = body.pop(name)
+            if name == "max_tokens":
+                body["max_completion_tokens"] = value
+        return {**body, **settings.extra_body, **question.fields}
+
+    def _prompt_fields(self, question: Question) -> dict[str, Any]:
+        if isinstance(question.prompt, str):
+            return {"prompt": question.prompt + question.written}
+        if not question.written:
+            return {"messages": list(question.prompt)}
+        messages = [*question.prompt, {"role": "assistant", "content": question.written}]
+        goes_on = {"continue_final_message": True, "add_generation_prompt": False} if question.continues else {}
+        return {"messages": messages, **goes_on}
+
+    def _logprob_fields(self) -> dict[str, Any]:
+        if not self.settings.logprobs:
+            return {}
+        return {"logprobs": True, "top_logprobs": 0} if self.settings.kind == "chat" else {"logprobs": 0}
+
+    def _drop(self, refusal: str, body: Mapping[str, Any]) -> bool:
+        """Give up the field that the refusal names; say whether there is one."""
+        renamed = "max_completion_tokens" in refusal and "max_tokens" not in self.dropped
+        names = ("max_tokens",) if renamed else tuple(n for n in _DROPPABLE if n not in self.dropped and n in refusal)
+        sent = self._client is not None and (renamed or bool(names))
+        self.dropped |= {*names[:1]} if sent else set()
+        return sent
+
+    def _without_key(self, text: str) -> str:
+        """Attack: a server, or a proxy in between, that repeats the key in a reply or in a complaint about it."""
+        return text.replace(self._key, "[key]") if self._key and len(self._key) >= _SHORTEST_SECRET else text
+
+    def _explained(self, error: Exception) -> Exception:
+        """Return what the user is told: one line with the server, what it says, and the remedy."""
+        import openai
+
+        where, tries = self.settings.base_url, self.settings.retries + 1
+        said = self._without_key(" ".join(str(error).split()))[:_EXPLANATION_LENGTH]
+        match error:
+            case openai.APITimeoutError():
+                return RunFailed(
+                    f"{where}: no reply within {self.settings.timeout_s:g} s, {tries} times; "
+                    "raise model.server.timeout_s, or lower model.server.parallel"
+                )
+            case openai.APIConnectionError():
+                return RunFailed(
+                    f"{where}: no server answers ({tries} tries); start it, or correct model.server.base_url"
+                )
+            case openai.AuthenticationError() | openai.PermissionDeniedError():
+                return InputError(f"{where}: the key is refused ({said}); {self._key_remedy()}")
+            case openai.NotFoundError():
+                return InputError(
+                    f"{where}: not found ({said}); correct model.server.base_url, .model ({self.settings.model!r}) "
+                    f"or .kind ({self.settings.kind})"
+                )
+            case openai.RateLimitError():
+                return RunFailed(
+                    f"{where}: still limits the rate after {tries} tries ({said}); "
+                    "run the command again later, or lower model.server.parallel"
+                )
+            case openai.BadRequestError() | openai.UnprocessableEntityError():
+                return RequestRefused(self._without_key(" ".join(str(error).split())))
+            case _:
+                return RunFailed(f"{where}: {said}, {tries} times; see the server's log and run the command again")
+
+    def _key_remedy(self) -> str:
+        name = self.settings.key_variable or "OPENAI_API_KEY"
+        return f"set {name} to a valid key" if self._key else f"{name} is not set: set it to the server's key"
+
+
+def _key(settings: ServerSettings) -> str | None:
+    key = os.environ.get(settings.key_variable or "OPENAI_API_KEY", "").strip()
+    if settings.key_variable is not None and not key:
+        raise InputError(
+            f"model.server.key_variable: the environment variable {settings.key_variable} is not set; "
+            "set it to the server's key, or leave the line out where none is needed"
+        )
+    return key or None
+
+
+def _read(text: str, kind: str) -> Reply:
+    """Read a reply's body; raises `_Unreadable`."""
+    try:
+        body: Any = json.loads(text)
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        raise _Unreadable("replies with something else than a JSON object")
+    data = cast("dict[str, Any]", body)
+    choices = data.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        raise _Unreadable("replies without choices")
+    first = cast("dict[str, Any]", choices[0])
+    written: Any = first.get("message", {}).get("content") if kind == "chat" else first.get("text")
+    if written is not None and not isinstance(written, str):
+        raise _Unreadable("replies without text")
+    return Reply(
+        text=written or "",
+        finish=str(first.get("finish_reason") or "unknown"),
+        stopped_at=next((s for n in _STOP_FIELDS if isinstance(s := first.get(n), str)), None),
+        tells=any(name in first for name in _STOP_FIELDS),
+        prompt_tokens=_count(data, "prompt_tokens"),
+        completion_tokens=_count(data, "completion_tokens"),
+        logprobs=_logprobs(first.get("logprobs")),
+    )
+
+
+_STOP_FIELDS = ("stop_reason", "matched_stop")
+"""How vLLM and SGLang say which stop string ended a reply; OpenAI's protocol has no field for it."""
+
+
+def _count(data: dict[str, Any], name: str) -> int | None:
+    usage = cast("dict[str, Any]", data.get("usage") or {})
+    value: Any = usage.get(name)
+    return value if isinstance(value, int) else None
+
+
+def _logprobs(given: Any) -> tuple[tuple[str, float | None], ...]:
+    """Return tokens with their log-probabilities, from either endpoint's form; empty where there are none."""
+    if not isinstance(given, dict):
+        return ()
+    fields = cast("dict[str, Any]", given)
+    if isinstance(fields.get("content"), list):
+        return tuple((str(token["token"]), float(token["logprob"])) for token in fields["content"])
+    tokens, values = fields.get("tokens") or (), fields.get("token_logprobs") or ()
+    return tuple((str(t), None if v is None else float(v)) for t, v in zip(tokens, values, strict=False))

@@ -1,0 +1,89 @@
+"""How a server is asked to keep to a pattern: the ways, from the best to none, and each one's spellings.
+
+Servers agree on OpenAI's protocol and on nothing beyond it, so a way has several spellings (`Spelling`); which one
+a server honours is found out by asking it (`rollout.servers.capability`), never by its name.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, cast, get_args
+
+from rollout.automaton import Pattern
+from rollout.servers.expression import grammar, regex, words_of
+
+Way: TypeAlias = Literal["grammar", "choice", "json", "allowed_token_ids", "logit_bias", "rejection"]
+WAYS: tuple[Way, ...] = get_args(Way)
+"""From the best to the last resort."""
+TOKEN_WAYS: frozenset[Way] = frozenset({"allowed_token_ids", "logit_bias"})
+"""Ways that constrain one token at a time, as paper 004 does in its appendix D."""
+MOST_BIASED = 300
+"""As many tokens as OpenAI's API takes in one `logit_bias`; where more are allowed, one token is not asked for."""
+_MOST_WORDS = 500
+_BIAS = 100
+"""The largest bias that the protocol knows: it leaves only the tokens that have it."""
+
+
+class NotExpressible(Exception):  # noqa: N818
+    """This way cannot say this pattern."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """One spelling of a way: the fields that it adds to a request, and how its reply is read."""
+
+    name: str
+    fields: Callable[[Pattern], Mapping[str, Any]]
+    read: Callable[[str], str] = str
+    """From the reply's text to the constrained text; raises `ValueError`."""
+
+
+def _words(pattern: Pattern) -> list[str]:
+    words = words_of(pattern, _MOST_WORDS)
+    if words is None:
+        raise NotExpressible
+    return [word.decode() for word in words]
+
+
+def _schema(pattern: Pattern) -> dict[str, Any]:
+    """Return the schema of an object with the text in it: strict modes take nothing but objects at the top."""
+    words = words_of(pattern, _MOST_WORDS)
+    text = {"enum": [word.decode() for word in words]} if words is not None else {"pattern": f"^({regex(pattern)})$"}
+    schema = {
+        "type": "object",
+        "properties": {"text": {"type": "string", **text}},
+        "required": ["text"],
+        "additionalProperties": False,
+    }
+    return {"type": "json_schema", "json_schema": {"name": "block", "strict": True, "schema": schema}}
+
+
+def _text_of(reply: str) -> str:
+    data: Any = json.loads(reply)
+    text: Any = cast("dict[str, Any]", data).get("text") if isinstance(data, dict) else None
+    if not isinstance(text, str):
+        raise ValueError("the reply is not an object with a text")  # noqa: TRY004
+    return text
+
+
+SPELLINGS: dict[Way, tuple[Spelling, ...]] = {
+    "grammar": (
+        Spelling("structured_outputs.regex", lambda p: {"structured_outputs": {"regex": regex(p)}}),
+        Spelling("regex", lambda p: {"regex": regex(p)}),
+        Spelling("guided_regex", lambda p: {"guided_regex": regex(p)}),
+        Spelling("grammar", lambda p: {"grammar": grammar(p)}),
+    ),
+    "choice": (
+        Spelling("structured_outputs.choice", lambda p: {"structured_outputs": {"choice": _words(p)}}),
+        Spelling("guided_choice", lambda p: {"guided_choice": _words(p)}),
+    ),
+    "json": (Spelling("response_format", lambda p: {"response_format": _schema(p)}, _text_of),),
+}
+"""vLLM (new, old), SGLang (`regex`), llama.cpp (`grammar`); `response_format` is OpenAI's own."""
+
+
+def token_fields(way: Way, ids: list[int]) -> dict[str, Any]:
+    """Return the fields that leave nothing but these tokens."""
+    if way == "allowed_token_ids":
+        return {"allowed_token_ids": ids}
+    return {"logit_bias": {str(token_id): _BIAS for token_id in ids}}

@@ -1,0 +1,124 @@
+"""A policy behind an OpenAI-compatible server: many attempts at once, each with its own guide and seed."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+
+from critics.errors import InputError, RunFailed
+from critics.problem import Problem
+from rollout.guide import Guide
+from rollout.policy import Completion, Interrupted
+from rollout.prompt import SEPARATOR, PromptStyle, messages, text
+from rollout.servers.author import Author
+from rollout.servers.capability import Capability, Probe
+from rollout.servers.connection import Connection, RequestRefused, ServerSettings, Tally
+from rollout.servers.tokens import ServedTokens
+from rollout.traces import PolicyDigests, Sampling
+
+
+class ServerPolicy:
+    """Asks a server for completions; what it can do is found out before the first guided one.
+
+    `tokenizer` names the served model's tokenizer (a local folder or a hub name). It is needed where constraints
+    are said in token ids, and where a chat template is to be applied on this side (`kind` completions).
+    """
+
+    def __init__(self, settings: ServerSettings, *, prompt_style: PromptStyle, tokenizer: str | None = None) -> None:
+        self.settings = settings
+        self.prompt_style = prompt_style
+        self.digests = PolicyDigests(f"server:{settings.model}")
+        """A name and no digest: nobody outside the server knows which weights it serves."""
+        self.tally = Tally()
+        """What all completions and probes so far have cost."""
+        self.capability: Capability | None = None
+        self._tokens = ServedTokens(tokenizer)
+        self._dropped: set[str] = set()
+        self._stop = SEPARATOR if prompt_style.kind == "few-shot" else ""
+
+    def prompt(self, problem: Problem, *, hint: bool = False) -> str:
+        """Return what the server is sent: for chat the messages as JSON, else text."""
+        style = self.prompt_style
+        as_text = None if style.kind == "chat" else text(problem, style, hint=hint)
+        if self.settings.kind == "chat":
+            turns = messages(problem, style, hint=hint) if as_text is None else [{"role": "user", "content": as_text}]
+            return json.dumps(turns, ensure_ascii=False)
+        return self._templated(problem, hint=hint) if as_text is None else as_text
+
+    def complete(
+        self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
+    ) -> list[Completion]:
+        """Write all prompts, `parallel` at a time; raises `Interrupted` where the server fails on the way."""
+        return asyncio.run(self._complete(prompts, guides, seeds, sampling))
+
+    async def _complete(
+        self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
+    ) -> list[Completion]:
+        async with Connection(self.settings) as connection:
+            connection.dropped = self._dropped
+            capability = Capability("rejection") if guides is None else await self._probed(connection)
+            authors = [
+                Author(
+                    connection,
+                    capability,
+                    self._tokens,
+                    json.loads(prompt) if self.settings.kind == "chat" else prompt,
+                    None if guides is None else guides[row],
+                    seed,
+                    sampling,
+                    self._stop,
+                )
+                for row, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True))
+            ]
+            return await self._written(authors)
+
+    async def _written(self, authors: Sequence[Author]) -> list[Completion]:
+        """Run the authors; once one fails, those that have not begun never do, and those that have may finish."""
+        gate = asyncio.Semaphore(self.settings.parallel)
+        failures: list[InputError | RunFailed] = []
+
+        async def completion(author: Author) -> Completion | None:
+            async with gate:
+                if failures:
+                    return None
+                try:
+                    return _completion(author, (await author.write()).finish())
+                except (InputError, RunFailed) as error:
+                    failures.append(error)
+                except RequestRefused as error:
+                    failures.append(self._refused(error))
+                finally:
+                    self.tally.add(author.tally)
+            return None
+
+        completions = await asyncio.gather(*map(completion, authors))
+        if failures:
+            raise Interrupted(completions, failures[0])
+        return [completion for completion in completions if completion is not None]
+
+    async def _probed(self, connection: Connection) -> Capability:
+        if self.capability is None:
+            try:
+                self.capability = await Probe(connection, self._tokens, self.tally).capability()
+            except RequestRefused as error:
+                raise self._refused(error) from None
+        return self.capability
+
+    def _refused(self, refusal: RequestRefused) -> InputError:
+        return InputError(
+            f"{self.settings.base_url}: refuses a request of model {self.settings.model!r} ({str(refusal)[:200]}); "
+            "correct model.server or sampling (docs/servers.md lists what servers know)"
+        )
+
+    def _templated(self, problem: Problem, *, hint: bool) -> str:
+        tokenizer = self._tokens.tokenizer
+        if tokenizer is None:
+            raise InputError(
+                "model.prompt: chat over model.server.kind: completions needs the model's own template, and no "
+                "tokenizer is under model.name; name one there, or set model.server.kind to chat"
+            )
+        turns = messages(problem, self.prompt_style, hint=hint)
+        return tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+
+
+def _completion(author: Author, written: str) -> Completion:
+    return Completion(written, (), author.attempt.ended == "stop", server=author.record())

@@ -1,0 +1,45 @@
+"""The served model's tokens, where a tokenizer for it is at hand: for constraints that are said in token ids."""
+
+from functools import cached_property
+from typing import Any
+
+from critics.errors import InputError
+from rollout.masks import MaskEngine
+from rollout.policy import load_tokenizer
+from rollout.rows import Row
+from rollout.tokens import token_bytes
+
+_LEAST_BYTES = 2
+
+
+class ServedTokens:
+    """A tokenizer under a local folder or a hub name, loaded when it is first asked for; without one, it is empty."""
+
+    def __init__(self, name: str | None) -> None:
+        self._name = name
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The tokenizer; None where there is none."""
+        if self._name is None:
+            return None
+        try:
+            return load_tokenizer(self._name)
+        except InputError:
+            return None
+
+    @cached_property
+    def _masks(self) -> MaskEngine | None:
+        if self.tokenizer is None:
+            return None
+        return MaskEngine(token_bytes(self.tokenizer), [self.tokenizer.eos_token_id])
+
+    def allowed(self, row: Row) -> list[int]:
+        """Return the ids that a row may go on with; none without a tokenizer."""
+        return [] if self._masks is None else self._masks.allowed(row).tolist()
+
+    def unlikely(self) -> dict[int, bytes]:
+        """Return two tokens of letters from the table's end, where a vocabulary keeps its rarest."""
+        table = [] if self._masks is None else list(enumerate(self._masks.vocabulary))
+        found = [(i, t) for i, t in reversed(table) if t is not None and len(t) >= _LEAST_BYTES and t.isalpha()]
+        return dict(found[:2])

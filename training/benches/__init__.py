@@ -1,0 +1,1 @@
+"""One file for each bench; `training.bench` lists them."""

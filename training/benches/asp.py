@@ -1,0 +1,131 @@
+"""Certification of answer set programs: one Control with guards against a fresh Control for each question.
+
+Both sides read, check and bound each program with the same code, in this process; only the number of Controls
+differs. The programs have 10 to 20 rules with 3 or 4 tests and one query, the size of FOLIO's.
+"""
+
+import json
+import multiprocessing
+import os
+import random
+import signal
+import statistics
+import threading
+from collections.abc import Sequence
+from time import perf_counter, process_time
+
+from critics.asp.control import FreshControls, GuardedControl
+from critics.asp.examination import Inspection, Outcome, Prepared, prepare, run
+from critics.judge import JudgePool
+from critics.problem import Problem
+from training.benches.timing import Row
+
+NUM_PROGRAMS = 1_000
+NUM_CORES = 100
+BATCHES = 10
+"""The programs are timed in as many batches, so that a busy moment hits both sides."""
+KILL_AFTER_S = 0.05
+"""The pigeons take several times as long, so that the worker is busy when it dies."""
+KILLS = 5
+
+
+def asp(repeats: int) -> list[Row]:
+    """Measure throughput, cores, and what it takes to kill a worker and go on with another."""
+    num = max(BATCHES, min(NUM_PROGRAMS, NUM_PROGRAMS * repeats // 100))
+    completions = [program(random.Random(f"bench asp {i}")) for i in range(num)]
+    shared_s, fresh_s = _passes(completions)
+    cores = [taken for completion in completions if (taken := _core_s(prepare(completion))) is not None][:NUM_CORES]
+    killed_s = statistics.median(_kill_s() for _ in range(min(KILLS, repeats)))
+    fresh = "a fresh Control for each question, the same tokenizer and checks"
+    return [
+        Row("speedup_vs_fresh", fresh_s / shared_s, "ratio", fresh, num),
+        Row("programs_per_s", num / shared_s, "1/s", None, num),
+        Row("core_ms", statistics.median(cores) * 1e3, "ms", None, len(cores)),
+        Row("kill_and_respawn_s", killed_s, "s", None, min(KILLS, repeats)),
+    ]
+
+
+def _passes(completions: Sequence[str]) -> tuple[float, float]:
+    """Return the CPU seconds for all programs with one Control each, and with a fresh one for each question."""
+    totals = [0.0, 0.0]
+    for start in range(0, len(completions), max(1, len(completions) // BATCHES)):
+        batch = completions[start : start + max(1, len(completions) // BATCHES)]
+        for side, make in enumerate((GuardedControl, FreshControls)):
+            began = process_time()
+            outcomes = [run(prepare(completion), make) for completion in batch]
+            totals[side] += process_time() - began
+            _check(outcomes)
+    return totals[0], totals[1]
+
+
+def _check(outcomes: Sequence[Outcome]) -> None:
+    assert all(outcome.consistent and outcome.finding is not None for outcome in outcomes)
+
+
+def _core_s(prepared: Prepared) -> float | None:
+    """Return the seconds for the minimal core of an answer that is true, the program compiled already; else None."""
+    inspection = Inspection(prepared)
+    guard = frozenset({f"__nt{len(prepared.submission.query) - 1}"})
+    began = process_time()
+    core = inspection.core(guard)
+    return process_time() - began if core else None
+
+
+def program(rng: random.Random) -> str:
+    """Return an attempt: rules in chains over a few individuals, exceptions and choices, tests for some of them."""
+    num_rules = rng.randint(10, 20)
+    names = [f"p{i}" for i in range(num_rules)]
+    people = ("rex", "max", "ida")
+    lines: list[str] = []
+    general: list[tuple[int, str, str]] = []
+    for number in range(1, num_rules + 1):
+        lines.append(f"% R{number}: Premise {number} says so.")
+        body, head = sorted(rng.sample(range(num_rules), 2))
+        kind = rng.random()
+        if number <= 3:
+            lines.append(f"{names[0]}({people[number - 1]}).")
+        elif kind < 0.7:
+            general.append((number, names[body], names[head]))
+            lines.append(f"{names[head]}(X) :- {names[body]}(X).")
+        elif kind < 0.85:
+            lines.append(f"-{names[head]}x(X) :- {names[body]}(X), {names[head]}(X).")
+        else:
+            lines.append(f"1 {{{names[head]}(X); {names[head]}y(X)}} 2 :- {names[body]}(X).")
+    tests = [_test(rng.choice(general or [(1, names[0], names[0])]), i) for i in range(rng.choice((3, 4)))]
+    query = [f"ATOM({rng.choice(names)}(rex))", f"ATOM({rng.choice(names)}(max))", "OR(1,2)"]
+    return json.dumps({"Model": lines, "Tests": tests, "Query": query})
+
+
+def _test(rule: tuple[int, str, str], position: int) -> dict[str, object]:
+    number, body, head = rule
+    condition = {"infer-All": [f"{head}(t)"]} if position % 2 == 0 else {"do-not-infer": [f"-{head}(t)", f"{head}z(t)"]}
+    return {"facts": [f"{body}(t)."], **condition, "rules": [f"R{number}"], "why": f"it is test {position}"}
+
+
+def _kill_s() -> float:
+    """Return the seconds from a busy worker's death to the verdict of the worker that takes its place."""
+    problem = Problem("bench", "mine", "", "", meta={}).record()
+    busy = {"id": "busy", "problem": problem, "format": "asp", "completion": pigeons(28)}
+    good = {"id": "good", "problem": problem, "format": "asp", "completion": program(random.Random(0))}
+    killed: list[float] = []
+
+    def kill() -> None:
+        for worker in multiprocessing.active_children():
+            assert worker.pid is not None
+            os.kill(worker.pid, signal.SIGKILL)
+        killed.append(perf_counter())
+
+    with JudgePool(jobs=1) as pool:
+        next(pool.judge([good]))
+        threading.Timer(KILL_AFTER_S, kill).start()
+        died, after = pool.judge([busy, good])
+        ended = perf_counter()
+    assert (died["reason"], after["verdict"] in ("error", "timeout")) == ("worker_died", False), (died, after)
+    return ended - killed[0]
+
+
+def pigeons(num: int) -> str:
+    """Return an attempt that asks whether `num` pigeons fit into one hole less, which takes any solver long."""
+    facts = [*(f"p(a{i})." for i in range(num)), *(f"h(b{i})." for i in range(num - 1))]
+    rules = ["1 {at(X,Y) : h(Y)} 1 :- p(X).", ":- at(X,Y), at(Z,Y), X != Z."]
+    return json.dumps({"Model": [*facts, *rules], "Tests": [], "Query": ["ATOM(at(a0,b0))"]})
