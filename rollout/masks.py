@@ -17,7 +17,7 @@ from rollout.conclusion import Place
 from rollout.context_free import ContextFree, ContextFreeMasks
 from rollout.guide import CLOSE
 from rollout.rows import Row
-from rollout.vocabulary import ROOT, Ids, Vocabulary
+from rollout.vocabulary import OPEN, ROOT, Ids, Vocabulary
 
 _MOST_MASKS = 20_000
 """A finite set's masks are a few hundred bytes, so a full cache is tens of megabytes."""
@@ -66,6 +66,7 @@ class MaskEngine:
         self._spell = spell or self.trie.longest_match
         """The tokenizer's own spelling of a text; it is not trusted (`forced`)."""
         self._unspoken = np.setdiff1d(self.trie.special, self.eos_ids)
+        self._nothing_refused = Mask(self._unspoken, all_but=True)
         self._masks: dict[Hashable, Mask] = {}
         self._needs: dict[Hashable, tuple[Ids, Ids]] = {}
         self._fewest: dict[Hashable, int] = {}
@@ -141,13 +142,17 @@ class MaskEngine:
         """Return the mask in free text, and whether rows with the same key share it."""
         if row.place is not None and row.place.written is not None:
             return self._conclusion(row, row.place), True
-        doubtful = self.trie.opening(ROOT, 0, pending=row.pending)
+        before = OPEN[:1] if row.pending else b""
+        spelled = {i: before + self.trie.bytes_of(i) for i in self.trie.opening(ROOT, 0, pending=row.pending)}
+        inside = {i: _after_open(text) for i, text in spelled.items()}
+        doubtful = {i for i, text in inside.items() if text}
         if row.place is not None:
-            doubtful += self._touching(row.place.touched)
-        spelled = {i: self.trie.bytes_of(i) for i in doubtful}
-        refused = [i for i, token in spelled.items() if not row.accepts(token)]
-        # What a token allows that ends a block and opens another depends on what the guide learns in between.
-        cacheable = not any(CLOSE in token for token in spelled.values())
+            doubtful |= self._touching(row.place.touched)
+        refused = [i for i in doubtful if not row.accepts(self.trie.bytes_of(i))]
+        # What a token allows that ends a block and goes on depends on what the guide learns in between.
+        cacheable = not any(CLOSE in text for text in inside.values())
+        if not refused:
+            return self._nothing_refused, cacheable
         return Mask(np.union1d(self._unspoken, np.array(refused, dtype=np.int64)), all_but=True), cacheable
 
     def _block(self, row: Row) -> tuple[Mask, bool]:
@@ -175,8 +180,9 @@ class MaskEngine:
         for node, depth in found.ends:
             opening = self.trie.opening(node, depth)
             below = self.trie.below(node).tolist()
-            plain += [i for i in below if i not in opening] if opening else below
-            doubtful += opening
+            going_on = [i for i in opening if _after_open(self.trie.bytes_of(i)[depth:])]
+            plain += [i for i in below if i not in going_on] if going_on else below
+            doubtful += going_on
         if row.place is not None:
             held = self._touching(row.place.touched)
             doubtful += [i for i in plain if i in held]
@@ -306,6 +312,11 @@ class MaskEngine:
                     counts[start] = min(counts[start], 1 + counts[end + 1])
         _keep(self._fewest, text, counts[0], _MOST_SPELLINGS)
         return counts[0]
+
+
+def _after_open(text: bytes) -> bytes:
+    """Return what a text writes after its first `[[`: a block's first bytes, or nothing that could be refused."""
+    return text[text.find(OPEN) + len(OPEN) :]
 
 
 def _keep(cache: dict[Hashable, _Value], key: Hashable, value: _Value, most: int) -> None:

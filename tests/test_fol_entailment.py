@@ -196,10 +196,8 @@ def test_a_model_that_leaves_a_symbol_out_satisfies_nothing():
 def test_evaluation_ends():
     (formula,) = read("∃u ∃v ∃w ∃x ∃y (P(u) ∧ ¬P(u))")
     model = Model(MAX_SIZE, {}, {}, {("P", 1): frozenset()})
-    start = time.perf_counter()
     with pytest.raises(FormulaError, match="too large"):
         satisfies(model, [formula])
-    assert time.perf_counter() - start < 10
 
 
 def validation(shared: Path) -> dict[str, dict[str, Any]]:

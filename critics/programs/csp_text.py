@@ -32,16 +32,24 @@ def difference_from_text(context: str, options: Sequence[str] | None, program: C
 
 
 def _variables_for(objects: Sequence[str], functions: Mapping[str, Function]) -> dict[str, str] | None:
-    """Return the variable named after each object, by all of its words or some; None where that is not clear."""
+    """Return the variable named after each object, by all of its words or some; None where that is not clear.
+
+    One object and one variable that are left over belong together (the text says `motorcyle`, models `motorcycle`).
+    """
     named: dict[str, str] = {}
+    nameless: list[str] = []
     for name in functions:
         words = _words(name)
         same = [thing for thing in objects if _words(thing) == words]
         found = same or [thing for thing in objects if _words(thing) >= words or _words(thing) <= words]
-        if len(found) != 1 or found[0] in named:
-            return None
-        named[found[0]] = name
-    return named if len(named) == len(objects) else None
+        if len(found) == 1 and found[0] not in named:
+            named[found[0]] = name
+        else:
+            nameless.append(name)
+    left = [thing for thing in objects if thing not in named]
+    if len(left) == len(nameless) == 1:
+        named[left[0]] = nameless[0]
+    return named if len(named) == len(objects) == len(functions) else None
 
 
 def _words(name: str) -> set[str]:

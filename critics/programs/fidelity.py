@@ -13,7 +13,7 @@ from critics.programs.core import Operator
 from critics.programs.declarations import Declarations
 from critics.programs.option import Mode, Option
 
-QuestionMode = Choice["must", "could", "cannot", "could_be_false", "list", "extreme"]
+QuestionMode = Choice["must", "could", "cannot", "could_be_false", "list", "extreme", "equivalence"]
 _MODES: dict[QuestionMode, frozenset[Mode]] = {
     "must": frozenset({"valid"}),
     "could": frozenset({"sat"}),
@@ -21,6 +21,7 @@ _MODES: dict[QuestionMode, frozenset[Mode]] = {
     "could_be_false": frozenset({"not_valid"}),
     "list": frozenset({"accurate_list"}),
     "extreme": frozenset({"least", "greatest"}),
+    "equivalence": frozenset(),
 }
 _NEGATED: dict[Mode, Mode] = {"valid": "unsat", "unsat": "valid", "sat": "not_valid", "not_valid": "sat"}
 """What each helper claims of a formula that is a negation, in terms of what is negated."""
@@ -39,6 +40,8 @@ def question_mode(question: str) -> QuestionMode | None:
     text = text[asked.start() :] if asked else text
     if re.search(r"\b(?:maximum|minimum|greatest|least|smallest|largest) (?:possible )?number\b", text):
         return "extreme"
+    if "same effect" in text:
+        return "equivalence"
     negated = "except" in text
     if "accurate list" in text and "could" not in text:
         return "list"

@@ -21,7 +21,7 @@ from rollout.servers.tokens import ServedTokens
 from rollout.traces import Sampling, derived_seed
 
 _OPEN, _CLOSE = "[[", "]]"
-_MOST_PLACES = 500
+_MOST_HEADS = 50
 _GREEDY_PATIENCE = 2
 """Violations without progress after which a greedy server is not asked the same again."""
 
@@ -158,7 +158,7 @@ class Author:
         try:
             return self.capability.spelling.fields(rest)
         except NotExpressible:
-            words = heads(rest, b":", _MOST_PLACES)
+            words = heads(rest, b":", _MOST_HEADS)
         try:
             return self.capability.spelling.fields(any_of(words)) if words else None
         except NotExpressible:

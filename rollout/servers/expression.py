@@ -207,12 +207,12 @@ def _run(codes: list[int]) -> str:
 
 
 def heads(pattern: Pattern, end: bytes, most: int) -> list[bytes] | None:
-    """Return what matches can begin with, up to and including the first byte `end`; None beyond `most` places."""
+    """Return what matches can begin with, up to and including the first byte `end`; None beyond `most` of them."""
     found: list[bytes] = []
     waiting = [(b"", pattern)]
-    for _ in range(most):
-        if not waiting:
-            return sorted(found)
+    while waiting:
+        if len(found) + len(waiting) > most:
+            return None
         read, rest = waiting.pop()
         for byte in first_bytes(rest):
             further = _derivative(rest, byte)
@@ -220,4 +220,4 @@ def heads(pattern: Pattern, end: bytes, most: int) -> list[bytes] | None:
                 word = read + bytes([byte])
                 found += [word] if word.endswith(end) else []
                 waiting += [] if word.endswith(end) else [(word, further)]
-    return None
+    return sorted(found)
