@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
 import torch
 
 from rollout.masks import Mask
@@ -88,17 +89,23 @@ def choose(
 
 def refuse(logits: torch.Tensor, masks: Sequence[Mask | None], vocabulary_size: int) -> None:
     """Set the scores of tokens that are not allowed to minus infinity, in place."""
+    listed = [row for row, mask in enumerate(masks) if mask is not None and not mask.all_but]
+    if listed:
+        ids = _padded([masks[row] for row in listed])[0].to(logits.device)
+        rows = _index(listed, logits.device)
+        kept = logits[rows[:, None], ids]
+        logits[rows] = _NEVER
+        logits[rows[:, None], ids] = kept
+    shared: dict[int, list[int]] = {}
     for row, mask in enumerate(masks):
-        if mask is None:
-            continue
-        ids = torch.from_numpy(mask.ids).to(logits.device)
-        if mask.all_but:
-            logits[row, vocabulary_size:] = _NEVER
-            logits[row, ids] = _NEVER
-        else:
-            kept = logits[row, ids]
-            logits[row] = _NEVER
-            logits[row, ids] = kept
+        if mask is not None and mask.all_but:
+            shared.setdefault(id(mask), []).append(row)
+    for numbers in shared.values():
+        mask, rows = masks[numbers[0]], _index(numbers, logits.device)
+        assert mask is not None
+        logits[rows[:, None], torch.from_numpy(mask.ids).to(logits.device)] = _NEVER
+        if vocabulary_size < logits.shape[-1]:
+            logits[rows, vocabulary_size:] = _NEVER
 
 
 def uniforms_of(seed: int, num: int) -> list[float]:
@@ -129,14 +136,13 @@ def _picked(logits: torch.Tensor, temperature: float, uniforms: Sequence[float])
 
 
 def _padded(masks: Sequence[Mask | None]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the masks' ids, [rows, longest], and where there are none."""
+    """Return the masks' ids, [rows, longest], and where the first one stands again because there are no more."""
     lists = [mask.ids for mask in masks if mask is not None]
-    ids = torch.zeros(len(lists), max(map(len, lists)), dtype=torch.long)
-    blank = torch.ones_like(ids, dtype=torch.bool)
-    for row, allowed in enumerate(lists):
-        ids[row, : len(allowed)] = torch.from_numpy(allowed)
-        blank[row, : len(allowed)] = False
-    return ids, blank
+    sizes = np.array([len(ids) for ids in lists])
+    blank = np.arange(sizes.max()) >= sizes[:, None]
+    ids = np.repeat(np.array([ids[0] for ids in lists])[:, None], sizes.max(), axis=1)
+    ids[~blank] = np.concatenate(lists)
+    return torch.from_numpy(ids), torch.from_numpy(blank)
 
 
 def _index(rows: Sequence[int], device: torch.device) -> torch.Tensor:

@@ -166,8 +166,7 @@ class MaskEngine:
     def _walked(self, row: Row, *, states: bool = False) -> _Found:
         found, automaton, state = _Found(states=[] if states else None), row.automaton, row.block
         if isinstance(automaton, Words):
-            low, high, at = cast("tuple[int, int, int]", state)
-            self._walk_words(automaton.words, low, high, at, ROOT, 0, found)
+            self._walk_words(automaton.words, cast("tuple[int, int, int]", state), found)
         elif isinstance(automaton, ContextFree) and not states:
             self._context_free.collect(automaton, state, found.ids, found.ends)
         else:
@@ -189,42 +188,46 @@ class MaskEngine:
             plain = [i for i in plain if i not in held]
         return plain, doubtful
 
-    def _walk_words(
-        self, words: Sequence[bytes], low: int, high: int, at: int, node: int, depth: int, found: _Found
-    ) -> None:
-        """Collect the tokens below `node` that some of the sorted words `low` to `high` go on with at byte `at`."""
-        edges, first, last = self.trie.edges, words[low], words[high - 1]
-        size = len(first)
-        while low + 1 == high or first[at] == last[at]:
-            node = edges.get(node << 8 | first[at], ROOT)
+    def _walk_words(self, words: Sequence[bytes], state: tuple[int, int, int], found: _Found) -> None:
+        """Collect the tokens that some of the sorted words go on with; this is where the time of a step goes."""
+        edges, start = self.trie.edges, state[2]
+        branches = [(*state, ROOT)]
+        while branches:
+            low, high, at, node = branches.pop()
+            if high - low == 1:
+                self._walk_word(words[low], (low, at, start), node, found)
+                continue
+            while low < high:
+                byte, after = words[low][at], low + 1
+                if words[high - 1][at] == byte:
+                    after = high
+                while after < high and words[after][at] == byte:
+                    after += 1
+                child = edges.get(node << 8 | byte, ROOT)
+                if child != ROOT and self._arrive(words[low], (low, after, at + 1), start, child, found):
+                    branches.append((low, after, at + 1, child))
+                low = after
+
+    def _walk_word(self, word: bytes, place: tuple[int, int, int], node: int, found: _Found) -> None:
+        """Collect the tokens that one word goes on with; `place` is its number, where it stands and where it began."""
+        edges, ids_at = self.trie.edges, self.trie.ids
+        low, at, start = place
+        for end, byte in enumerate(word[at:], start=at + 1):
+            node = edges.get(node << 8 | byte, ROOT)
             if node == ROOT:
                 return
-            at += 1
-            depth += 1
-            if at == size:
-                found.ends.append((node, depth))
-                return
-            if self.trie.ids[node]:
-                found.add(self.trie.ids[node], (low, high, at))
-        while low < high:
-            byte, end = words[low][at], low + 1
-            while end < high and words[end][at] == byte:
-                end += 1
-            if (node << 8 | byte) in edges:
-                self._walk_branch(words, low, end, at, edges[node << 8 | byte], depth + 1, found)
-            low = end
+            if ids_at[node] and end < len(word):
+                found.add(ids_at[node], (low, low + 1, end))
+        found.ends.append((node, len(word) - start))
 
-    def _walk_branch(
-        self, words: Sequence[bytes], low: int, high: int, at: int, child: int, depth: int, found: _Found
-    ) -> None:
-        """Go on in one branch, whose words agree on the byte `at`, which led to `child`."""
-        if at + 1 == len(words[low]):
-            found.ends.append((child, depth))
-            return
-        if self.trie.ids[child]:
-            found.add(self.trie.ids[child], (low, high, at + 1))
-        if self.trie.ends[child] > child + 1:
-            self._walk_words(words, low, high, at + 1, child, depth, found)
+    def _arrive(self, word: bytes, state: tuple[int, int, int], start: int, node: int, found: _Found) -> bool:
+        """Take in what ends at the node; return whether tokens go on from it inside the block."""
+        if state[2] == len(word):
+            found.ends.append((node, state[2] - start))
+            return False
+        if self.trie.ids[node]:
+            found.add(self.trie.ids[node], state)
+        return self.trie.ends[node] > node + 1
 
     def _walk(self, node: int, automaton: Automaton, state: State, depth: int, found: _Found) -> None:
         """Collect the tokens below `node` that any automaton allows."""

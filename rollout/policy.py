@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
+from rollout.conversation import Messages, as_text
 from rollout.guide import Guide
 from rollout.masks import MaskEngine
 from rollout.prompt import SEPARATOR, PromptStyle, messages, text
@@ -65,10 +66,18 @@ class Policy(Protocol):
         ...
 
 
+class ChatPolicy(Policy, Protocol):
+    """A policy that can be asked to go on with a conversation: such prompts go to `complete` like any others."""
+
+    def conversation(self, messages: Messages) -> str:
+        """Return the prompt that opens the assistant's next turn."""
+        ...
+
+
 class ScriptedPolicy:
     """A policy that writes what it is told, in order: for tests and for replaying recorded text."""
 
-    def __init__(self, completions: Sequence[str]) -> None:
+    def __init__(self, completions: Sequence[str | Completion]) -> None:
         self.digests = PolicyDigests("scripted")
         self._left = list(completions)
 
@@ -76,11 +85,16 @@ class ScriptedPolicy:
         """Return the bare problem."""
         return text(problem, PromptStyle(), hint=hint)
 
+    def conversation(self, messages: Messages) -> str:
+        """Return the conversation as text."""
+        return as_text(messages)
+
     def complete(
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
     ) -> list[Completion]:
-        """Hand out the next completions; raises `IndexError` when the script is over."""
-        return [Completion(self._left.pop(0), (), True) for _ in prompts]
+        """Hand out the next completions, bare text as a finished one; raises `IndexError` when the script is over."""
+        written = [self._left.pop(0) for _ in prompts]
+        return [Completion(c, (), True) if isinstance(c, str) else c for c in written]
 
 
 class HuggingFacePolicy:
@@ -119,6 +133,13 @@ class HuggingFacePolicy:
         return self.tokenizer.apply_chat_template(
             messages(problem, self.prompt_style, hint=hint), tokenize=False, add_generation_prompt=True
         )
+
+    def conversation(self, messages: Messages) -> str:
+        """Return a conversation by the chat template where the style is `chat`, else as text."""
+        if self.prompt_style.kind != "chat":
+            return as_text(messages)
+        turns = [dict(turn) for turn in messages]
+        return self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
 
     def complete(
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling

@@ -5,6 +5,7 @@ one stretch: of nodes, and of tokens. The root is 0, and a lookup that fails als
 nobody's child.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -63,7 +64,8 @@ class Vocabulary:
         `pending`: the text before those bytes ends in a lone `[`.
         """
         first, last = self._ranks[node], self._ranks[self.ends[node]]
-        found = [int(self.sorted_ids[rank]) for rank in self._openers if first <= rank < last]
+        openers = self._openers[bisect_left(self._openers, first) : bisect_left(self._openers, last)]
+        found = [int(self.sorted_ids[rank]) for rank in openers]
         found = [i for i in found if OPEN in self.bytes_of(i)[depth:]]
         bracket = self.edges.get(node << 8 | _BRACKET, ROOT) if pending else ROOT
         if bracket != ROOT:

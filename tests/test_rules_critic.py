@@ -32,7 +32,14 @@ Warm(Rex, True) ::: Rex is warm.
 """
 TRANSLATED = Problem("p", "prontoqa", CONTEXT, QUESTION, TRUTH, answer="A")
 TRUSTED = Problem("p", "mine", "Prose.", "Is Rex warm?", ("A) True", "B) False", "C) Unknown"), answer="A")
-OPEN = Problem("p", "proofwriter", "Bob is red. If someone is red then they are kind.", "Bob is big.", (*TRUTH, "C) Unknown"), answer="C")  # fmt: skip
+OPEN = Problem(
+    "p",
+    "proofwriter",
+    "Bob is red. If someone is red then they are kind.",
+    "Bob is big.",
+    (*TRUTH, "C) Unknown"),
+    answer="C",
+)
 
 
 def judged(program: str, problem: Problem = TRANSLATED) -> Verdict:
@@ -100,11 +107,14 @@ CHEATS = {
         "goal_mismatch",
     ),
     "an easier query": (replaced("Warm(Rex, True) :::", "Dog(Rex, True) :::"), "goal_mismatch"),
-    "an open query": (replaced("Warm(Rex, True) :::", "Warm(Rex, False, bool) :::"), "syntax"),
+    "a query about three": (replaced("Warm(Rex, True) :::", "Warm(Rex, Tom, Max, True) :::"), "arity"),
     "the answer as a fact": (replaced("Cat(Tom, True)", "Warm(Rex, True)"), "axiom_not_in_context"),
     "a bridge": (replaced("Cat(Tom, True)", "Dog(Rex, True) >>> Warm(Rex, True)"), "axiom_not_in_context"),
     "a rule about everything": (replaced("Cat(Tom, True)", "Warm($x, True)"), "axiom_not_in_context"),
-    "a rule turned round": (replaced("Cat($x, True) >>> Dog($x, False)", "Warm($x, True) >>> Dog($x, True)"), "axiom_not_in_context"),
+    "a rule turned round": (
+        replaced("Cat($x, True) >>> Dog($x, False)", "Warm($x, True) >>> Dog($x, True)"),
+        "axiom_not_in_context",
+    ),
     "a contradiction": (replaced("Cat(Tom, True)", "Cat(Rex, True)"), "inconsistent_context"),
     "two queries": (PROGRAM + "Dog(Rex, True)\n", "multiple_queries"),
     "a query about everything": (replaced("Warm(Rex, True) :::", "Warm($x, True) :::"), "free_variable"),
@@ -115,7 +125,7 @@ CHEATS = {
     "a reserved name": (replaced("Cat(Tom, True)", "nothing(Tom, True)"), "name"),
     "a thousand negations": (replaced("Cat(Tom, True)", "Not(" * 400 + "Cat(Tom)" + ")" * 400), "syntax"),
     "too long": (PROGRAM + "\n" * MAX_CHARACTERS, "too_long"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("program", "reason"), CHEATS.values(), ids=CHEATS.keys())
@@ -128,7 +138,9 @@ def test_cheats_are_refused_by_name(program: str, reason: str) -> None:
 TRUSTED_CHEATS = {
     "the query is a fact": (replaced("Cat(Tom, True)", "Warm(Rex, True)"), "goal_assumed"),
     "the query is left open": (
-        PROGRAM.replace("Predicates:", "Predicates:\nWarm($x, bool)").replace("Warm(Rex, True) :::", "Warm(Rex, ?) :::"),
+        PROGRAM.replace("Predicates:", "Predicates:\nWarm($x, bool)").replace(
+            "Warm(Rex, True) :::", "Warm(Rex, ?) :::"
+        ),
         "open_query",
     ),
     "a contradiction": (replaced("Cat(Tom, True)", "Cat(Rex, True)"), "inconsistent_context"),
@@ -202,7 +214,7 @@ def tampered(path: str, value: Any) -> dict[str, Any]:
         ("evidence/program", PROGRAM.replace("Cat(Tom", "Dog(Tom"), "axiom_not_in_context"),
         ("evidence/program", PROGRAM.replace("Dog(Rex, True) :::", "Dog(Tom, True) :::"), "axiom_not_in_program"),
         ("evidence/steps/0/statement", "(dog tom)", "invalid_step"),
-        ("evidence/goal", "(not (warm rex))", "goal_mismatch"),
+        ("evidence/goal", "(not (warm rex))", "claim"),
         ("repairs", ["names_merged"], "repairs"),
         ("engine", "certistar-horn/1", "unknown_kind"),
         ("formalisation", "trusted", "ill_formed"),

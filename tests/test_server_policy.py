@@ -12,7 +12,6 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,7 +22,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from critics.blocks import split_blocks
 from critics.errors import InputError, RunFailed
 from critics.judge import judge
 from critics.problem import Attempt, Problem
@@ -31,7 +29,7 @@ from critics.verdict import Certified
 from rollout.automaton import accepts
 from rollout.demonstration import demonstrate
 from rollout.guides.logic import LogicGuide
-from rollout.policy import Interrupted, load_tokenizer
+from rollout.policy import load_tokenizer
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle
 from rollout.servers.attempt import resumed
@@ -53,6 +51,11 @@ WAYS = {
     "allowed_token_ids": "allowed_token_ids",
     "logit_bias": "logit_bias",
 }
+CASES = [
+    *((way, "told", "completions") for way in (*WAYS, "rejection")),
+    *((way, "hidden", "chat") for way in (*WAYS, "rejection")),
+    *((way, "shown", "chat") for way in ("grammar", "logit_bias", "rejection")),
+]
 FIELDS = {*WAYS.values(), "regex", "guided_regex", "grammar", "guided_choice", "continue_final_message"}
 
 
@@ -129,36 +132,32 @@ class Speaker:
         for part, script in self.scripts.items():
             if part in prompt:
                 written = begun or prompt.rpartition(part)[2].partition("\n")[2]
-                common = os.path.commonprefix([script, written])
-                return script[len(common) :]
+                different = (n for n, (one, other) in enumerate(zip(script, written, strict=False)) if one != other)
+                return script[next(different, len(written)) :]
         return "one two three four five six seven eight nine ten"
 
     def _held(self, given: dict[str, Any], wanted: str) -> str | None:
-        """Keep to a constraint: the longest part of what is wanted, else whatever of its scripts fits."""
+        """Keep to a constraint: the longest part of what is wanted, else whatever comes first."""
         block = wanted[: wanted.find("]]") + 2]
-        candidates = [*(block[:n] for n in range(len(block), 0, -1)), *self.blocks, *PROBES]
+        parts = [block[:n] for n in range(len(block), 0, -1)]
         for name in ("structured_outputs.regex", "regex", "guided_regex"):
             if name in given:
                 pattern = re.compile(given[name])
-                return next(c for c in candidates if pattern.fullmatch(c))
+                return next((c for c in parts if pattern.fullmatch(c)), None) or first_match(given[name])
         for name in ("structured_outputs.choice", "guided_choice"):
             if name in given:
-                return next(c for c in (*candidates, *given[name]) if c in given[name])
+                allowed = set(given[name])
+                return next((c for c in parts if c in allowed), given[name][0])
         if "response_format" in given:
             wish = given["response_format"]["json_schema"]["schema"]["properties"]["text"]
-            fits = [c for c in (*candidates, *wish.get("enum", ())) if c in wish.get("enum", [c])]
-            return json.dumps({"text": next(c for c in fits if re.fullmatch(wish.get("pattern", ".*"), c))})
+            pattern = wish.get("pattern") or "|".join(map(re.escape, wish["enum"]))
+            text = next((c for c in parts if re.fullmatch(pattern, c)), None)
+            return json.dumps({"text": text or first_match(pattern)})
         ids = given.get("allowed_token_ids") or [int(i) for i in given.get("logit_bias", ())]
         if ids and given.keys() & self.knows:
             tokens = [self.vocabulary[i] or b"" for i in ids]
             return max((t for t in tokens if wanted.encode().startswith(t)), key=len, default=tokens[0]).decode()
         return None
-
-    @cached_property
-    def blocks(self) -> list[str]:
-        """What it can write into a block or into the rest of one."""
-        found = {b for s in self.scripts.values() for b in re.findall(r"\[\[(.*?\]\])", s)}
-        return sorted({b[n:] for b in found for n in range(len(b) - 2)}, key=lambda b: (-len(b), b))
 
     def _stopped(self, text: str, body: dict[str, Any]) -> tuple[str, str, str | None]:
         places = [(text.find(s), s) for s in body.get("stop", ()) if s in text]
@@ -168,6 +167,29 @@ class Speaker:
             return text[:room], "length", None
         shown = text[: place + (len(stop) if stop and self.stops == "shown" else 0)]
         return shown, "stop", stop
+
+
+def first_match(pattern: str) -> str:
+    """Return a text that a regular expression matches: its first branches, as few repeats as may be."""
+
+    def made(items: Any) -> str:
+        text = ""
+        for kind, value in items:
+            match str(kind):
+                case "LITERAL":
+                    text += chr(value)
+                case "IN":
+                    what, code = value[0]
+                    text += chr(code if str(what) == "LITERAL" else code[0])
+                case "BRANCH":
+                    text += made(value[1][0])
+                case "SUBPATTERN":
+                    text += made(value[-1])
+                case "MAX_REPEAT":
+                    text += made(value[2]) * value[0]
+        return text
+
+    return made(re._parser.parse(pattern))  # type: ignore[attr-defined]
 
 
 @pytest.fixture
@@ -243,9 +265,7 @@ def misspelled(script: str) -> str:
     return re.sub(r"\[\[infer:\(not ", "[[infer:(never ", script).replace("[[infer:((", "[[infer:(")
 
 
-@pytest.mark.parametrize("kind", ["completions", "chat"])
-@pytest.mark.parametrize("stops", ["told", "shown", "hidden"])
-@pytest.mark.parametrize("way", [*WAYS, "rejection"])
+@pytest.mark.parametrize(("way", "stops", "kind"), CASES)
 def test_a_right_solution_is_certified_whatever_the_server_can_do(speak, tiny_model, way, stops, kind):
     table = token_bytes(load_tokenizer(str(tiny_model)))
     knows = {WAYS[way]} if way in WAYS else set()
@@ -261,19 +281,427 @@ def test_a_right_solution_is_certified_whatever_the_server_can_do(speak, tiny_mo
         assert trace.server["calls"] > 1 or stops == "hidden"
 
 
-@pytest.mark.parametrize("kind", ["completions", "chat"])
-@pytest.mark.parametrize("stops", ["told", "hidden"])
-@pytest.mark.parametrize("way", [*WAYS, "rejection"])
+@pytest.mark.parametrize(("way", "stops", "kind"), CASES)
 def test_what_the_guide_refuses_is_written_by_no_way(speak, tiny_model, way, stops, kind):
     table = token_bytes(load_tokenizer(str(tiny_model)))
     knows = {WAYS[way]} if way in WAYS else set()
     spoiled = scripts_of(PROBLEMS, lambda s: s.replace("[[axiom:(", "[[axiom: (", 1).replace("[[infer:(", "[[infer:(x"))
     speaker = speak(scripts=spoiled, knows=knows, stops=stops, vocabulary=table)
     policy = policy_for(speaker, kind=kind, tokenizer=tiny_model)
-    for trace in traces(policy):
+    for trace in traces(policy, sampling=Sampling("guided", 1.0, 1, 150)):
         assert_well_guided(trace.problem, trace.completion)
         assert trace.server["violations"] <= 20
         assert (trace.server["violations"] > 0) == (stops == "hidden" or way not in ("grammar", "json"))
-        if way == "rejection":
-            assert trace.server["ended"] == "violations"
+        assert trace.server["ended"] == ("violations" if way == "rejection" else trace.server["ended"])
+
+
+def test_the_best_way_that_works_is_taken_and_the_others_are_recorded(speak):
+    speaker = speak(scripts=scripts_of(PROBLEMS[:1]), knows={"regex"}, refuses={"structured_outputs"})
+    (trace,) = traces(policy_for(speaker), PROBLEMS[:1])
+    assert trace.server["spelling"] == "regex"
+    assert trace.server["refused"] == ["structured_outputs.regex: refused"]
+
+
+def test_a_way_that_is_asked_for_and_not_honoured_is_an_error_with_the_remedy(speak):
+    speaker = speak(scripts={}, refuses={"response_format"})
+    with pytest.raises(InputError, match=r"http://.*response_format: refused.*set it to auto"):
+        traces(policy_for(speaker, constraint="json"))
+    speaker = speak(scripts={})
+    with pytest.raises(InputError, match="response_format: ignored"):
+        traces(policy_for(speaker, constraint="json"))
+
+
+def test_a_field_the_server_can_do_without_is_dropped_once_and_recorded(speak):
+    speaker = speak(scripts=scripts_of(PROBLEMS), knows={"regex"}, refuses={"seed"})
+    found = traces(policy_for(speaker))
+    assert all(trace.server["dropped"] == ["seed"] and not trace.server["seeded"] for trace in found)
+    assert sum("seed" in body for body in speaker.bodies) == 1
+
+
+def test_newer_models_get_the_token_limit_under_its_newer_name(speak):
+    speaker = speak(scripts={PROBLEMS[0].question: "Answer: true"})
+    said = b'{"error": {"message": "Unsupported parameter: max_tokens. Use max_completion_tokens instead."}}'
+    speaker.faults.append((400, {}, said))
+    (trace,) = traces(policy_for(speaker, kind="chat"), PROBLEMS[:1], Sampling("free", 1.0, 1, 50))
+    assert trace.completion == "Answer: true"
+    assert speaker.bodies[-1]["max_completion_tokens"] == 50
+
+
+def test_a_temperature_that_is_refused_is_not_silently_left_out(speak):
+    speaker = speak(scripts={}, refuses={"temperature"})
+    with pytest.raises(InputError, match=r"refuses a request.*temperature"):
+        traces(policy_for(speaker), PROBLEMS[:1], Sampling("free", 0.5, 1, 50))
+
+
+def test_limits_errors_and_broken_replies_are_waited_out(speak):
+    speaker = speak(scripts={PROBLEMS[0].question: "Answer: true"})
+    speaker.faults += [
+        (429, {"Retry-After": "1"}, b'{"error": {"message": "slow down"}}'),
+        (500, {"Retry-After": "0.1"}, b"oops"),
+        (200, {}, b'{"choices": [{"text": "Ans'),
+        (200, {}, b'{"choices": []}'),
+    ]
+    policy = policy_for(speaker)
+    began = time.monotonic()
+    (trace,) = traces(policy, PROBLEMS[:1], Sampling("free", 1.0, 1, 50))
+    assert trace.completion == "Answer: true"
+    assert time.monotonic() - began > 1.0
+    assert policy.tally.retries == 4
+    assert "retries" not in trace.server
+
+
+def test_a_server_that_never_makes_sense_is_named_with_a_remedy(speak):
+    for content in (b"<html>hello</html>", b'{"choices": []}', b'{"choices": [{"text": 3}]}', b'{"choices": [7]}'):
+        speaker = speak(scripts={}, faults=[(200, {}, content)])
+        with pytest.raises(RunFailed, match=r"^http://127.*/v1: replies with.*ends in /v1$"):
+            traces(policy_for(speaker, retries=0), PROBLEMS[:1], Sampling("free", 1.0, 1, 50))
+
+
+def test_a_dead_server_and_a_wrong_model_are_one_line_with_a_remedy(speak):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        nobody = Speaker({}, base_url=f"http://127.0.0.1:{unused.getsockname()[1]}/v1")
+    with pytest.raises(RunFailed, match=r"no server answers \(1 tries\); start it, or correct model.server.base_url"):
+        traces(policy_for(nobody, retries=0))
+    speaker = speak(scripts={}, faults=[(404, {}, b'{"error": {"message": "The model m does not exist"}}')])
+    with pytest.raises(InputError, match=r"not found .*does not exist.*correct model.server.base_url, .model \('m'\)"):
+        traces(policy_for(speaker))
+
+
+def test_what_was_written_before_the_server_died_is_yielded_first_and_in_order(speak):
+    speaker = speak(scripts={p.question: "Answer: true" for p in PROBLEMS}, most=2)
+    stream = sample(
+        policy_for(speaker, parallel=1, retries=0), PROBLEMS, Sampling("free", 1.0, 1, 50), seed=1, format_="cot"
+    )
+    assert [next(stream).problem.id, next(stream).problem.id] == [p.id for p in PROBLEMS[:2]]
+    with pytest.raises(RunFailed, match="going down"):
+        next(stream)
+
+
+def test_an_interrupted_rollout_keeps_what_it_has_and_goes_on_from_there(speak, tiny_model, tmp_path):
+    from training.commands import roll_out
+    from training.store import read_records, write_records
+
+    speaker = speak(scripts={p.question: "Answer: true" for p in PROBLEMS}, most=2)
+    config, problems, out = tmp_path / "c.yaml", tmp_path / "problems.jsonl", tmp_path / "out.jsonl"
+    write_records(problems, [problem.record() for problem in PROBLEMS])
+    server = f"{{base_url: {speaker.base_url}, model: m, parallel: 1, retries: 0}}"
+    config.write_text(
+        f"name: c\nmodel: {{name: {tiny_model}, server: {server}}}\n"
+        "arms: [{name: free, keep: naive, decoding: free}]\nsampling: {max_new_tokens: 50}\n"
+    )
+    with pytest.raises(RunFailed, match="going down"):
+        roll_out(config, problems, out, None, None)
+    speaker.most = None
+    roll_out(config, problems, out, None, None)
+    assert [r["problem"]["id"] for r in read_records(out, checksum=True)] == [p.id for p in PROBLEMS]
+    assert len(speaker.bodies) == 2 + 1 + 1
+
+
+def test_the_key_comes_from_the_environment_and_reaches_nothing_but_the_server(speak, monkeypatch, caplog):
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("MY_KEY", KEY)
+    echo = b'{"error": {"message": "cannot take {key}"}}'
+    for status in (401, 403, 404, 400, 422, 429, 500):
+        speaker = speak(scripts={}, faults=[(status, {"X-Key": "{key}"}, echo)])
+        policy = policy_for(speaker, key_variable="MY_KEY", retries=0)
+        with pytest.raises((InputError, RunFailed)) as caught:
+            traces(policy, PROBLEMS[:1], Sampling("free", 1.0, 1, 50))
+        shown = "".join(traceback.format_exception(caught.value)) + repr(vars(caught.value)) + str(caught.value)
+        assert "[key]" in shown or status == 500
+        assert KEY not in shown
+        cause: BaseException | None = caught.value
+        while cause is not None:
+            assert not type(cause).__module__.startswith("openai")
+            assert KEY not in repr(cause)
+            cause = cause.__context__
+    speaker = speak(scripts={}, faults=[(200, {}, b'{"choices": [{"text": "{key}", "finish_reason": "stop"}]}')])
+    policy = policy_for(speaker, key_variable="MY_KEY")
+    (trace,) = traces(policy, PROBLEMS[:1], Sampling("free", 1.0, 1, 50))
+    assert KEY not in json.dumps(trace.record()) + caplog.text + repr(policy.settings)
+
+
+def test_a_missing_or_wrong_key_says_which_variable_to_set(speak, monkeypatch):
+    speaker = speak(scripts={})
+    monkeypatch.delenv("MY_KEY", raising=False)
+    with pytest.raises(InputError, match="environment variable MY_KEY is not set"):
+        traces(policy_for(speaker, key_variable="MY_KEY"))
+    monkeypatch.setenv("OPENAI_API_KEY", "wrong")
+    with pytest.raises(InputError, match=r"the key is refused.*set OPENAI_API_KEY to a valid key"):
+        traces(policy_for(speaker))
+
+
+def test_a_configuration_holds_no_key(tmp_path):
+    from training.config import ConfigError, load_run
+
+    path = tmp_path / "c.yaml"
+    for address in (f"http://me:{KEY}@host/v1", f"http://host/v1?api_key={KEY}"):
+        path.write_text(f"name: c\nmodel: {{name: m, server: {{base_url: '{address}', model: m}}}}\n")
+        with pytest.raises(ConfigError, match="leave keys and passwords out") as caught:
+            load_run(path)
+        assert KEY not in str(caught.value)
+
+
+def test_a_server_changes_the_digest_of_no_other_configuration():
+    from training.config import ModelConfig, RunConfig
+
+    plain = RunConfig(name="x", model=ModelConfig(name="m"))
+    assert "server" not in plain.digested()["model"]
+
+
+def test_a_run_of_rounds_on_a_server_is_refused_before_it_begins(tmp_path):
+    from training.config import ConfigError, ModelConfig, RunConfig, ServerConfig
+    from training.loop import run
+
+    server = ServerConfig(base_url="http://127.0.0.1:1/v1", model="m")
+    with pytest.raises(ConfigError, match="use rollout, filter, train and evaluate"):
+        run(RunConfig(name="x", model=ModelConfig(name="m", server=server)), tmp_path / "run")
+
+
+def test_a_reply_cut_off_is_unfinished_and_keeps_no_open_block(speak):
+    problem = PROBLEMS[0]
+    whole = solution(problem)
+    for stops in ("told", "hidden"):
+        speaker = speak(scripts=scripts_of([problem]), knows={"regex"}, stops=stops)
+        for limit in range(5, 60, 9):
+            (trace,) = traces(policy_for(speaker), [problem], Sampling("guided", 1.0, 1, limit))
+            assert whole.startswith(trace.completion)
             assert not trace.finished
+            assert trace.server["ended"] == "length"
+            assert trace.completion.count("[[") == trace.completion.count("]]")
+
+
+def test_a_chat_model_that_apologises_or_begins_again_is_understood(speak):
+    def apologise(text: str) -> str:
+        return f"Apologies for the incomplete message. Continuing from where I stopped:\n{text}"
+
+    spoil = {"mutter": apologise, "knows": {"response_format"}, "stops": "told"}
+    speaker = speak(scripts=scripts_of(PROBLEMS[:1]), **spoil)
+    (trace,) = traces(policy_for(speaker, kind="chat"), PROBLEMS[:1])
+    assert trace.completion == solution(PROBLEMS[0])
+    assert trace.server["apologies"] > 0
+    begins = solution(PROBLEMS[0])
+    speaker = speak(scripts=scripts_of(PROBLEMS[:1]), **{**spoil, "mutter": lambda _: begins})
+    (trace,) = traces(policy_for(speaker, kind="chat"), PROBLEMS[:1])
+    assert trace.completion == begins
+
+
+def test_a_chat_model_that_does_nothing_but_apologise_is_given_up(speak):
+    speaker = speak(scripts=scripts_of(PROBLEMS[:1]), mutter=lambda _: "I am sorry about that.")
+    (trace,) = traces(policy_for(speaker, kind="chat", max_violations=7), PROBLEMS[:1])
+    assert trace.server["violations"] == 7
+    assert trace.server["ended"] == "violations"
+    assert_well_guided(PROBLEMS[0], trace.completion)
+
+
+@pytest.mark.parametrize(
+    ("written", "reply", "rest"),
+    [
+        ("", "I am sorry, no.", "I am sorry, no."),
+        ("Rex is a dog. [[infer:(", "Sorry for that! (warm rex)]]", "(warm rex)]]"),
+        ("The first sentence is long.", "The first sentence is long. And more.", " And more."),
+        ("The first sentence is long.", "The first sentence is another one.", ""),
+        ("so [[infer:(warm rex)]] and", "[[infer:(warm rex)]] and then", " then"),
+        ("so it is", " a dog.", " a dog."),
+    ],
+)
+def test_a_new_message_is_read_as_the_rest_of_the_last(written, reply, rest):
+    assert resumed(written, reply).text == rest
+
+
+def test_text_below_the_answer_is_left_out(speak):
+    scripts = scripts_of(PROBLEMS[:1], lambda s: f"{s}\nI hope that helps! [[infer:nothing]]")
+    for stops in ("told", "hidden"):
+        speaker = speak(scripts=scripts, knows={"regex"}, stops=stops)
+        (trace,) = traces(policy_for(speaker), PROBLEMS[:1])
+        assert trace.completion == solution(PROBLEMS[0])
+
+
+@pytest.mark.parametrize("way", ["structured_outputs.regex", "response_format"])
+def test_an_answer_held_to_its_proof_is_corrected(speak, way):
+    wrong = {"true": "false", "false": "true"}
+    scripts = {
+        p.question: solution(p).replace(f"Answer: {p.answer}", f"Answer: {wrong[str(p.answer)]}") for p in PROBLEMS
+    }
+    speaker = speak(scripts=scripts, knows={way})
+    for trace in traces(policy_for(speaker), PROBLEMS, Sampling("guided", 1.0, 1, 2000, "decided")):
+        assert isinstance(verdict_of(trace), Certified)
+
+
+@pytest.mark.parametrize("kind", ["completions", "chat"])
+def test_log_probabilities_are_kept_where_asked_and_spell_the_text(speak, kind):
+    speaker = speak(scripts=scripts_of(PROBLEMS), knows={"regex"}, logprobs=True)
+    for trace in traces(policy_for(speaker, kind=kind, logprobs=True)):
+        tokens = trace.server["logprobs"]
+        assert "".join(text for text, _ in tokens) == trace.completion
+        chosen = [value for _, value in tokens if value is not None]
+        assert len(chosen) > 20
+        assert set(chosen) == {-0.5}
+
+
+def test_every_sampling_parameter_is_sent_and_recorded(speak):
+    speaker = speak(scripts=scripts_of(PROBLEMS), knows={"regex"})
+    policy = policy_for(speaker, extra_body={"top_k": -1})
+    found = traces(policy)
+    body = speaker.bodies[-1]
+    assert (body["temperature"], body["top_p"], body["top_k"]) == (1.0, 1.0, -1)
+    assert len({body["seed"] for body in speaker.bodies}) > len(PROBLEMS)
+    record = found[0].record()
+    assert record["server"]["extra_body"] == {"top_k": -1}
+    assert record["policy"]["base"] == "server:m"
+    assert "127.0.0.1" not in json.dumps([trace.record() for trace in found])
+    assert policy.tally.calls == len(speaker.bodies)
+
+
+def test_the_same_seed_gives_the_same_traces_however_many_are_written_at_once(speak):
+    speaker = speak(scripts=scripts_of(PROBLEMS), knows={"structured_outputs.choice"})
+    one, many = (traces(policy_for(speaker, parallel=parallel)) for parallel in (1, 8))
+    assert [t.record() for t in one] == [t.record() for t in many]
+
+
+WORDS = LogicGuide.for_problem(PROBLEMS[0]).allowed()
+STATEMENTS = ["axiom:(cat 'x) -> (warm 'x)]]", "axiom:(not (likes tom rex))]]", "goal:(warm tom)]]", "prop:a-b]]"]
+
+
+@given(st.sampled_from(STATEMENTS), st.integers(0, 40), st.text("(catx' )->:]", max_size=4))
+def test_a_pattern_says_what_its_automaton_says_at_every_place(word, cut, tail):
+    pattern = WORDS.pattern
+    assert pattern is not None
+    typed = word[:cut]
+    rest = after(pattern, typed.encode())
+    assert rest is not None
+    assert re.fullmatch(regex(rest), word[len(typed) :])
+    written = f"{typed}{tail}"
+    further = after(rest, tail.encode())
+    assert (further is not None and may_be_empty(further)) == accepts(WORDS, written.encode())
+    assert word.encode().startswith(typed.encode() + forced(rest))
+
+
+def test_a_finite_rest_is_listed_and_an_infinite_one_is_not():
+    guide = LogicGuide.for_problem(PROBLEMS[0])
+    for block in (b"axiom:(cat 'x) -> (warm 'x)", b"axiom:(cat 'x) -> (calm 'x)", b"axiom:(cat tom)"):
+        guide.close(block)
+    pattern = guide.allowed().pattern
+    assert pattern is not None
+    inferences = after(pattern, b"infer:(")
+    assert inferences is not None
+    assert words_of(inferences, 9) == [b"calm tom)]]", b"warm tom)]]"]
+    assert words_of(inferences, 1) is None
+    assert words_of(pattern, 500) is None
+    assert grammar(inferences) == 'root ::= ("calm tom)]]" | "warm tom)]]")\n'
+
+
+CHAT_TEMPLATE = (
+    "{% for m in messages %}<{{ m['role'] }}>\n{{ m['content'] }}\n{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>\n{% endif %}"
+)
+LIMIT_S = 120
+
+
+@pytest.fixture(scope="module")
+def chat_model(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the tiny Llama, a chat template, and sampling as its default: a server asks the model for that."""
+    from transformers import AutoModelForCausalLM
+
+    folder = tmp_path_factory.mktemp("chat-model")
+    tokenizer = load_tokenizer(str(tiny_model))
+    tokenizer.chat_template = CHAT_TEMPLATE
+    tokenizer.save_pretrained(folder)
+    model = AutoModelForCausalLM.from_pretrained(tiny_model)
+    model.generation_config.do_sample = True
+    model.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def served(chat_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of `transformers serve` with that model; skips without what it needs."""
+    missing = [name for name in ("fastapi", "uvicorn", "openai") if find_spec(name) is None]
+    if missing:
+        pytest.skip(f"transformers serve needs {', '.join(missing)} (pip install 'transformers[serving]')")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-c", "from transformers.cli.transformers import main; main()", "serve", str(chat_model)]
+    log = tmp_path_factory.mktemp("serve") / "log"
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            [*command, "--port", str(port), "--host", "127.0.0.1", "--device", "cpu"],
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
+        )
+    try:
+        _wait_for(f"http://127.0.0.1:{port}/health", process, log)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _wait_for(address: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    deadline = time.monotonic() + LIMIT_S
+    while time.monotonic() < deadline:
+        try:
+            with urlopen(address, timeout=5) as reply:
+                assert reply.status == 200
+                return
+        except OSError:
+            assert process.poll() is None, log.read_text()[-2000:]
+            time.sleep(0.2)
+    pytest.fail(f"transformers serve is not up after {LIMIT_S} s: {log.read_text()[-2000:]}")
+
+
+def real_policy(address: str, model: Path, **settings: Any) -> ServerPolicy:
+    made = ServerSettings(address, str(model), retries=1, parallel=4, **settings)
+    return ServerPolicy(made, prompt_style=PromptStyle("bare"), tokenizer=str(model))
+
+
+@pytest.mark.parametrize("kind", ["completions", "chat"])
+def test_a_real_server_writes_nothing_but_allowed_blocks(served, chat_model, kind):
+    policy = real_policy(served, chat_model, kind=kind, max_violations=6)
+    found = traces(policy, PROBLEMS[:2], Sampling("guided", 1.0, 2, 60))
+    assert len(found) == 4
+    for trace in found:
+        assert_well_guided(trace.problem, trace.completion)
+        assert trace.server["completion_tokens"] > 0
+        assert trace.server["calls"] >= 1
+    assert policy.capability is not None
+    record = policy.capability.record()
+    # Only what it can do: `transformers serve` has no constraints, but for a bias on tokens in chat.
+    assert record["constraint"] == ("logit_bias" if kind == "chat" else "rejection")
+    assert record["stops"] == "shown"
+    assert "structured_outputs.regex: refused" in record["refused"]
+
+
+def test_a_real_server_is_held_to_a_block_token_by_token(served, chat_model):
+    policy = real_policy(served, chat_model, kind="chat", constraint="logit_bias")
+    guide = LogicGuide.for_problem(PROBLEMS[0])
+    for block in (b"axiom:(cat 'x) -> (warm 'x)", b"axiom:(cat 'x) -> (calm 'x)", b"axiom:(cat tom)"):
+        guide.close(block)
+    (done,) = policy.complete(
+        ['[{"role": "user", "content": "Go on."}]'], [guide], [3], Sampling("guided", 1.0, 1, 300)
+    )
+    assert done.server is not None
+    assert done.server["violations"] > 0
+    text = done.text
+    while "[[" in text:
+        block, _, text = text.partition("[[")[2].partition("]]")
+        assert block.partition(":")[0] in ("object", "prop", "relation", "axiom", "goal", "infer")
+
+
+def test_a_real_server_writes_free_text_as_its_model_does_here(served, chat_model):
+    from rollout.policy import HuggingFacePolicy
+
+    free = Sampling("free", 0.0, 1, 12)
+    local = HuggingFacePolicy(str(chat_model), prompt_style=PromptStyle("bare"))
+    here = [trace.completion for trace in sample(local, PROBLEMS, free, seed=1, format_="cot")]
+    there = traces(real_policy(served, chat_model), PROBLEMS, free)
+    assert [trace.completion for trace in there] == here
+    assert not any(trace.finished for trace in there)
+
+
+def test_a_real_server_without_the_model_says_so(served, chat_model):
+    policy = real_policy(served, chat_model / "another")
+    with pytest.raises(InputError, match=r"refuses a request.*pinned to"):
+        traces(policy, PROBLEMS[:1], Sampling("free", 1.0, 1, 5))

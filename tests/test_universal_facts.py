@@ -397,6 +397,7 @@ FORGED: dict[str | None, dict[str, str]] = {
             "(blue rex) by (cold 'x); (dog rex); (cold 'x) -> (blue 'x); 0 1: (cold rex); 2 3: (blue rex)"
         ),
         "a universal fact as a premise": "(blue rex) by (cold 'x); (cold 'x) -> (blue 'x); 1 0: (blue rex)",
+        "a rule by a rule": "(g a) by (q a); (q 'x) -> (p 'x); 1 0: (p a) -> (g a); 1 0: (p a); 2 3: (g a)",
         "a universal fact by a rule": "(blue rex) by (cold 'x); (cold 'x) -> (blue 'x); 0: (cold 'y); 1 2: (blue rex)",
         "an instance of another sign": (
             "(blue rex) by (not (cold 'x)); (cold 'x) -> (blue 'x); 0: (cold rex); 1 2: (blue rex)"

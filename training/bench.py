@@ -11,7 +11,9 @@ from typing import Any
 
 from critics.errors import InputError
 from training.benches.asp import asp
+from training.benches.decoding import decoding
 from training.benches.kernel import kernel
+from training.benches.programs import programs
 from training.benches.timing import Row
 
 DEFAULT_REPEATS = 100
@@ -47,4 +49,9 @@ def provenance(repeats: int) -> dict[str, Any]:
     }
 
 
-BENCHES: dict[str, Callable[[int], list[Row]]] = {"asp": asp, "kernel": kernel}
+BENCHES: dict[str, Callable[[int], list[Row]]] = {
+    "asp": asp,
+    "decoding": decoding,
+    "kernel": kernel,
+    "programs": programs,
+}

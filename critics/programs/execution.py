@@ -1,11 +1,11 @@
 """Runs a `logic-program`: whether its constraints can hold, what each option claims of them, and what answers that.
 
-Every option's queries are decided, and beside them whether its formulas say anything at all: without the
-constraints each must be possible and not certain.
+Every option's queries are decided. Where one option holds, so is whether the formulas of all say anything at all:
+without the constraints each must be possible and not certain.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from critics.programs.core import Value
 from critics.programs.grounding import Ground, Grounder
@@ -25,7 +25,8 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class OptionResult:
-    """An option's queries, whether each formula is `trivial`, and its formulas as ground expressions."""
+    """An option's queries, whether a formula is `trivial` (if this is the one that holds, or another is), and all
+    formulas as ground expressions."""
 
     queries: tuple[Result, ...]
     holds: bool | None
@@ -54,40 +55,33 @@ def execute(program: LogicProgram) -> Execution:
     """Decide everything; raises `TooLarge` where grounding takes more than its budget, and `Undefined`."""
     grounder = Grounder(program.declared.functions)
     constraints = [grounder.ground(term) for term in program.constraints]
-    queries = [[grounder.ground(query.formula) for query in option.queries] for option in program.options]
-    formulas = [[grounder.ground(formula) for formula in option.formulas] for option in program.options]
-    unknowns = grounder.unknowns()
-    solver, alone = Z3Solver(unknowns, constraints), Z3Solver(unknowns, [])
-    options = tuple(
-        _decide(wanted, asked, said, (solver, alone), grounder)
-        for wanted, asked, said in zip(
-            [[query.wanted for query in option.queries] for option in program.options], queries, formulas, strict=True
-        )
-    )
-    return Execution(_result(solver.check([]), grounder), options)
+    queries = [grounder.ground(query.formula) for option in program.options for query in option.queries]
+    formulas = [tuple(map(grounder.ground, option.formulas)) for option in program.options]
+    solver = Z3Solver(grounder.unknowns(), constraints, [*queries, *(f for said in formulas for f in said)])
+    possible = _result(solver.check(), grounder)
+    results = iter([_result(solver.check(number), grounder) for number in range(len(queries))])
+    options = [
+        _judged([(next(results), query.wanted) for query in option.queries], said)
+        for option, said in zip(program.options, formulas, strict=True)
+    ]
+    run = Execution(possible, tuple(options))
+    if possible.model is None or len(run.holding()) != 1:
+        return run
+    numbers = iter(range(len(queries), len(queries) + sum(map(len, formulas))))
+    trivial = [any([_is_trivial(solver, next(numbers)) for _ in said]) for said in formulas]
+    return Execution(possible, tuple(replace(o, trivial=t) for o, t in zip(options, trivial, strict=True)))
 
 
-def _decide(
-    wanted: Sequence[bool],
-    queries: Sequence[Ground],
-    formulas: Sequence[Ground],
-    solvers: tuple[Z3Solver, Z3Solver],
-    grounder: Grounder,
-) -> OptionResult:
-    solver, alone = solvers
-    results = tuple(_result(solver.check([query]), grounder) for query in queries)
-    holds: bool | None = all((r.model is not None) == w for r, w in zip(results, wanted, strict=True))
-    if not all(result.decided for result in results):
-        holds = None
-    trivial = any(_is_trivial(formula, alone) for formula in formulas)
-    return OptionResult(results, holds, trivial, tuple(formulas))
+def _judged(results: Sequence[tuple[Result, bool]], formulas: tuple[Ground, ...]) -> OptionResult:
+    holds = all((result.model is not None) == wanted for result, wanted in results)
+    is_decided = all(result.decided for result, _ in results)
+    return OptionResult(tuple(result for result, _ in results), holds if is_decided else None, False, formulas)
 
 
-def _is_trivial(formula: Ground, alone: Z3Solver) -> bool:
+def _is_trivial(solver: Z3Solver, number: int) -> bool:
     """Say whether a formula is certain or impossible without any constraint."""
-    if isinstance(formula, bool):
-        return True
-    return any(isinstance(alone.check([side]), Unsatisfiable) for side in (formula, ("not", formula)))
+    sides = [solver.check(number, constrained=False, negated=negated) for negated in (False, True)]
+    return not all(isinstance(side, Satisfiable) for side in sides)
 
 
 def _result(outcome: Outcome, grounder: Grounder) -> Result:

@@ -15,9 +15,9 @@ from rollout.rows import GuideViolation, Row
 from rollout.servers.expression import after, any_of
 
 _ANSWER = re.compile(r"[ \t]*answer[ \t]*:[ \t]*\S", re.IGNORECASE)
-_APOLOGY = re.compile(r"[^\[\n.:!]{0,80}\b(?:apolog|sorry)[^\[\n.:!]{0,120}(?:[.:!]+\s*|\n\s*|$)", re.IGNORECASE)
+_APOLOGY = re.compile(r"[^\[\n.:!]{0,80}\b(?:apolog|sorry)[^\[\n.:!]{0,120}(?:[.:!]+[ \t]*\n?|\n|$)", re.IGNORECASE)
 _ANNOUNCEMENT = re.compile(
-    r"[^\[\n.:]{0,40}\b(?:continu|resum|pick(?:ing)? up|where (?:I|we))[^\[\n.:]{0,60}:\s*", re.IGNORECASE
+    r"[^\[\n.:]{0,40}\b(?:continu|resum|pick(?:ing)? up|where (?:I|we))[^\[\n.:]{0,60}:[ \t]*\n?", re.IGNORECASE
 )
 _RECOGNISED = 20
 """Characters at the beginning of a text by which a reply is seen to begin it again."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from critics.errors import InputError
-from rollout.servers.connection import Connection, Messages, Question, Reply, RequestRefused, Tally
+from rollout.servers.connection import Connection, Messages, Question, Reply, RequestRefused, ServerFault, Tally
 from rollout.servers.constraint import SPELLINGS, TOKEN_WAYS, WAYS, Spelling, Way, token_fields
 from rollout.servers.expression import any_of
 from rollout.servers.tokens import ServedTokens
@@ -59,8 +59,8 @@ class Probe:
 
     async def capability(self) -> Capability:
         """Return what the server can do for guided texts; raises `InputError` where it lacks a way asked for."""
-        found = await self._best_way()
-        return replace(found, stops=await self._stops(), continues=await self._continues())
+        stops = await self._stops()  # first, because its requests are plain (`Connection.ask`)
+        return replace(await self._best_way(), stops=stops, continues=await self._continues())
 
     async def _best_way(self) -> Capability:
         settings = self.connection.settings
@@ -91,6 +91,8 @@ class Probe:
             reply = await self.connection.ask(question, self.tally)
         except RequestRefused:
             return "refused"
+        except ServerFault:
+            return "failed"
         try:
             text = spelling.read(reply.text)
         except ValueError:
@@ -106,12 +108,14 @@ class Probe:
             reply = await self.connection.ask(self._question(1, fields=token_fields(way, sorted(wanted))), self.tally)
         except RequestRefused:
             return "refused"
+        except ServerFault:
+            return "failed"
         return None if reply.text.strip().encode() in wanted.values() else "ignored"
 
     async def _stops(self) -> Stops:
         """Stop a reply within what the same request wrote without a stop, and look how that shows."""
+        whole = await self.connection.ask(self._question(24), self.tally)
         try:
-            whole = await self.connection.ask(self._question(24), self.tally)
             at = len(whole.text) // 2
             stop = whole.text[at : at + 3]
             place = whole.text.find(stop)

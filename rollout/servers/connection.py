@@ -8,6 +8,7 @@ that comes back, and errors of the client, which hold the request's headers, are
 
 import asyncio
 import json
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ _DROPPABLE = ("seed", "top_p", "top_logprobs", "logprobs")
 """Fields without which a request means the same, or only gives less back; temperature is not one of them."""
 _LONGEST_PAUSE_S = 8.0
 _EXPLANATION_LENGTH = 200
+_TALKATIVE = ("httpcore", "httpcore2")
+"""Under the client; below INFO they log the headers of replies, in which a server may repeat the key."""
 _SHORTEST_SECRET = 4
 
 
@@ -53,6 +56,10 @@ class ServerSettings:
 
 class RequestRefused(Exception):  # noqa: N818
     """The server refuses a request as it stands (status 400 or 422); the text is its explanation."""
+
+
+class ServerFault(RunFailed):
+    """The server failed at a request (status 500 and above), again and again; another one may still go well."""
 
 
 class _Unreadable(Exception):  # noqa: N818
@@ -121,6 +128,8 @@ class Connection:
     async def __aenter__(self) -> "Connection":
         from openai import AsyncOpenAI
 
+        for name in _TALKATIVE:
+            logging.getLogger(name).setLevel(logging.INFO)
         self._client = AsyncOpenAI(
             base_url=self.settings.base_url,
             api_key=self._key or "none",
@@ -135,14 +144,15 @@ class Connection:
     async def ask(self, question: Question, tally: Tally) -> Reply:
         """Send a request and return its reply; raises `InputError`, `RunFailed` or `RequestRefused`.
 
-        A field that the server does not know and the request can do without is dropped, once for all requests.
+        A field that the server does not know and the request can do without is dropped, once for all requests;
+        a plain request has to show which, because a complaint about a constraint may repeat the whole request.
         """
         while True:
             body = self._body(question)
             try:
                 reply = await self._readable_reply(body, tally)
             except RequestRefused as refusal:
-                if not self._drop(str(refusal), body):
+                if question.fields or not self._drop(str(refusal)):
                     raise
             else:
                 return reply
@@ -176,12 +186,13 @@ class Connection:
         """Return the reply's text, without the key; the client waits and retries as the server asks it to."""
         import openai
 
-        known = {name: body.pop(name) for name in ("model", "messages", "prompt") if name in body}
+        known = {name: body[name] for name in ("model", "messages", "prompt") if name in body}
+        further = {name: value for name, value in body.items() if name not in known}
         api = self._client.chat.completions if self.settings.kind == "chat" else self._client.completions
         failure: Exception | None = None
         tally.calls += 1
         try:
-            raw = await api.with_raw_response.create(**known, extra_body=body)
+            raw = await api.with_raw_response.create(**known, extra_body=further)
             tally.retries += raw.retries_taken
             return self._without_key(raw.text)
         except openai.OpenAIError as error:
@@ -221,13 +232,12 @@ class Connection:
             return {}
         return {"logprobs": True, "top_logprobs": 0} if self.settings.kind == "chat" else {"logprobs": 0}
 
-    def _drop(self, refusal: str, body: Mapping[str, Any]) -> bool:
+    def _drop(self, refusal: str) -> bool:
         """Give up the field that the refusal names; say whether there is one."""
         renamed = "max_completion_tokens" in refusal and "max_tokens" not in self.dropped
-        names = ("max_tokens",) if renamed else tuple(n for n in _DROPPABLE if n not in self.dropped and n in refusal)
-        sent = self._client is not None and (renamed or bool(names))
-        self.dropped |= {*names[:1]} if sent else set()
-        return sent
+        names = ["max_tokens"] if renamed else [n for n in _DROPPABLE if n not in self.dropped and n in refusal]
+        self.dropped.update(names[:1])
+        return bool(names)
 
     def _without_key(self, text: str) -> str:
         """Attack: a server, or a proxy in between, that repeats the key in a reply or in a complaint about it."""
@@ -238,7 +248,7 @@ class Connection:
         import openai
 
         where, tries = self.settings.base_url, self.settings.retries + 1
-        said = self._without_key(" ".join(str(error).split()))[:_EXPLANATION_LENGTH]
+        said = self._without_key(_said(error))[:_EXPLANATION_LENGTH]
         match error:
             case openai.APITimeoutError():
                 return RunFailed(
@@ -262,9 +272,9 @@ class Connection:
                     "run the command again later, or lower model.server.parallel"
                 )
             case openai.BadRequestError() | openai.UnprocessableEntityError():
-                return RequestRefused(self._without_key(" ".join(str(error).split())))
+                return RequestRefused(said)
             case _:
-                return RunFailed(f"{where}: {said}, {tries} times; see the server's log and run the command again")
+                return ServerFault(f"{where}: {said}, {tries} times; see the server's log and run the command again")
 
     def _key_remedy(self) -> str:
         name = self.settings.key_variable or "OPENAI_API_KEY"
@@ -279,6 +289,14 @@ def _key(settings: ServerSettings) -> str | None:
             "set it to the server's key, or leave the line out where none is needed"
         )
     return key or None
+
+
+def _said(error: Exception) -> str:
+    """Return what the server says is wrong, whichever field of its reply holds it."""
+    body: Any = getattr(error, "body", None)
+    fields = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
+    message = fields.get("message") or fields.get("detail") or str(error)
+    return " ".join(str(message).split())
 
 
 def _read(text: str, kind: str) -> Reply:

@@ -20,8 +20,9 @@ TOKEN_WAYS: frozenset[Way] = frozenset({"allowed_token_ids", "logit_bias"})
 MOST_BIASED = 300
 """As many tokens as OpenAI's API takes in one `logit_bias`; where more are allowed, one token is not asked for."""
 _MOST_WORDS = 500
-_BIAS = 100
-"""The largest bias that the protocol knows: it leaves only the tokens that have it."""
+_BIAS = 100.0
+"""The largest bias that the protocol knows: it leaves only the tokens that have it. A float, because
+`transformers serve` fails at an integer; elsewhere they are the same."""
 
 
 class NotExpressible(Exception):  # noqa: N818

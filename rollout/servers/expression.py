@@ -76,16 +76,13 @@ def words_of(pattern: Pattern, most: int) -> list[bytes] | None:
 def _words(pattern: Pattern, most: int) -> set[bytes] | None:
     match pattern.kind:
         case "bytes":
-            found: set[bytes] | None = {pattern.text}
+            return {pattern.text}
         case "chars":
-            found = {bytes([byte]) for byte in pattern.text}
+            return {bytes([byte]) for byte in pattern.text}
         case "sequence":
             found = _product(pattern.parts, most)
         case "choice":
-            found = set()
-            for part in pattern.parts:
-                more = _words(part, most)
-                found = None if found is None or more is None else found | more
+            found = _union(pattern.parts, most)
         case _:
             part = pattern.parts[0]
             longer = repeat(part, most=pattern.most - 1)
@@ -94,11 +91,21 @@ def _words(pattern: Pattern, most: int) -> set[bytes] | None:
     return None if found is None or len(found) > most else found
 
 
+def _union(parts: Iterable[Pattern], most: int) -> set[bytes] | None:
+    found: set[bytes] = set()
+    for part in parts:
+        more = _words(part, most)
+        if more is None:
+            return None
+        found |= more
+    return found
+
+
 def _product(parts: Iterable[Pattern], most: int) -> set[bytes] | None:
     found = {b""}
     for part in parts:
         more = _words(part, most)
-        if more is None or len(found) * len(more) > most * most:
+        if more is None or len(found) * len(more) > most:
             return None
         found = {before + behind for before in found for behind in more}
     return found

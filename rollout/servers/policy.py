@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
+from rollout.conversation import Messages, as_text
 from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted
 from rollout.prompt import SEPARATOR, PromptStyle, messages, text
@@ -38,11 +39,17 @@ class ServerPolicy:
     def prompt(self, problem: Problem, *, hint: bool = False) -> str:
         """Return what the server is sent: for chat the messages as JSON, else text."""
         style = self.prompt_style
-        as_text = None if style.kind == "chat" else text(problem, style, hint=hint)
+        written = None if style.kind == "chat" else text(problem, style, hint=hint)
         if self.settings.kind == "chat":
-            turns = messages(problem, style, hint=hint) if as_text is None else [{"role": "user", "content": as_text}]
+            turns = messages(problem, style, hint=hint) if written is None else [{"role": "user", "content": written}]
             return json.dumps(turns, ensure_ascii=False)
-        return self._templated(problem, hint=hint) if as_text is None else as_text
+        return self._templated(messages(problem, style, hint=hint)) if written is None else written
+
+    def conversation(self, messages: Messages) -> str:
+        """Return what the server is sent to go on with a conversation."""
+        if self.settings.kind == "chat":
+            return json.dumps([dict(turn) for turn in messages], ensure_ascii=False)
+        return self._templated(messages) if self.prompt_style.kind == "chat" else as_text(messages)
 
     def complete(
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
@@ -109,15 +116,14 @@ class ServerPolicy:
             "correct model.server or sampling (docs/servers.md lists what servers know)"
         )
 
-    def _templated(self, problem: Problem, *, hint: bool) -> str:
+    def _templated(self, turns: Messages) -> str:
         tokenizer = self._tokens.tokenizer
         if tokenizer is None:
             raise InputError(
                 "model.prompt: chat over model.server.kind: completions needs the model's own template, and no "
                 "tokenizer is under model.name; name one there, or set model.server.kind to chat"
             )
-        turns = messages(problem, self.prompt_style, hint=hint)
-        return tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        return tokenizer.apply_chat_template([dict(turn) for turn in turns], tokenize=False, add_generation_prompt=True)
 
 
 def _completion(author: Author, written: str) -> Completion:

@@ -12,7 +12,8 @@ RELATIONS = ("visits", "chases", "likes", "needs", "eats", "sees")
 PROPERTIES = ("rough", "young", "kind", "green", "furry", "quiet", "smart", "cold", "big", "nice", "round", "blue")
 STRADDLERS = (
     "[[", " [[", "]]", ")]]", "))]]", ")]].", "]].", "]]\n", ")]\n", ")]] [[", "] [[infer: (", "[[infer:", "[[[",
-    " [[[", "[infer", "].", ")]", "))", "((", " (", ": (", "infer", " infer", ": (not (", "(not", "not", "]]]", "[]", "[[]",
+    " [[[", "[infer", "].", ")]", "))",
+    "((", " (", ": (", "infer", " infer", ": (not (", "(not", "not", "]]]", "[]", "[[]",
 )  # fmt: skip
 """Tokens across the markers, as byte-pair encodings trained on code have them."""
 _ONSETS = ("b", "c", "ch", "d", "f", "g", "h", "j", "k", "l", "m", "n", "p", "qu", "r", "s", "st", "t", "tr", "v", "w")
@@ -57,17 +58,21 @@ def offers(num: int, rng: random.Random) -> list[bytes]:
 
 
 class FreshOffers:
-    """A guide that offers another finite set after every block; working the sets out costs nothing."""
+    """A guide that offers another finite set after every block; working the sets out costs nothing.
 
-    def __init__(self, sets: Sequence[list[bytes]]) -> None:
+    Guides of one engine that share a name must share their sets.
+    """
+
+    def __init__(self, name: str, sets: Sequence[list[bytes]]) -> None:
+        self._name = name
         self._sets = sets
         self._number = 0
         self._allowed: Words | None = None
 
     @property
-    def key(self) -> int:
-        """The number of the set; guides of one engine must share their sets."""
-        return self._number
+    def key(self) -> tuple[str, int]:
+        """Name the set."""
+        return self._name, self._number
 
     def allowed(self) -> Words:
         """Return the set in force."""
@@ -82,7 +87,7 @@ class FreshOffers:
 
     def clone(self) -> "FreshOffers":
         """Return a guide at the same set."""
-        copy = FreshOffers(self._sets)
+        copy = FreshOffers(self._name, self._sets)
         copy._number, copy._allowed = self._number, self._allowed
         return copy
 

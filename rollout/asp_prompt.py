@@ -1,0 +1,252 @@
+"""What the actor of the actor-critic dialog reads: the task, how tests are written, how errors are mended, examples.
+
+Our own words for what LLM-ARC (section 3.1 and appendix 7.3) puts into its prompt. Sections can be left out, because
+the paper's tables compare actors with and without tests and guidelines; a trained actor reads no examples.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from critics.problem import Problem
+from rollout.demonstration import numbered_sentences
+from rollout.feedback import Review
+from rollout.stratification import LOGIC_CLASSES, LogicClass
+
+_EXAMPLES_PATH = Path(__file__).with_name("asp_examples.yaml")
+
+_TASK = """You are a logician who writes Answer Set Programming. You are given numbered statements in English, and you \
+translate them into a program for the solver clingo. A critic then runs what you wrote and tells you what is wrong."""
+
+_PROGRAM = """## The program
+- Every statement gets at least one rule or fact. Above its rules stands a comment with its number and its words, such \
+as `% R3: Every cat sleeps.` Statement 3 is R3. Rules of your own come after the statements and go on with the numbers.
+- Write lower-case names for predicates and individuals, and capital letters for variables. Use letters, digits and \
+underscores only; no arithmetic, no function terms, no `#` directives.
+- Write `-p(X)` for "not p". Keep `not p(X)`, "p is not known", for exceptions that a statement spells out.
+- A rule says no more than its statement. What the statement says of one individual is said of that individual only.
+- Several conclusions are several rules with the same body. Alternatives in a condition are several rules as well.
+- "A or B" is `1 {a; b} 2.`, "either A or B" is `1 {a; b} 1.`; a condition stands behind `:-`. Where an alternative is \
+itself compound, choose among new names and say in rules below what each of them means.
+- "Some A is B" is `1 {b(X) : a(X)}.`; it needs an a that is known or possible.
+- A rule does not work backwards by itself: where "no A is B" or "every A is B" is also needed from B to A, write the \
+second rule with strong negation under the same comment.
+- Use one predicate for one notion throughout, its negation included."""
+
+_BACKGROUND = """## What goes without saying
+Add a rule for what everybody knows and nobody said, where one notion of the program always includes another (village \
+smiths are smiths), or where two names or places must be connected. Give it a comment and a number of its own. Add none \
+that could be false, none about one individual, and none that answers the question by itself."""
+
+_QUERY = """## The query
+Where the request has a line `Query:`, translate that sentence, and nothing else, into a list of numbered blocks. Each \
+block is an ATOM of the program's language or joins earlier blocks by their numbers; the last one is the whole question.
+`ATOM(p(a))`, `ATOM(-p(a))`, `NOT(1)`, `AND(1, 2)`, `OR(1, 2)`, `EITHER-OR(1, 2)`, `NEITHER-NOR(1, 2)`, \
+`IF-THEN(1, 2)`, `ALL(1, 2)` for "all 1 are 2", `SOME(1, 2)` for "some 1 are 2". Blocks under ALL and SOME have a \
+variable: `ATOM(p(X))`. Take the predicates of the program. Neither strengthen nor weaken what is asked."""
+
+_TESTS = """## The tests
+Write tests that would fail if a rule were wrong or missing. Every rule that is not a fact is named by some test, and a \
+rule gets a case where it applies and one where it must not. A test is an object with these keys:
+- `Facts`: facts (or a constraint) added for this test only. Invent new individuals for them; a name of the program \
+brings its own facts along.
+- one or more conditions: `infer-All` [literals in every answer set], `infer-Any` [literals that are each in some \
+answer set], `do-not-infer` [literals in no answer set]; or else alone `expect-contradiction`: true.
+- `Rules`: the numbers of the rules that it tests, such as ["R1", "R4"].
+- `Explanation`: in a few words, why this must be so; another one for every test.
+A test whose condition only repeats its own facts tests nothing, nor does the same test about another individual."""
+
+GUIDELINES: dict[LogicClass, str] = {
+    "conditional": "Assert exactly the conditions for a new individual and infer every conclusion; one test for each "
+    "alternative condition. Then leave one condition out and check that the conclusion is not inferred.",
+    "nested": "For each alternative, deny the others and infer all the parts of what is left. Mix parts of different "
+    "alternatives, or deny them all, and expect a contradiction.",
+    "disjunction": "Deny all alternatives but one and infer that one. For an inclusive or, assert one alternative and "
+    "check with infer-Any that another is still possible; for an exclusive or, that it is not inferred.",
+    "negation": "Assert membership in one kind and infer that it is not in the other, in both directions, one test for "
+    "each. Expecting a contradiction where both are asserted shows less: either rule alone is enough for it.",
+    "exclusion": "Assert all but one of the things that exclude each other, then the last as well, and expect a "
+    "contradiction. Check that all but one alone are fine.",
+    "existential": "Add a constraint that nothing is of the kind and expect a contradiction. With infer-Any check that "
+    "no particular individual has to be the one.",
+    "equality": "Assert something about one name and infer it of the other, for each property that matters, and from "
+    "the second name to the first.",
+    "several-variables": "Use a new individual for every variable and infer the relation between them. Check that it "
+    "is not inferred where the link between them is missing, nor of an individual with itself.",
+    "background": "Assert the narrower notion and infer the wider one, and check that the wider does not bring the "
+    "narrower. Where words are joined (a Danish cook), check that each part is inferred.",
+}
+
+_ERRORS = """## What the critic says
+You may be told that your reply is not the JSON object that was asked for, that the program, a test or the query does \
+not compile (with line and column), that the program contradicts itself, or that tests fail, with the reason.
+- Reply with the whole object again, never with a description of the change.
+- Begin with a program that contradicts itself: look at the rules that are named, and ask which of them says more than \
+its statement.
+- For a failing test, decide first who is right. If the rules say what the statements say, the test's facts or \
+condition are wrong: it may assert what the program denies, forget a condition, or expect what only holds sometimes. \
+If the test is what the statements demand, change the rules; look for a missing or an excessive background rule first.
+- Read the query once more as well: it may ask something else than the sentence does.
+- You must change the part that is at fault. A reply that changes nothing, or only leaves the failing test out, is \
+refused.
+Example: for `{cooks(X); bakes(X)}.` the critic says that X is unsafe; a mended rule is \
+`1 {cooks(X); bakes(X)} 2 :- person(X).`"""
+
+_INCREMENTAL = """## Step by step
+The statements come in several portions. With each you are given the program and the tests so far; reply with the \
+whole of both, extended by the new portion, numbers unchanged. The query comes with the last portion."""
+
+_OUTPUT = """## Your reply
+One JSON object and nothing else: {keys}."""
+_KEYS = {
+    "Model": "`Model`, the program as a list of lines",
+    "Tests": "`Tests`, a list of tests",
+    "Query": "`Query`, a list of blocks, where a query is asked for",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ActorPrompt:
+    """Which sections the actor reads."""
+
+    tests: bool = True
+    """Whether the actor writes tests (table 1)."""
+    guidelines: bool = True
+    """Whether it reads how tests are written for each logic class (table 2); without tests there are none."""
+    examples: Literal[0, 8, 20] = 8
+    """Solved examples; a trained actor reads none."""
+    incremental: bool = False
+    """Whether a problem comes in portions."""
+
+    def trained(self) -> "ActorPrompt":
+        """Return the prompt of the actor that is trained on such dialogs: without examples (section 4.1)."""
+        return ActorPrompt(self.tests, self.guidelines, 0, self.incremental)
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedExample:
+    """A problem and a reply that is certified for it."""
+
+    classes: tuple[LogicClass, ...]
+    premises: tuple[str, ...]
+    question: str
+    answer: str
+    model: tuple[str, ...]
+    tests: tuple[dict[str, Any], ...]
+    query: tuple[str, ...]
+
+    def problem(self) -> Problem:
+        """Return the problem, with its answer."""
+        meta = {"num_premises": len(self.premises), "logic_classes": list(self.classes)}
+        return Problem("example", "folio", "\n".join(self.premises), self.question, None, self.answer, meta=meta)
+
+    def reply(self, *, tests: bool = True) -> str:
+        """Return the solution as the actor is to write it."""
+        parts = [("Model", _lines(self.model)), ("Query", json.dumps(list(self.query), ensure_ascii=False))]
+        if tests:
+            parts.insert(1, ("Tests", _lines(self.tests)))
+        return "{" + ",\n ".join(f'"{key}": {value}' for key, value in parts) + "}"
+
+
+def _lines(values: Sequence[object]) -> str:
+    return "[\n  " + ",\n  ".join(json.dumps(value, ensure_ascii=False) for value in values) + "]"
+
+
+@lru_cache
+def solved_examples() -> tuple[SolvedExample, ...]:
+    """Return all twenty: the first eight show one main logic class each, all of them cover the nine."""
+    import yaml
+
+    records = yaml.safe_load(_EXAMPLES_PATH.read_text(encoding="utf-8"))
+    return tuple(
+        SolvedExample(
+            classes=tuple(record["classes"]),
+            premises=tuple(record["premises"]),
+            question=record["question"],
+            answer=record["answer"],
+            model=tuple(record["model"].splitlines()),
+            tests=tuple(record["tests"]),
+            query=tuple(record["query"]),
+        )
+        for record in records
+    )
+
+
+def system_text(prompt: ActorPrompt) -> str:
+    """Return the instructions, examples included."""
+    keys = ", ".join(text for key, text in _KEYS.items() if key != "Tests" or prompt.tests)
+    sections = [
+        _TASK,
+        _PROGRAM,
+        _BACKGROUND,
+        _QUERY,
+        *((_TESTS,) if prompt.tests else ()),
+        *((_guidelines(),) if prompt.tests and prompt.guidelines else ()),
+        _ERRORS,
+        *((_INCREMENTAL,) if prompt.incremental else ()),
+        _OUTPUT.format(keys=keys),
+        *((_examples(prompt),) if prompt.examples else ()),
+    ]
+    return "\n\n".join(sections)
+
+
+def _guidelines() -> str:
+    lines = [f"- {name.replace('-', ' ')}: {GUIDELINES[name]}" for name in LOGIC_CLASSES]
+    return "\n".join(["## Tests by logical form", *lines])
+
+
+def _examples(prompt: ActorPrompt) -> str:
+    shown = solved_examples()[: prompt.examples]
+    solved = (f"{opening(example.problem())}\n\n{example.reply(tests=prompt.tests)}" for example in shown)
+    return "\n\n".join(["## Examples", *(f"### Example {n}\n{text}" for n, text in enumerate(solved, 1))])
+
+
+def statements(problem: Problem) -> list[str]:
+    """Return the problem's statements: its lines where there are as many as `meta.num_premises`, else its sentences."""
+    lines = [line.strip() for line in problem.context.splitlines() if line.strip()]
+    if len(lines) == problem.meta.get("num_premises"):
+        return lines
+    return [sentence.partition("- ")[2] for sentence in numbered_sentences(problem.context)]
+
+
+def opening(problem: Problem) -> str:
+    """Return the request for a whole problem. The gold answer and the options are none of the actor's business."""
+    return portion(statements(problem), 1, query=problem.question)
+
+
+def portion(listed: Sequence[str], start: int, *, query: str | None = None, so_far: str | None = None) -> str:
+    """Return the request for some statements, the first of which has the number `start`.
+
+    `query` is asked with the last portion only; `so_far` is the reply that the portions before came to.
+    """
+    parts = [] if so_far is None else [f"The program and the tests so far:\n{so_far}\n\nThe next statements:"]
+    parts += [f"R{number}: {statement}" for number, statement in enumerate(listed, start)]
+    return "\n".join([*parts, *(() if query is None else (f"Query: {query}",))])
+
+
+def feedback_text(review: Review) -> str:
+    """Return what the actor is told about a reply that is not clean."""
+    return f"{_HEADINGS[review.kind]}\n{review.told}\n{_AGAIN}"
+
+
+def refusal_text(review: Review) -> str:
+    """Return what the actor is told where its reply changed nothing that could mend the fault."""
+    named = review.part or "the reply"
+    return (
+        f"Your last reply leaves {named} as it was, and everything else that matters. Something has to change: {named}, "
+        f"or whatever else makes it wrong, written anew and not left out. {_HEADINGS[review.kind]}\n{review.told}\n"
+        f"{_AGAIN}"
+    )
+
+
+_HEADINGS = {
+    "reply": "Your reply cannot be read:",
+    "compile": "The solver cannot read what you wrote:",
+    "contradiction": "The program has no answer set:",
+    "tests": "The program runs, but not all is well with the tests:",
+    "unknown": "The program could not be run within the limits:",
+}
+_AGAIN = "Reply with the whole JSON object again."

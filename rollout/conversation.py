@@ -1,0 +1,26 @@
+"""Conversations: turns of system, user and assistant, and how a policy without a chat template reads them."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from rollout.prompt import SEPARATOR
+
+Message: TypeAlias = Mapping[str, str]
+"""`role` (system, user or assistant) and `content`."""
+Messages: TypeAlias = Sequence[Message]
+
+_HEADINGS = {"system": "Instructions", "user": "Request", "assistant": "Reply"}
+
+
+def message(role: str, content: str) -> dict[str, str]:
+    """Return one turn."""
+    return {"role": role, "content": content}
+
+
+def as_text(messages: Messages) -> str:
+    """Return a conversation as text that ends where the assistant begins to write.
+
+    Every turn ends where a base model, which goes on with the next one, is stopped (`rollout.prompt.SEPARATOR`).
+    """
+    turns = [f" {_HEADINGS[turn['role']]}\n{turn['content']}{SEPARATOR}" for turn in messages]
+    return f"{SEPARATOR.strip()}{''.join(turns)} {_HEADINGS['assistant']}\n"

@@ -1,0 +1,297 @@
+"""The actor-critic dialog: an actor writes a program with tests, a critic says what is wrong, the actor mends it.
+
+The strategy of LLM-ARC (sections 3.2 and 4): compile errors first, then failing tests with explanations, at most four
+retries. A turn that changes nothing is refused and asked again with the failing part named (the paper's section 5
+wants that). What the critic says never depends on the gold answer (`rollout.feedback`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from critics.errors import InputError
+from critics.problem import Problem
+from rollout.asp_prompt import (
+    ActorPrompt,
+    feedback_text,
+    opening,
+    portion,
+    refusal_text,
+    statements,
+    system_text,
+)
+from rollout.conversation import Messages, message
+from rollout.feedback import Depth, Reply, Review, Reviewing, mends
+from rollout.policy import ChatPolicy, Completion, Interrupted
+from rollout.traces import PolicyDigests, Sampling, derived_seed
+
+FORMAT = "asp"
+MAX_RETRIES = 4
+"""As in the paper, whose curves are flat from two on."""
+
+
+@dataclass(frozen=True, slots=True)
+class DialogSettings:
+    """How an actor is asked, and how far the critic's feedback goes."""
+
+    prompt: ActorPrompt = field(default_factory=ActorPrompt)
+    max_retries: int = MAX_RETRIES
+    """For each portion of a problem; refused turns count."""
+    depth: Depth = "tests"
+    history: Literal["whole", "last", "none"] = "whole"
+    """What the actor is shown: the whole dialog; its last reply and what was said to it; or the request alone, which
+    is plain resampling with the same budget, the control beside retries with feedback."""
+    portion_size: int | None = None
+    """Statements in one portion; None: the whole problem at once."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.max_retries <= MAX_RETRIES:
+            raise InputError(f"max_retries: {self.max_retries} is not within 0 to {MAX_RETRIES}")
+        if self.depth != "compile" and not self.prompt.tests:
+            raise InputError(f"depth: {self.depth!r} needs tests; set depth to 'compile' or prompt.tests to true")
+        if self.prompt.incremental != (self.portion_size is not None):
+            raise InputError("prompt.incremental and portion_size go together; set both or neither")
+        if self.portion_size is not None and self.portion_size < 1:
+            raise InputError(f"portion_size: {self.portion_size} is not a number of statements")
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "name": "actor-critic",
+            "tests": self.prompt.tests,
+            "guidelines": self.prompt.guidelines,
+            "examples": self.prompt.examples,
+            "max_retries": self.max_retries,
+            "depth": self.depth,
+            "history": self.history,
+            "portion_size": self.portion_size,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One reply of the actor: what it wrote, and what the critic made of it."""
+
+    completion: Completion
+    review: Review
+    portion: int
+    """Which portion of the problem it is about, from 0."""
+    seed: int
+    refused: bool
+    """Whether it changed nothing that could mend the fault of the turn before."""
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form; the text is among the trace's messages."""
+        completion = self.completion
+        return {
+            "completion_ids": list(completion.ids),
+            "finished": completion.finished,
+            "seed": self.seed,
+            "portion": self.portion,
+            "refused": self.refused,
+            "review": self.review.record(),
+            **({} if completion.server is None else {"server": dict(completion.server)}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class DialogTrace:
+    """A dialog with all that is needed to train on it: an attempt that holds `messages`."""
+
+    id: str
+    problem: Problem
+    messages: tuple[Mapping[str, str], ...]
+    """Ends with the actor's last turn, which is what a critic judges."""
+    turns: tuple[Turn, ...]
+    """One for each assistant message, in order."""
+    sample: int
+    seed: int
+    sampling: Sampling
+    settings: DialogSettings
+    policy: PolicyDigests
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form: the attempt first, everything else beside it."""
+        return {
+            "id": self.id,
+            "problem": self.problem.record(),
+            "format": FORMAT,
+            "messages": [dict(turn) for turn in self.messages],
+            "turns": [turn.record() for turn in self.turns],
+            "finished": self.turns[-1].completion.finished,
+            "accepted": self.turns[-1].review.kind == "clean",
+            "sample": self.sample,
+            "hint": False,
+            "seed": self.seed,
+            "strategy": self.settings.record(),
+            "sampling": {
+                "decoding": self.sampling.decoding,
+                "temperature": self.sampling.temperature,
+                "max_new_tokens": self.sampling.max_new_tokens,
+            },
+            "policy": {"base": self.policy.base, "adapter": self.policy.adapter},
+        }
+
+
+def converse(
+    policy: ChatPolicy,
+    problems: Sequence[Problem],
+    settings: DialogSettings,
+    sampling: Sampling,
+    *,
+    seed: int,
+    review: Reviewing,
+) -> Iterator[DialogTrace]:
+    """Yield `sampling.samples_per_problem` dialogs for each problem, in problem order; all go on in step, as batches.
+
+    A turn's seed comes from (seed, problem id, sample index, turn), so that a run with fewer retries is the beginning
+    of one with more. Where the policy cannot go on, the dialogs that are over are yielded before its error is raised.
+    """
+    sampling = replace(sampling, decoding="free")
+    samples = range(sampling.samples_per_problem)
+    dialogs = [_Dialog(p, n, settings, derived_seed(seed, p.id, n, "dialog")) for p in problems for n in samples]
+    interrupted: Interrupted | None = None
+    while interrupted is None and (going := [dialog for dialog in dialogs if not dialog.over]):
+        prompts = [policy.conversation(dialog.shown()) for dialog in going]
+        try:
+            completions = policy.complete(prompts, None, [dialog.turn_seed() for dialog in going], sampling)
+        except Interrupted as error:
+            interrupted = error
+            break
+        reviews = review([d.reply(c) for d, c in zip(going, completions, strict=True)])
+        for dialog, completion, said in zip(going, completions, reviews, strict=True):
+            dialog.take(completion, said)
+    yield from (dialog.trace(sampling, policy.digests) for dialog in dialogs if dialog.over)
+    if interrupted is not None:
+        raise interrupted.reason
+
+
+def shown(messages: Messages, history: str) -> list[Mapping[str, str]]:
+    """Return what of one portion's messages, instructions first, the actor is shown before it writes again."""
+    if history == "whole":
+        return list(messages)
+    opened, said = list(messages[:2]), list(messages[2:])
+    return opened if history == "none" else [*opened, *said[-2:]]
+
+
+def after_retries(record: Mapping[str, Any], num: int) -> dict[str, Any]:
+    """Return a dialog's record as it would be with at most `num` retries: for accuracy over retries (figure 5).
+
+    Raises `InputError` where the problem came in portions, each of which had retries of its own.
+    """
+    turns = record["turns"]
+    if any(turn["portion"] for turn in turns):
+        raise InputError(f"dialog {record['id']}: its problem came in portions, so no turn is the n-th retry")
+    kept = turns[: num + 1]
+    messages = record["messages"][: turn_places(record)[len(kept) - 1] + 1]
+    accepted = kept[-1]["review"]["kind"] == "clean"
+    cut = {**record, "messages": messages, "turns": kept, "finished": kept[-1]["finished"], "accepted": accepted}
+    if len(kept) < len(turns):
+        cut.pop("judgement", None)
+    return cut
+
+
+def turn_places(record: Mapping[str, Any]) -> list[int]:
+    """Return where the actor's turns stand among a dialog's messages."""
+    return [place for place, turn in enumerate(record["messages"]) if turn["role"] == "assistant"]
+
+
+class _Dialog:
+    """One dialog while it goes on."""
+
+    def __init__(self, problem: Problem, sample: int, settings: DialogSettings, seed: int) -> None:
+        self.problem = problem
+        self.sample = sample
+        self.settings = settings
+        self.seed = seed
+        self.over = False
+        self._turns: list[Turn] = []
+        self._statements = statements(problem)
+        self._portion = 0
+        self._retries = 0
+        self._before: Review | None = None
+        """The review of the turn before within this portion."""
+        self._readable: str | None = None
+        """The last reply that compiled."""
+        self._messages: list[dict[str, str]] = [message("system", system_text(settings.prompt))]
+        self._start = 0
+        self._open()
+
+    def shown(self) -> list[Mapping[str, str]]:
+        """Return what the actor reads before its next turn: nothing of earlier portions but what they came to."""
+        messages = [self._messages[0], *self._messages[self._start :]]
+        return shown(messages, self.settings.history)
+
+    def turn_seed(self) -> int:
+        """Return the seed of the next turn."""
+        return derived_seed(self.seed, len(self._turns))
+
+    def reply(self, completion: Completion) -> Reply:
+        """Return a completion as the critic is to review it."""
+        return Reply.to(
+            self.problem,
+            completion.text,
+            finished=completion.finished,
+            depth=self.settings.depth,
+            wants_query=self._is_last_portion,
+        )
+
+    def take(self, completion: Completion, review: Review) -> None:
+        """Add a turn, and decide how the dialog goes on."""
+        fed_back = self.settings.history != "none"
+        refused = fed_back and self._before is not None and review.kind != "clean" and not mends(self._before, review)
+        self._turns.append(Turn(completion, review, self._portion, self.turn_seed(), refused))
+        self._messages.append(message("assistant", completion.text))
+        if review.kind not in ("reply", "compile"):
+            self._readable = completion.text
+        self._before = review
+        if review.kind == "error":
+            self.over = True
+        elif review.kind == "clean" or self._retries == self.settings.max_retries:
+            self._close()
+        else:
+            self._retries += 1
+            if fed_back:
+                said = refusal_text(review) if refused else feedback_text(review)
+                self._messages.append(message("user", said))
+
+    def trace(self, sampling: Sampling, policy: PolicyDigests) -> DialogTrace:
+        """Return the finished dialog."""
+        return DialogTrace(
+            id=f"{self.problem.id}#{self.sample}",
+            problem=self.problem,
+            messages=tuple(self._messages),
+            turns=tuple(self._turns),
+            sample=self.sample,
+            seed=self.seed,
+            sampling=sampling,
+            settings=self.settings,
+            policy=policy,
+        )
+
+    def _open(self) -> None:
+        """Put the next portion to the actor."""
+        size = self.settings.portion_size
+        self._start = len(self._messages)
+        if size is None:
+            self._messages.append(message("user", opening(self.problem)))
+            return
+        first = self._portion * size
+        query = self.problem.question if self._is_last_portion else None
+        listed = self._statements[first : first + size]
+        self._messages.append(message("user", portion(listed, first + 1, query=query, so_far=self._readable)))
+
+    def _close(self) -> None:
+        """End the portion, and the dialog with the last one."""
+        if self._is_last_portion:
+            self.over = True
+            return
+        self._portion += 1
+        self._retries = 0
+        self._before = None
+        self._open()
+
+    @property
+    def _is_last_portion(self) -> bool:
+        size = self.settings.portion_size
+        return size is None or (self._portion + 1) * size >= len(self._statements)

@@ -1,0 +1,283 @@
+"""What an actor is told about a reply: whether it can be read, whether it compiles, and which tests fail and why.
+
+The one place where a rollout asks a critic, because the actor-critic dialog cannot go on without its feedback. Nothing
+here has seen the gold answer, so that no feedback can give it away. Untrusted programs run in processes that can be
+killed; what could not be checked is `unknown` or `error`, and never `clean`.
+"""
+
+import json
+import multiprocessing
+import re
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from critics.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError
+from critics.asp.critic import feedback_of, source_of
+from critics.asp.examination import Inspection, Outcome, Prepared, prepare, run
+from critics.asp.premises import Source, missing_premise
+from critics.asp.reader import Program
+from critics.asp.submission import ProgramTest
+from critics.asp.suite import Failure, ill_posed
+from critics.asp.tokens import ProgramError
+from critics.judge import DEFAULT_TIMEOUT_S, TASKS_PER_WORKER
+from critics.lifeline import confine
+from critics.problem import Problem, is_object
+
+Kind = Literal["clean", "reply", "compile", "contradiction", "tests", "unknown", "error"]
+"""reply: not the JSON that is asked for; contradiction: no answer set without any test; unknown: a budget ran out;
+error: the critic failed, so that the dialog cannot go on."""
+Depth = Literal["compile", "tests", "strict"]
+"""How far feedback goes: to a consistent program; to tests that pass; to tests that could fail and premises that are
+all there, which is as far as it can go without judging the answer."""
+
+_QUERY_REASONS = frozenset(
+    ("query_syntax", "query_injection", "cyclic_ref", "unsafe_query_var", "unused_block", "trivial_query", "no_query")
+)
+_NAMED_TEST = re.compile(r"test (\d+)[:,]")
+_CUT_OFF = "the reply was cut off by the length limit before its JSON object was complete; write a shorter one"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One reply of an actor, and what it is to be held to."""
+
+    text: str
+    finished: bool
+    depth: Depth
+    wants_query: bool
+    source: Source
+
+    @classmethod
+    def to(cls, problem: Problem, text: str, *, finished: bool, depth: Depth, wants_query: bool = True) -> "Reply":
+        """Return a reply to a whole problem; its premises count only where a query is wanted as well."""
+        source = source_of(problem)
+        return cls(text, finished, depth, wants_query, source if wants_query else replace(source, num_premises=None))
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a reply says, without layout, comments and explanations: equal where nothing that matters was changed."""
+
+    program: str
+    tests: tuple[str, ...]
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What the critic makes of one reply."""
+
+    kind: Kind
+    reason: str
+    told: str
+    """What the actor is told; empty where it is clean."""
+    part: str
+    """Which part is at fault, in words: `the program`, `test 2`, `the query`, .. ; empty where none is."""
+    written: Written
+    failing: tuple[int, ...] = ()
+    """Positions of the tests that do not pass or are none; empty where the fault is elsewhere."""
+    num_tests: int = 0
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form that a trace keeps."""
+        return {
+            "kind": self.kind,
+            "reason": self.reason,
+            "part": self.part,
+            "told": self.told,
+            "num_tests": self.num_tests,
+            "failing": [position + 1 for position in self.failing],
+        }
+
+
+Reviewing: TypeAlias = Callable[[Sequence[Reply]], list[Review]]
+"""Reviews replies in their order."""
+
+
+def mends(before: Review, after: Review) -> bool:
+    """Say whether a reply changes anything that could mend what was wrong with the one before.
+
+    Where tests failed, that is the program, the query, or one of these tests, written anew: a test that passed is not
+    what was wrong, and leaving a failing test out mends nothing.
+    """
+    old, new = before.written, after.written
+    if (old.program, old.query) != (new.program, new.query):
+        return True
+    if not before.failing:
+        return sorted(old.tests) != sorted(new.tests)
+    gone = {old.tests[position] for position in before.failing} - set(new.tests)
+    # Attack: the shortest way to a suite that passes is to drop what fails.
+    return bool(gone) and bool(set(new.tests) - set(old.tests))
+
+
+def review(reply: Reply) -> Review:
+    """Review one reply. Needs a killable worker: grounding cannot be interrupted."""
+    try:
+        prepared = prepare(reply.text)
+    except ProgramError as error:
+        return _unreadable(reply, error)
+    try:
+        outcome = run(prepared)
+        return _reviewed(reply, prepared, outcome)
+    except (CompileError, ProgramError) as error:
+        return _fault("compile", "compile", str(error), "the program", _written(prepared))
+    except BudgetExhausted:
+        told = f"a question about the program takes more than {SOLVE_LIMIT} conflicts; write a simpler one"
+        return _fault("unknown", "solver_limit", told, "the program", _written(prepared))
+    except MemoryError:
+        told = "the program takes more memory than is allowed; write a simpler one"
+        return _fault("unknown", "memory_limit", told, "the program", _written(prepared))
+
+
+def review_here(replies: Sequence[Reply]) -> list[Review]:
+    """Review in this process: for texts that are trusted, such as those of tests."""
+    return [review(reply) for reply in replies]
+
+
+def _reviewed(reply: Reply, prepared: Prepared, outcome: Outcome) -> Review:
+    written = _written(prepared)
+    if reply.wants_query and prepared.query is None:
+        told = "there is no Query, and the question must be asked in one"
+        return _fault("reply", "no_query", told, "the query", written)
+    if not outcome.consistent:
+        told = feedback_of(reply.text) or "the program contradicts itself"
+        return _fault("contradiction", "base_inconsistent", told, "the program", written)
+    if reply.depth == "compile":
+        return Review("clean", "", "", "", written)
+    tests = prepared.submission.tests
+    failures = _failures(prepared, outcome)
+    told = feedback_of(reply.text)
+    if told is not None:
+        reason = failures[0].reason if failures else "suite"
+        return _test_fault(reason, told, tuple(sorted({f.test for f in failures})), prepared)
+    if reply.depth == "strict" and (found := _beyond_passing(reply, prepared, outcome)) is not None:
+        return found
+    return Review("clean", "", "", "", written, num_tests=len(tests))
+
+
+def _failures(prepared: Prepared, outcome: Outcome) -> list[Failure]:
+    tests, program = prepared.submission.tests, prepared.submission.program
+    posed = [ill_posed(position, test, program) for position, test in enumerate(tests)]
+    return [*(failure for failure in posed if failure is not None), *outcome.failures]
+
+
+def _beyond_passing(reply: Reply, prepared: Prepared, outcome: Outcome) -> Review | None:
+    """Return what bars a certificate although all tests pass; None where nothing is found without the answer."""
+    if (missing := missing_premise(prepared.submission.program, reply.source)) is not None:
+        return _fault("tests", "coverage", missing, "the program", _written(prepared))
+    if outcome.finding is not None and outcome.finding.flags:
+        told = "the hypothesis of the query contradicts the program"
+        return _fault("tests", outcome.finding.flags[0], told, "the query", _written(prepared))
+    idle = [i for i, killed in enumerate(Inspection(prepared).kills()) if not killed]
+    if idle:
+        told = "\n".join(str(Failure(position, "kills_no_mutant")) for position in idle)
+        return _test_fault("kills_no_mutant", told, tuple(idle), prepared)
+    return None
+
+
+def _fault(kind: Kind, reason: str, told: str, part: str, written: Written) -> Review:
+    return Review(kind, reason, told, part, written, num_tests=len(written.tests))
+
+
+def _test_fault(reason: str, told: str, failing: tuple[int, ...], prepared: Prepared) -> Review:
+    if failing:
+        part = ", ".join(f"test {position + 1}" for position in failing)
+    else:
+        part = "the program" if told.startswith("nothing can make") else "the tests"
+    return Review("tests", reason, told, part, _written(prepared), failing, len(prepared.submission.tests))
+
+
+def _unreadable(reply: Reply, error: ProgramError) -> Review:
+    """Return the review of what cannot be run: no JSON, or JSON whose program, tests or query cannot be read."""
+    data = _object(reply.text)
+    if data is None:
+        written = Written(re.sub(r"\s+", " ", reply.text).strip(), (), "")
+        if not reply.finished:
+            return _fault("reply", "cut_off", _CUT_OFF, "the reply", written)
+        return _fault("reply", error.reason, str(error), "the reply", written)
+    kind = "reply" if error.reason in ("json", "schema") else "compile"
+    return _fault(kind, error.reason, str(error), _part_at_fault(error), _spelled(data))
+
+
+def _part_at_fault(error: ProgramError) -> str:
+    named = _NAMED_TEST.match(str(error))
+    if named is not None:
+        return f"test {named[1]}"
+    if error.reason in ("json", "schema"):
+        return "the reply"
+    return "the query" if error.reason in _QUERY_REASONS else "the program"
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        data = json.loads(text.strip().removeprefix("```json").removeprefix("```").removesuffix("```"))
+    except (ValueError, RecursionError):
+        return None
+    return data if is_object(data) else None
+
+
+def _spelled(data: dict[str, Any]) -> Written:
+    """Return what an unreadable object says, by key and up to blanks."""
+    lowered = {key.strip().lower(): value for key, value in data.items()}
+    tests = lowered.pop("tests", [])
+    listed: list[Any] = tests if isinstance(tests, list) else [tests]
+    query = lowered.pop("query", "")
+    return Written(_flat(lowered), tuple(map(_flat, listed)), _flat(query))
+
+
+def _flat(value: object) -> str:
+    return re.sub(r"(\s|\\n|\\t)+", "", json.dumps(value, sort_keys=True))
+
+
+def _written(prepared: Prepared) -> Written:
+    submission = prepared.submission
+    query = re.sub(r"\s+", "", "\n".join(submission.query))
+    return Written(_rules(submission.program), tuple(map(_test, submission.tests)), query)
+
+
+def _rules(program: Program) -> str:
+    """Return the rules in an order of their own, each under its number, which tests refer to."""
+    blocks = (program.block_of(position) for position in range(len(program.rules)))
+    numbers = ("" if block is None or block.number is None else f"R{block.number}: " for block in blocks)
+    return "\n".join(sorted(f"{number}{rule}" for number, rule in zip(numbers, program.rules, strict=True)))
+
+
+def _test(test: ProgramTest) -> str:
+    groups = (test.facts, test.infer_all, test.infer_any, test.infer_none, test.rules)
+    return json.dumps([*(sorted(map(str, group)) for group in groups), test.contradiction])
+
+
+class ReviewPool:
+    """Reviews replies in `jobs` processes that can be killed, each within `timeout_s` seconds; a context manager."""
+
+    def __init__(self, *, jobs: int = 1, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
+        from pebble import ProcessPool
+
+        context = multiprocessing.get_context("spawn")
+        self._pool = ProcessPool(max_workers=jobs, max_tasks=TASKS_PER_WORKER, context=context, initializer=confine)
+        self._timeout_s = timeout_s
+
+    def __call__(self, replies: Sequence[Reply]) -> list[Review]:
+        """Review replies in their order."""
+        futures = [self._pool.schedule(review, args=(reply,), timeout=self._timeout_s) for reply in replies]
+        return [_outcome(reply, future) for reply, future in zip(replies, futures, strict=True)]
+
+    def __enter__(self) -> "ReviewPool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.stop()
+        self._pool.join()
+
+
+def _outcome(reply: Reply, future: "Future[Review]") -> Review:
+    written = Written(reply.text, (), "")
+    try:
+        return future.result()
+    except TimeoutError:
+        told = "running the program takes longer than is allowed; write a simpler one"
+        return _fault("unknown", "time_limit", told, "the program", written)
+    except Exception as error:  # noqa: BLE001 - whatever a critic raises, or dies of, is its own failure
+        return _fault("error", "critic_failed", f"{type(error).__name__}: {error}", "", written)

@@ -1,0 +1,219 @@
+"""Guided decoding against plain `generate`, in CPU time: an 11 M-parameter Llama of random weights, batch 16.
+
+A random model never opens a block, so the bench opens one after ten tokens of free text; every block has a new set
+of 50 strings like ProofWriter's inferences. What the symbolic side would cost is left out.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from rollout.masks import Mask, MaskEngine
+from rollout.request import ALL_OFF, Limits, Request, Switches
+from rollout.rows import Row as GuidedRow
+from training.benches.synthetic import PADDING, FreshOffers, offer_sets, vocabulary
+from training.benches.timing import Row, Timing, interleaved
+
+BATCH = 16
+NUM_NEW = 64
+SET_SIZE = 50
+NUM_FREE = 10
+"""Tokens of free text before each block."""
+_MOST_REPEATS = 9
+_PROMPT_LENGTH = 32
+_MASK_STEPS = 150
+_OPEN = b" [["
+_NEVER_ENDS = -1
+
+
+class OpeningRow(GuidedRow):
+    """A row that counts the tokens of its free text."""
+
+    num_free = 0
+
+    def push(self, token: bytes) -> None:
+        """Advance, and count."""
+        super().push(token)
+        self.num_free = self.num_free + 1 if self.block is None else 0
+
+    @property
+    def opens(self) -> bool:
+        """Whether a block must be opened now."""
+        return self.block is None and self.num_free >= NUM_FREE
+
+
+class OpeningEngine(MaskEngine):
+    """Masks that open a block where the row says so."""
+
+    def __init__(self, tokens: Sequence[bytes | None]) -> None:
+        super().__init__(tokens, [])
+        self._opening = [list(tokens).index(_OPEN)]
+        self._only_opening = Mask(np.array(self._opening, dtype=np.int64))
+
+    def mask(self, row: GuidedRow) -> Mask:
+        """Return the opening token alone, or what the guide allows."""
+        return self._only_opening if isinstance(row, OpeningRow) and row.opens else super().mask(row)
+
+    def forced(self, row: GuidedRow) -> list[int]:
+        """Return the opening token, or what the guide forces."""
+        return self._opening if isinstance(row, OpeningRow) and row.opens else super().forced(row)
+
+
+def decoding(repeats: int) -> list[Row]:
+    """Measure the reference path, the loop and its switches, and the mask engine at 128 k."""
+    import torch
+
+    torch.set_num_threads(1)
+    repeats = min(repeats, _MOST_REPEATS)
+    bench = _Bench(32_000)
+    jump, gathered = Switches(jump_forward=True), Switches(jump_forward=True, gathered_head=True)
+    timings = [
+        Timing("plain", bench.plain),
+        Timing("reference", bench.reference),
+        Timing("loop", bench.loop(jump)),
+        Timing("gathered", bench.loop(gathered)),
+        Timing("no jump", bench.loop(ALL_OFF)),
+        Timing("unguided", bench.loop(ALL_OFF, guided=False)),
+        Timing("masks", mask_time(vocabulary(128_000))),
+    ]
+    for timing in timings:
+        timing.run()
+    bench.num_forwards.clear()
+    seconds = interleaved(timings, repeats)
+    against = "plain generate, CPU time per token"
+    forwards = float(np.median(bench.num_forwards)) / NUM_NEW
+    return [
+        *(
+            Row(name, seconds[timing] / seconds["plain"], "ratio", against, repeats)
+            for name, timing in (
+                ("reference_ratio_n50", "reference"),
+                ("loop_ratio_n50", "loop"),
+                ("gathered_ratio_n50", "gathered"),
+                ("loop_no_jump_ratio_n50", "no jump"),
+                ("loop_unguided_ratio", "unguided"),
+            )
+        ),
+        Row("forwards_per_token_n50", forwards, "ratio", "one pass per token, 16 rows in lock step", repeats),
+        Row(
+            "mask_us_128k", seconds["masks"] * 1e6, "us", "per row and step, sets and following rows included", repeats
+        ),
+    ]
+
+
+class _Bench:
+    """One model, one vocabulary, and the same prompts for every way of decoding."""
+
+    def __init__(self, size: int) -> None:
+        self.tokens = vocabulary(size)
+        self.engine = OpeningEngine(self.tokens)
+        self.model = random_llama(size)
+        rng = random.Random(0)
+        self.prompts = [[rng.randrange(2, size) for _ in range(_PROMPT_LENGTH)] for _ in range(BATCH)]
+        self.limits = Limits(1.0, NUM_NEW, _NEVER_ENDS, PADDING)
+        self.num_forwards: list[int] = []
+        """Of each run with jump-forward, the pass over the prompts included."""
+        self._run = 0
+
+    def requests(self, *, guided: bool = True) -> list[Request]:
+        """Return requests with seeds and sets of their own; every call has new ones."""
+        self._run += 1
+        seeds = [self._run * BATCH + row for row in range(BATCH)]
+        guides = [FreshOffers(f"{s}", offer_sets(8, SET_SIZE, seed=s)) for s in seeds]
+        rows = [OpeningRow(guide) if guided else None for guide in guides]
+        return [Request(p, s, row) for p, s, row in zip(self.prompts, seeds, rows, strict=True)]
+
+    def plain(self) -> float:
+        """Time `generate` without any guide."""
+        return self._generated([])
+
+    def reference(self) -> float:
+        """Time `generate` with masks."""
+        from rollout.reference import GuidedLogits
+
+        return self._generated([GuidedLogits(self.requests(), self.engine, self.limits, ALL_OFF)])
+
+    def loop(self, switches: Switches, *, guided: bool = True) -> Callable[[], float]:
+        """Time the loop."""
+        from rollout.sampling import DecodingLoop
+
+        def run() -> float:
+            requests = self.requests(guided=guided)
+            loop = DecodingLoop(self.model, self.engine, self.limits, switches)
+            start = process_time()
+            loop.run(requests, BATCH)
+            taken = process_time() - start
+            assert all(len(request.output) == NUM_NEW for request in requests)
+            if switches.jump_forward:
+                self.num_forwards.append(loop.num_forwards + 1)
+            return taken
+
+        return run
+
+    def _generated(self, processors: list[Any]) -> float:
+        import torch
+        from transformers import GenerationConfig, LogitsProcessorList
+
+        config = GenerationConfig(
+            do_sample=True, temperature=1.0, top_k=0, max_new_tokens=NUM_NEW, pad_token_id=PADDING, eos_token_id=None
+        )
+        ids = torch.tensor(self.prompts)
+        start = process_time()
+        written = self.model.generate(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            generation_config=config,
+            logits_processor=LogitsProcessorList(processors),
+        )
+        taken = process_time() - start
+        assert written.shape[1] == _PROMPT_LENGTH + NUM_NEW
+        return taken
+
+
+def random_llama(size: int) -> Any:
+    """Return an untrained Llama of 11 M parameters at 32 k tokens, its head tied to its embeddings."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=size,
+        hidden_size=256,
+        intermediate_size=704,
+        num_hidden_layers=4,
+        num_attention_heads=8,
+        num_key_value_heads=8,
+        tie_word_embeddings=True,
+        bos_token_id=None,
+        eos_token_id=None,
+    )
+    return LlamaForCausalLM(config).eval()
+
+
+def mask_time(tokens: Sequence[bytes | None]) -> Callable[[], float]:
+    """Time a row's step of the engine: its mask, following the chosen token, and reading a new set for each block."""
+    engine = OpeningEngine(tokens)
+    free = [i for i, token in enumerate(tokens) if token and b"[" not in token]
+    num_runs = 0
+
+    def run() -> float:
+        nonlocal num_runs
+        num_runs += 1
+        rng = random.Random(num_runs)
+        seeds = [num_runs * BATCH + row for row in range(BATCH)]
+        rows = [OpeningRow(FreshOffers(f"{s}", offer_sets(20, SET_SIZE, seed=s))) for s in seeds]
+        taken = 0.0
+        for _ in range(_MASK_STEPS):
+            start = process_time()
+            masks = [engine.mask(row) for row in rows]
+            taken += process_time() - start
+            chosen = [rng.choice(free) if mask.all_but else int(rng.choice(mask.ids)) for mask in masks]
+            start = process_time()
+            for row, token in zip(rows, chosen, strict=True):
+                row.push(engine.trie.bytes_of(token))
+            taken += process_time() - start
+        return taken / (_MASK_STEPS * BATCH)
+
+    return run
