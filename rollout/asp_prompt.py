@@ -38,8 +38,8 @@ second rule with strong negation under the same comment.
 
 _BACKGROUND = """## What goes without saying
 Add a rule for what everybody knows and nobody said, where one notion of the program always includes another (village \
-smiths are smiths), or where two names or places must be connected. Give it a comment and a number of its own. Add none \
-that could be false, none about one individual, and none that answers the question by itself."""
+smiths are smiths), or where two names or places must be connected. Give it a comment and a number of its own. Add \
+none that could be false, none about one individual, and none that answers the question by itself."""
 
 _QUERY = """## The query
 Where the request has a line `Query:`, translate that sentence, and nothing else, into a list of numbered blocks. Each \
@@ -49,8 +49,8 @@ block is an ATOM of the program's language or joins earlier blocks by their numb
 variable: `ATOM(p(X))`. Take the predicates of the program. Neither strengthen nor weaken what is asked."""
 
 _TESTS = """## The tests
-Write tests that would fail if a rule were wrong or missing. Every rule that is not a fact is named by some test, and a \
-rule gets a case where it applies and one where it must not. A test is an object with these keys:
+Write tests that would fail if a rule were wrong or missing. Every rule that is not a fact is named by some test, and \
+a rule gets a case where it applies and one where it must not. A test is an object with these keys:
 - `Facts`: facts (or a constraint) added for this test only. Invent new individuals for them; a name of the program \
 brings its own facts along.
 - one or more conditions: `infer-All` [literals in every answer set], `infer-Any` [literals that are each in some \
@@ -229,17 +229,23 @@ def portion(listed: Sequence[str], start: int, *, query: str | None = None, so_f
 
 def feedback_text(review: Review) -> str:
     """Return what the actor is told about a reply that is not clean."""
-    return f"{_HEADINGS[review.kind]}\n{review.told}\n{_AGAIN}"
+    return _said(review)
 
 
-def refusal_text(review: Review) -> str:
-    """Return what the actor is told where its reply changed nothing that could mend the fault."""
+def refusal_text(before: Review, review: Review) -> str:
+    """Return what the actor is told where its reply, now under `review`, mends nothing of what was wrong `before`."""
+    if review.kind == "clean":
+        begun = f"Your last reply leaves {before.part} out, and what is left out is not mended. Put it back"
+        return f"{begun}, and then change it or what makes it fail.\n{_said(before)}"
     named = review.part or "the reply"
     return (
-        f"Your last reply leaves {named} as it was, and everything else that matters. Something has to change: {named}, "
-        f"or whatever else makes it wrong, written anew and not left out. {_HEADINGS[review.kind]}\n{review.told}\n"
-        f"{_AGAIN}"
+        f"Your last reply leaves {named} as it was, and all else that matters. Something has to change: {named}, or "
+        f"whatever else makes it wrong, written anew and not left out.\n{_said(review)}"
     )
+
+
+def _said(review: Review) -> str:
+    return f"{_HEADINGS[review.kind]}\n{review.told}\n{_AGAIN}"
 
 
 _HEADINGS = {

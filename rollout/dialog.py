@@ -36,7 +36,10 @@ class DialogSettings:
 
     prompt: ActorPrompt = field(default_factory=ActorPrompt)
     max_retries: int = MAX_RETRIES
-    """For each portion of a problem; refused turns count."""
+    """For each portion of a problem."""
+    max_refusals: int = 1
+    """Refused turns of a portion that cost no retry; more are retries like others. 0 where two strategies are compared
+    at the same number of turns."""
     depth: Depth = "tests"
     history: Literal["whole", "last", "none"] = "whole"
     """What the actor is shown: the whole dialog; its last reply and what was said to it; or the request alone, which
@@ -47,6 +50,8 @@ class DialogSettings:
     def __post_init__(self) -> None:
         if not 0 <= self.max_retries <= MAX_RETRIES:
             raise InputError(f"max_retries: {self.max_retries} is not within 0 to {MAX_RETRIES}")
+        if self.max_refusals < 0:
+            raise InputError(f"max_refusals: {self.max_refusals} is less than 0")
         if self.depth != "compile" and not self.prompt.tests:
             raise InputError(f"depth: {self.depth!r} needs tests; set depth to 'compile' or prompt.tests to true")
         if self.prompt.incremental != (self.portion_size is not None):
@@ -62,6 +67,7 @@ class DialogSettings:
             "guidelines": self.prompt.guidelines,
             "examples": self.prompt.examples,
             "max_retries": self.max_retries,
+            "max_refusals": self.max_refusals,
             "depth": self.depth,
             "history": self.history,
             "portion_size": self.portion_size,
@@ -76,9 +82,16 @@ class Turn:
     review: Review
     portion: int
     """Which portion of the problem it is about, from 0."""
+    retry: int
+    """Which retry of its portion it is; 0 for the first turn."""
     seed: int
     refused: bool
-    """Whether it changed nothing that could mend the fault of the turn before."""
+    """Whether it changed nothing that could mend what was wrong before."""
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether nothing is left to be said about it."""
+        return self.review.kind == "clean" and not self.refused
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form; the text is among the trace's messages."""
@@ -88,6 +101,7 @@ class Turn:
             "finished": completion.finished,
             "seed": self.seed,
             "portion": self.portion,
+            "retry": self.retry,
             "refused": self.refused,
             "review": self.review.record(),
             **({} if completion.server is None else {"server": dict(completion.server)}),
@@ -119,7 +133,7 @@ class DialogTrace:
             "messages": [dict(turn) for turn in self.messages],
             "turns": [turn.record() for turn in self.turns],
             "finished": self.turns[-1].completion.finished,
-            "accepted": self.turns[-1].review.kind == "clean",
+            "accepted": self.turns[-1].is_accepted,
             "sample": self.sample,
             "hint": False,
             "seed": self.seed,
@@ -182,9 +196,9 @@ def after_retries(record: Mapping[str, Any], num: int) -> dict[str, Any]:
     turns = record["turns"]
     if any(turn["portion"] for turn in turns):
         raise InputError(f"dialog {record['id']}: its problem came in portions, so no turn is the n-th retry")
-    kept = turns[: num + 1]
+    kept = [turn for turn in turns if turn["retry"] <= num]
     messages = record["messages"][: turn_places(record)[len(kept) - 1] + 1]
-    accepted = kept[-1]["review"]["kind"] == "clean"
+    accepted = kept[-1]["review"]["kind"] == "clean" and not kept[-1]["refused"]
     cut = {**record, "messages": messages, "turns": kept, "finished": kept[-1]["finished"], "accepted": accepted}
     if len(kept) < len(turns):
         cut.pop("judgement", None)
@@ -209,8 +223,9 @@ class _Dialog:
         self._statements = statements(problem)
         self._portion = 0
         self._retries = 0
+        self._refusals = 0
         self._before: Review | None = None
-        """The review of the turn before within this portion."""
+        """The review of this portion's last turn that was not refused: what a reply has to differ from."""
         self._readable: str | None = None
         """The last reply that compiled."""
         self._messages: list[dict[str, str]] = [message("system", system_text(settings.prompt))]
@@ -238,22 +253,41 @@ class _Dialog:
 
     def take(self, completion: Completion, review: Review) -> None:
         """Add a turn, and decide how the dialog goes on."""
-        fed_back = self.settings.history != "none"
-        refused = fed_back and self._before is not None and review.kind != "clean" and not mends(self._before, review)
-        self._turns.append(Turn(completion, review, self._portion, self.turn_seed(), refused))
+        refused = self._is_refused(review)
+        turn = Turn(completion, review, self._portion, self._retries, self.turn_seed(), refused)
+        self._turns.append(turn)
         self._messages.append(message("assistant", completion.text))
         if review.kind not in ("reply", "compile"):
             self._readable = completion.text
-        self._before = review
+        is_free = refused and self._refusals < self.settings.max_refusals
         if review.kind == "error":
             self.over = True
-        elif review.kind == "clean" or self._retries == self.settings.max_retries:
+        elif turn.is_accepted or (self._retries == self.settings.max_retries and not is_free):
             self._close()
         else:
-            self._retries += 1
-            if fed_back:
-                said = refusal_text(review) if refused else feedback_text(review)
-                self._messages.append(message("user", said))
+            self._refusals += is_free
+            self._retries += not is_free
+            self._answer(review, refused=refused)
+
+    def _answer(self, review: Review, *, refused: bool) -> None:
+        """Tell the actor what is wrong, if it is to be told."""
+        if self.settings.history != "none":
+            was_wrong = self._before if refused else None
+            said = feedback_text(review) if was_wrong is None else refusal_text(was_wrong, review)
+            self._messages.append(message("user", said))
+        if not refused:
+            self._before = review
+
+    def _is_refused(self, review: Review) -> bool:
+        """Say whether a turn mends nothing of what was wrong before; who resamples was told of nothing.
+
+        A suite that passes because the failing test was left out is refused; one that passes because two tests got
+        explanations of their own is not.
+        """
+        before = self._before
+        if before is None or self.settings.history == "none" or (review.kind == "clean" and not before.failing):
+            return False
+        return not mends(before, review)
 
     def trace(self, sampling: Sampling, policy: PolicyDigests) -> DialogTrace:
         """Return the finished dialog."""
@@ -288,6 +322,7 @@ class _Dialog:
             return
         self._portion += 1
         self._retries = 0
+        self._refusals = 0
         self._before = None
         self._open()
 

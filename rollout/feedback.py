@@ -17,8 +17,9 @@ from critics.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError
 from critics.asp.critic import feedback_of, source_of
 from critics.asp.examination import Inspection, Outcome, Prepared, prepare, run
 from critics.asp.premises import Source, missing_premise
+from critics.asp.query import read_query
 from critics.asp.reader import Program
-from critics.asp.submission import ProgramTest
+from critics.asp.submission import ProgramTest, read_submission
 from critics.asp.suite import Failure, ill_posed
 from critics.asp.tokens import ProgramError
 from critics.judge import DEFAULT_TIMEOUT_S, TASKS_PER_WORKER
@@ -32,9 +33,6 @@ Depth = Literal["compile", "tests", "strict"]
 """How far feedback goes: to a consistent program; to tests that pass; to tests that could fail and premises that are
 all there, which is as far as it can go without judging the answer."""
 
-_QUERY_REASONS = frozenset(
-    ("query_syntax", "query_injection", "cyclic_ref", "unsafe_query_var", "unused_block", "trivial_query", "no_query")
-)
 _NAMED_TEST = re.compile(r"test (\d+)[:,]")
 _CUT_OFF = "the reply was cut off by the length limit before its JSON object was complete; write a shorter one"
 
@@ -198,16 +196,24 @@ def _unreadable(reply: Reply, error: ProgramError) -> Review:
             return _fault("reply", "cut_off", _CUT_OFF, "the reply", written)
         return _fault("reply", error.reason, str(error), "the reply", written)
     kind = "reply" if error.reason in ("json", "schema") else "compile"
-    return _fault(kind, error.reason, str(error), _part_at_fault(error), _spelled(data))
+    return _fault(kind, error.reason, str(error), _part_at_fault(reply.text, error), _spelled(data))
 
 
-def _part_at_fault(error: ProgramError) -> str:
+def _part_at_fault(text: str, error: ProgramError) -> str:
     named = _NAMED_TEST.match(str(error))
     if named is not None:
         return f"test {named[1]}"
     if error.reason in ("json", "schema"):
         return "the reply"
-    return "the query" if error.reason in _QUERY_REASONS else "the program"
+    try:
+        query = read_submission(text).query
+    except ProgramError:
+        return "the program"
+    try:
+        read_query(query)
+    except ProgramError:
+        return "the query"
+    return "the program"
 
 
 def _object(text: str) -> dict[str, Any] | None:

@@ -280,13 +280,13 @@ class MaskEngine:
         found = self._walked(row, states=True)
         assert found.states is not None
         needs = {i: self._fewest_from(row.automaton, state) for i, state in zip(found.ids, found.states, strict=True)}
-        _, doubtful = self._split(row, found)
-        for i in doubtful:
+        opening = [i for node, depth in found.ends for i in self.trie.opening(node, depth)]
+        for i in opening:
             after = row.after(self.trie.bytes_of(i))
             if after is not None:
                 needs[i] = self.fewest(after)
         answer = mask.ids, np.array([needs.get(i, 0) for i in mask.ids.tolist()], dtype=np.int64)
-        if not doubtful:
+        if not opening:
             _keep(self._needs, key, answer, _MOST_MASKS)
         return answer
 

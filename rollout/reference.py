@@ -27,13 +27,13 @@ class GuidedLogits(LogitsProcessor):
         self._switches = switches
         self._unmasked: torch.Tensor | None = None
 
-    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
+    def __call__(self, input_ids: torch.LongTensor, scores: Any) -> Any:
         """Return the scores with minus infinity for what may not come next; `input_ids` end in the last tokens."""
         if self.requests[0].output or self._unmasked is not None:
             self.take(input_ids[:, -1].tolist())
         self._unmasked = scores
         # `generate` hands over a copy of its own, which is changed in place where nobody asks for it afterwards.
-        masked: Any = scores.clone() if self._switches.log_probabilities else scores
+        masked = scores.clone() if self._switches.log_probabilities else scores
         refuse(masked, self.allowed(), len(self._masks.vocabulary))
         for row, request in enumerate(self.requests):
             if request.ended:

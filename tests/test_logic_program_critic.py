@@ -416,7 +416,7 @@ def test_the_solvers_and_the_evaluator_agree_on_every_model(body: Term) -> None:
     formula = Quantified("exists", (("v", (0, 1, 2)),), body)
     grounder = Grounder(FUNCTIONS)
     ground = grounder.ground(formula)
-    outcome = Z3Solver(grounder.unknowns(), [ground]).check([])
+    outcome = Z3Solver(grounder.unknowns(), [ground]).check()
     if isinstance(outcome, Satisfiable):
         assert Evaluation(FUNCTIONS, grounder.model(outcome.values)).holds(formula)
     else:

@@ -251,18 +251,15 @@ def verdict_of(trace: Any) -> Any:
 
 def assert_well_guided(problem: Problem, text: str) -> None:
     """Every block was allowed where it stands, and none is open."""
-    guide = LogicGuide.for_problem(problem)
+    assert_allowed(LogicGuide.for_problem(problem), text)
+
+
+def assert_allowed(guide: LogicGuide, text: str) -> None:
     at = 0
     while (start := text.find("[[", at)) >= 0:
         at = text.index("]]", start) + 2
         assert accepts(guide.allowed(), text[start + 2 : at].encode()), text[start:at]
         guide.close(text[start + 2 : at - 2].encode())
-
-
-def misspelled(script: str) -> str:
-    """Spoil what is inferred, and the form of an axiom."""
-    script = script.replace("[[axiom:(", "[[axiom: (", 1)
-    return re.sub(r"\[\[infer:\(not ", "[[infer:(never ", script).replace("[[infer:((", "[[infer:(")
 
 
 @pytest.mark.parametrize(("way", "stops", "kind"), CASES)
@@ -679,15 +676,11 @@ def test_a_real_server_is_held_to_a_block_token_by_token(served, chat_model):
     guide = LogicGuide.for_problem(PROBLEMS[0])
     for block in (b"axiom:(cat 'x) -> (warm 'x)", b"axiom:(cat 'x) -> (calm 'x)", b"axiom:(cat tom)"):
         guide.close(block)
-    (done,) = policy.complete(
-        ['[{"role": "user", "content": "Go on."}]'], [guide], [3], Sampling("guided", 1.0, 1, 300)
-    )
+    prompt = '[{"role": "user", "content": "Go on."}]'
+    (done,) = policy.complete([prompt], [guide.clone()], [3], Sampling("guided", 1.0, 1, 300))
     assert done.server is not None
     assert done.server["violations"] > 0
-    text = done.text
-    while "[[" in text:
-        block, _, text = text.partition("[[")[2].partition("]]")
-        assert block.partition(":")[0] in ("object", "prop", "relation", "axiom", "goal", "infer")
+    assert_allowed(guide, done.text)
 
 
 def test_a_real_server_writes_free_text_as_its_model_does_here(served, chat_model):

@@ -68,7 +68,8 @@ def execute(program: LogicProgram) -> Execution:
     if possible.model is None or len(run.holding()) != 1:
         return run
     numbers = iter(range(len(queries), len(queries) + sum(map(len, formulas))))
-    trivial = [any([_is_trivial(solver, next(numbers)) for _ in said]) for said in formulas]
+    own = [[next(numbers) for _ in said] for said in formulas]
+    trivial = [any(_is_trivial(solver, number) for number in said) for said in own]
     return Execution(possible, tuple(replace(o, trivial=t) for o, t in zip(options, trivial, strict=True)))
 
 

@@ -7,11 +7,16 @@ sufficient: the formalisation stays on trust.
 
 import re
 from collections.abc import Sequence
+from typing import Any
 from typing import Literal as Choice
 
 from critics.programs.core import Operator
 from critics.programs.declarations import Declarations
+from critics.programs.grounding import Ground
+from critics.programs.logic_program import LogicProgram
 from critics.programs.option import Mode, Option
+from critics.programs.refusal import Refusal
+from critics.verdict import Unproved, Vacuous
 
 QuestionMode = Choice["must", "could", "cannot", "could_be_false", "list", "extreme", "equivalence"]
 _MODES: dict[QuestionMode, frozenset[Mode]] = {
@@ -30,6 +35,34 @@ MAX_QUESTION = 2_000
 """Characters from the end; longer questions are not read to their start."""
 _ASKED = re.compile(r"\b(?:(?:which|each|any)(?: one)? of|which|how many|what)\b")
 _WORD = re.compile(r"[^\W_]+")
+
+
+def bar_of(
+    problem: dict[str, Any], program: LogicProgram, ground: Sequence[list[Ground]], holding: int
+) -> Refusal | None:
+    """Return what bars a program from being believed of which the option at `holding` alone holds, or None."""
+    if not program.constraints:
+        # Attack: put the premises where only the right option needs them.
+        return Refusal(Vacuous, "no_constraints", "the program has no constraints")
+    if _is_repeated(ground):
+        # Attack: shrink a sort, so that wrong options become one another.
+        return Refusal(Vacuous, "repeated_option", "two options are the same formula")
+    if len({option.mode for option in program.options}) > 1:
+        # Attack: ask of the right option less than of the others.
+        return Refusal(Unproved, "mixed_helpers", "the options are judged by different helpers")
+    question = problem["question"]
+    if asks_otherwise(question, program.options) or asks_otherwise(program.question, program.options):
+        # Attack: ask what could be where the question asks what must be.
+        return Refusal(Unproved, "goal_mismatch", "the options' helpers do not ask what the question asks")
+    texts = problem["options"]
+    if texts is not None and leaves_unsaid(texts[holding], program.options[holding], program.declared):
+        return Refusal(Unproved, "option_mismatch", "the option that holds does not speak of what its text names")
+    return None
+
+
+def _is_repeated(ground: Sequence[Sequence[Ground]]) -> bool:
+    """Say whether two options say the same, once quantifiers are unrolled."""
+    return len(set(map(tuple, ground))) < len(ground)
 
 
 def question_mode(question: str) -> QuestionMode | None:

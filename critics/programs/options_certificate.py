@@ -6,13 +6,14 @@ The evidence holds, for the constraints and for each query of each option, a mod
 has everything without a model decided again by a second solver, and the program's fidelity to the problem.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from critics.checker import Rejected, digest
 from critics.problem import Problem, is_list, is_object
 from critics.programs.core import OUTSIDE, Evaluation, Function, Term, TooLarge, Undefined, Value
 from critics.programs.execution import Execution, Tables
+from critics.programs.fidelity import bar_of
 from critics.programs.grounding import Ground, Grounder
 from critics.programs.logic_program import LogicProgram, read_logic_program
 from critics.programs.second_solver import has_model
@@ -110,8 +111,6 @@ def check_options_certificate(certificate: dict[str, Any]) -> bool:
 
 
 def _check_decided(program: LogicProgram, certificate: dict[str, Any]) -> bool:
-    from critics.programs.options_critic import bar_of
-
     evidence = certificate["evidence"]
     grounder = Grounder(program.declared.functions)
     constraints = [grounder.ground(term) for term in program.constraints]
@@ -184,8 +183,3 @@ def _check_model(program: LogicProgram, rows: Any, query: Term | None) -> None:
     wanted = [*program.constraints, *([] if query is None else [query])]
     if not all(evaluation.holds(term) for term in wanted):
         raise Rejected("not_a_model")
-
-
-def is_repeated(ground: Sequence[Sequence[Ground]]) -> bool:
-    """Say whether two options say the same, once quantifiers are unrolled."""
-    return len(set(map(tuple, ground))) < len(ground)

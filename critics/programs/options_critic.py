@@ -4,17 +4,13 @@ Stricter than Logic-LM's runner, which takes the first option printed. Each refu
 What the text means is not known here: a certificate says `trusted`.
 """
 
-from collections.abc import Sequence
-from typing import Any
-
 from critics.checker import Rejected
 from critics.problem import Attempt, Problem
 from critics.programs.core import TooLarge, Undefined
 from critics.programs.execution import Execution, execute
-from critics.programs.fidelity import asks_otherwise, leaves_unsaid
-from critics.programs.grounding import Ground
+from critics.programs.fidelity import bar_of
 from critics.programs.logic_program import LogicProgram, read_logic_program
-from critics.programs.options_certificate import check_models, is_repeated, options_certificate
+from critics.programs.options_certificate import check_models, options_certificate
 from critics.programs.refusal import Refusal, is_wrong, refused
 from critics.programs.sections import ProgramError, Repairs
 from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
@@ -105,26 +101,3 @@ def _diagnosis(program: LogicProgram, *, many: bool) -> str:
     if modes <= {"sat", "not_valid"}:
         return "the constraints are too weak" if many else "the constraints are too strong"
     return "the helpers or the formulas of the options are wrong"
-
-
-def bar_of(
-    problem: dict[str, Any], program: LogicProgram, ground: Sequence[list[Ground]], holding: int
-) -> Refusal | None:
-    """Return what bars a program from being believed of which the option at `holding` alone holds, or None."""
-    if not program.constraints:
-        # Attack: put the premises where only the right option needs them.
-        return Refusal(Vacuous, "no_constraints", "the program has no constraints")
-    if is_repeated(list(ground)):
-        # Attack: shrink a sort, so that wrong options become one another.
-        return Refusal(Vacuous, "repeated_option", "two options are the same formula")
-    if len({option.mode for option in program.options}) > 1:
-        # Attack: ask of the right option less than of the others.
-        return Refusal(Unproved, "mixed_helpers", "the options are judged by different helpers")
-    question = problem["question"]
-    if asks_otherwise(question, program.options) or asks_otherwise(program.question, program.options):
-        # Attack: ask what could be where the question asks what must be.
-        return Refusal(Unproved, "goal_mismatch", "the options' helpers do not ask what the question asks")
-    texts = problem["options"]
-    if texts is not None and leaves_unsaid(texts[holding], program.options[holding], program.declared):
-        return Refusal(Unproved, "option_mismatch", "the option that holds does not speak of what its text names")
-    return None

@@ -18,7 +18,7 @@ def has_model(unknowns: Sequence[Function], formulas: Sequence[Ground]) -> tuple
     try:
         cvc5: Any = importlib.import_module("cvc5")
     except ImportError:
-        outcome = Z3Solver(unknowns, formulas).check([])
+        outcome = Z3Solver(unknowns, formulas).check()
         return (None if isinstance(outcome, Undecided) else isinstance(outcome, Satisfiable)), False
     solver = cvc5.Solver()
     solver.setOption("tlimit-per", str(LIMIT_MS))

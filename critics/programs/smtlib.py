@@ -40,8 +40,7 @@ def written(ground: Ground, *, cardinality: bool = False) -> str:
     """Return an expression's text; `cardinality` bounds counts in Z3's own way, which it propagates better."""
     if not isinstance(ground, tuple):
         return _constant(ground)
-    name, *rest = ground
-    parts: Sequence[Any] = rest
+    name, parts = ground[0], list[Any](ground[1:])
     if name == "cell":
         return f"c{parts[0]}"
     if cardinality and name in ("eq", "ne", "lt", "le", "gt", "ge") and (bound := _bounded_count(ground)) is not None:
@@ -62,10 +61,11 @@ def written(ground: Ground, *, cardinality: bool = False) -> str:
 
 def _bounded_count(ground: tuple[Any, ...]) -> str | None:
     """Return a count against a number as cardinality constraints; None for any other comparison."""
-    name, count, bound = ground
-    if not isinstance(count, tuple) or count[0] != "count" or isinstance(bound, tuple):
-        return None
-    counted: Sequence[Any] = count[1:]
+    match ground:
+        case (str(name), ("count", *parts), int(bound)):
+            counted: list[Any] = parts
+        case _:
+            return None
     texts = " ".join(written(part, cardinality=True) for part in counted)
     least, most = {
         "eq": (bound, bound), "ne": (bound, bound), "lt": (None, bound - 1), "le": (None, bound),

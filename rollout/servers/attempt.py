@@ -48,7 +48,8 @@ def resumed(written: str, reply: str) -> Resumed:
         rest = rest[match.end() :]
     if rest.startswith(written):
         return Resumed(rest[len(written) :], apologised)
-    if len(written) >= _RECOGNISED and rest.startswith(written[:_RECOGNISED]):
+    same = written[: max(_LEAST_OVERLAP, min(_RECOGNISED, len(rest)))]
+    if len(same) < len(written) and rest.startswith(same):
         return Resumed("", apologised, restarted=True)
     longest = min(len(written), len(rest))
     overlap = next((n for n in range(longest, _LEAST_OVERLAP - 1, -1) if written.endswith(rest[:n])), 0)

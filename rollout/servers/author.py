@@ -44,6 +44,8 @@ class Author:
     restarts: int = 0
     _stuck: int = 0
     _wants_token: bool = False
+    _takes_whole: bool = False
+    """Whether the model begins again, so that a stop string would end its reply before it comes to anything new."""
 
     def __post_init__(self) -> None:
         self.attempt = Attempt(self.guide)
@@ -91,7 +93,7 @@ class Author:
 
     async def _free(self, until: str) -> None:
         """Let the server write, up to `until` where it shows its stops."""
-        watched = self.guide is not None and self.capability.stops != "hidden"
+        watched = self.guide is not None and self.capability.stops != "hidden" and not self._takes_whole
         stops = (*((until,) if watched else ()), *((self.stop,) if self.stop else ()))
         reply = await self._ask(stops)
         text, marker = self._ending(reply, stops)
@@ -99,6 +101,7 @@ class Author:
             read = resumed(self.attempt.text, text)
             self.apologies += read.apologised
             self.restarts += read.restarted
+            self._takes_whole = self._takes_whole or read.restarted
             if read.restarted or (read.apologised and not read.text):
                 self._violated(kept=False)
                 return

@@ -1,0 +1,308 @@
+"""Masks over vocabularies of real size, against brute force and against other engines; no invalid block ever."""
+
+import random
+from collections import defaultdict
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+from critics.errors import InputError
+from rollout.automaton import Words, shortest
+from rollout.context_free import ContextFree
+from rollout.masks import MaskEngine
+from rollout.rows import Row
+from rollout.vocabulary import ROOT, Vocabulary
+from training.benches.synthetic import END, FreshOffers, offer_sets, vocabulary
+
+NESTED = """
+block: "say:" term
+term: NAME | "(" NAME (" " term)+ ")"
+NAME: /[a-z]{1,8}/
+"""
+
+
+@lru_cache(maxsize=2)
+def engine_of(size: int) -> MaskEngine:
+    return MaskEngine(vocabulary(size), [END])
+
+
+@lru_cache(maxsize=2)
+def by_first_byte(size: int) -> dict[int, list[int]]:
+    found = defaultdict(list)
+    for token_id, token in enumerate(vocabulary(size)):
+        if token:
+            found[token[0]].append(token_id)
+    return found
+
+
+@lru_cache(maxsize=2)
+def by_bracket(size: int) -> tuple[np.ndarray, list[int]]:
+    """The tokens that free text always allows, and those with a bracket in them."""
+    spelled = [(i, token) for i, token in enumerate(vocabulary_of(size)) if token]
+    return np.array([i for i, t in spelled if b"[" not in t]), [i for i, t in spelled if b"[" in t]
+
+
+@lru_cache(maxsize=2)
+def vocabulary_of(size: int) -> list:
+    return vocabulary(size)
+
+
+def legal_inside(text: bytes, left: list[bytes], later: list[list[bytes]]) -> bool:
+    """Whether `text` may go on from within a block that can still be closed by any of `left`."""
+    return any(
+        word.startswith(text) or (text.startswith(word) and legal_free(text[len(word) :], later)) for word in left
+    )
+
+
+def legal_free(text: bytes, later: list[list[bytes]]) -> bool:
+    """Whether `text` may stand in free text, `later` being the sets of the blocks to come."""
+    _, opened, inside = text.partition(b"[[")
+    return not opened or not inside or legal_inside(inside, later[0], later[1:])
+
+
+class Text:
+    """What a row has written, read as a whole: knows nothing of rows, automata and masks."""
+
+    def __init__(self, sets: list[list[bytes]]) -> None:
+        self.sets, self.free, self.inside = sets, b"", None
+
+    def write(self, token: bytes) -> None:
+        for byte in token:
+            if self.inside is None:
+                self.free += bytes([byte])
+                if self.free.endswith(b"[["):
+                    self.free, self.inside = b"", b""
+            else:
+                self.inside += bytes([byte])
+                if self.inside.endswith(b"]]"):
+                    assert self.inside in self.sets[0]
+                    self.sets, self.inside = self.sets[1:], None
+
+    def allowed(self, size: int) -> np.ndarray:
+        if self.inside is None:
+            pending = self.free[-1:] if self.free.endswith(b"[") else b""
+            without, brackets = by_bracket(size)
+            legal = [i for i in brackets if legal_free(pending + vocabulary_of(size)[i], self.sets)]
+            return np.union1d(without, [END, *legal])
+        left = [word[len(self.inside) :] for word in self.sets[0] if word.startswith(self.inside)]
+        candidates = (i for byte in {word[0] for word in left} for i in by_first_byte(size)[byte])
+        return np.array(sorted(i for i in candidates if legal_inside(vocabulary_of(size)[i], left, self.sets[1:])))
+
+
+def next_token(rng: random.Random, row: Row, ids: np.ndarray, size: int) -> bytes:
+    """Prefer what is long inside blocks, and what opens one outside."""
+    tokens = vocabulary_of(size)
+    if row.block is None:
+        return rng.choice([b" [[", b"[[", b" [", b"[[[", tokens[int(rng.choice(ids[2:]))], b"] [[infer: ("])
+    long = [i for i in ids if len(tokens[i]) > 2]
+    return tokens[int(rng.choice(long if long and rng.random() < 0.7 else ids))]
+
+
+@pytest.mark.parametrize("size", [32_000, 128_000])
+def test_masks_equal_brute_force_at_full_size(size):
+    engine, num_states, num_straddling = engine_of(size), 0, 0
+    for seed in range(42):
+        rng, sets = random.Random(seed), offer_sets(20, (5, 50, 200)[seed % 3], seed=seed)
+        row, text = Row(FreshOffers(f"brute {seed}", sets)), Text(sets)
+        while num_states < 24 * (seed + 1):
+            ids = engine.allowed(row)
+            assert np.array_equal(ids, text.allowed(size)), text.inside
+            num_straddling += row.block is not None and any(b"]]" in vocabulary_of(size)[i][:-2] for i in ids)
+            token = next_token(rng, row, ids, size)
+            if not row.accepts(token):
+                token = b" "
+            row.push(token)
+            text.write(token)
+            num_states += 1
+    assert num_states >= 1_000
+    assert num_straddling > 10
+
+
+def write_blocks(engine: MaskEngine, num_blocks: int, *, seed: int) -> int:
+    """Write at random under the masks; return how many tokens it took. `Text` asserts that every block is offered."""
+    rng, num_tokens, num_written = random.Random(seed), 0, 0
+    tokens = engine.vocabulary
+    while num_written < num_blocks:
+        sets = offer_sets(40, rng.choice((1, 5, 50)), seed=rng.randrange(10**9))
+        row, text = Row(FreshOffers(f"blocks {seed} {num_written}", sets)), Text(sets)
+        while len(text.sets) > 3 and num_written + 40 - len(text.sets) < num_blocks:
+            mask = engine.mask(row)
+            if mask.all_but:
+                opening = [t for t in (b" [[", b"[[", b"] [[infer: (", b"x") if row.accepts(t)]
+                token = rng.choice(opening)
+            else:
+                token = tokens[int(rng.choice(mask.ids))]
+            assert token is not None
+            row.push(token)
+            text.write(token)
+            num_tokens += 1
+        num_written += 40 - len(text.sets)
+    return num_tokens
+
+
+def test_no_block_is_invalid():
+    assert write_blocks(engine_of(32_000), 1_500, seed=1) > 1_500
+
+
+@pytest.mark.slow
+def test_no_block_of_a_hundred_thousand_is_invalid():
+    assert write_blocks(engine_of(128_000), 100_000, seed=2) > 100_000
+
+
+@pytest.mark.parametrize("size", [32_000, 128_000])
+def test_masks_equal_those_of_xgrammar(size):
+    """Its grammar is one block and free text after it, in which no other block begins."""
+    xgrammar = pytest.importorskip("xgrammar", reason="an oracle for tests alone: pip install --no-deps xgrammar")
+    tokens = vocabulary_of(size)
+    described = xgrammar.TokenizerInfo(
+        [token or b"" for token in tokens], xgrammar.VocabType.RAW, vocab_size=size, stop_token_ids=[END]
+    )
+    compiler, num_states = xgrammar.GrammarCompiler(described), 0
+    for seed in range(32):
+        rng, sets = random.Random(seed), offer_sets(2, (5, 50)[seed % 2], seed=seed)
+        words = " | ".join(f'"{word.decode()}"' for word in sets[0])
+        compiled = compiler.compile_grammar(f'root ::= ({words}) tail\ntail ::= ([^[] | "[" [^[])* ("[" | "[[")?')
+        matcher, row = xgrammar.GrammarMatcher(compiled), Row(FreshOffers(f"xgrammar {size} {seed}", sets))
+        row.push(b"[[")
+        bitmask = xgrammar.allocate_token_bitmask(1, size)
+        while row.block is not None:
+            matcher.fill_next_token_bitmask(bitmask)
+            bits = np.unpackbits(bitmask.numpy().view(np.uint8), bitorder="little")[:size]
+            ids = engine_of(size).allowed(row)
+            # What opens the next block and writes into it is beyond a grammar that is fixed beforehand.
+            beyond = [i for i in ids.tolist() if b"[[" in tokens[i][:-2]]
+            assert np.flatnonzero(bits).tolist() == np.setdiff1d(ids, beyond).tolist()
+            choice = int(rng.choice(np.setdiff1d(ids, beyond)))
+            assert matcher.accept_token(choice)
+            row.push(tokens[choice])
+            num_states += 1
+    assert num_states > 250
+
+
+def test_a_context_free_grammar_masks_as_a_walk_of_its_own_automaton_does():
+    pytest.importorskip("llguidance")
+    engine, num_states = MaskEngine(vocabulary_of(32_000)[:1_500], [END]), 0
+
+    class Saying:
+        def __init__(self, automaton):
+            self.automaton, self.key = automaton, automaton.key
+
+        def allowed(self):
+            return self.automaton
+
+        def close(self, block):
+            pass
+
+        def clone(self):
+            return self
+
+    class Walked:
+        """The same automaton, but not known as one that llguidance serves."""
+
+        def __init__(self, inner):
+            self.key, self.start, self.pattern = ("walked", inner.key), inner.start, None
+            self.step, self.done = inner.step, inner.done
+
+        def state_key(self, state):
+            return self.key, state
+
+    for seed in range(8):
+        rng, grammar = random.Random(seed), ContextFree(NESTED)
+        row, slow = Row(Saying(grammar)), Row(Saying(Walked(grammar)))
+        row.push(b"[[")
+        slow.push(b"[[")
+        while row.block is not None and num_states < 15 * (seed + 1):
+            ids = engine.allowed(row).tolist()
+            assert ids == engine.allowed(slow).tolist()
+            assert ids
+            token = engine.vocabulary[rng.choice(ids)]
+            row.push(token)
+            slow.push(token)
+            num_states += 1
+    assert num_states > 60
+
+
+def test_a_grammar_that_cannot_be_read_is_named():
+    pytest.importorskip("llguidance")
+    with pytest.raises(InputError, match="grammar: llguidance cannot read it"):
+        ContextFree("block: nowhere")
+
+
+def spellings(text: bytes, tokens: list[bytes]) -> int:
+    """The least number of tokens that spell a text, by trying all."""
+    if not text:
+        return 0
+    return 1 + min((spellings(text[len(t) :], tokens) for t in tokens if text.startswith(t)), default=10**6)
+
+
+def test_near_the_limit_only_blocks_that_still_fit():
+    letters = [bytes([byte]) for byte in range(32, 127)]
+    tokens = [*letters, b"ab", b"abc", b"[[a", b"]]", b"c]]", b" [[", b"cd", b"d]] [[", b"bcd]"]
+    engine = MaskEngine([None, *tokens], [0])
+    sets = [[b"abcd]]", b"ab]]", b"xxxxxxxx]]"]] * 9
+    for seed in range(30):
+        rng, row = random.Random(seed), Row(FreshOffers("fit", sets))
+        for left in range(14, 0, -1):
+            ids = engine.fitting(row, left)
+            listed = set(ids.ids.tolist())
+            allowed = set(range(len(tokens) + 1)) - listed if ids.all_but else listed
+            for token_id in engine.allowed(row).tolist():
+                after = row if token_id == 0 else row.after(tokens[token_id - 1])
+                inside = after is not None and after.block is not None
+                need = min(spellings(e, tokens) for e in after.automaton.endings(after.block)) if inside else 0
+                assert (token_id in allowed) == (need < left), (row.block, token_id, left)
+            choice = rng.choice(sorted(allowed))
+            if choice:
+                row.push(tokens[choice - 1])
+        assert row.block is None
+
+
+def test_what_is_forced_is_what_all_words_left_have_in_common():
+    tokens = [bytes([byte]) for byte in range(256)] + [b"infer: (", b"infer", b"warm", b" tom", b")]]", b")]].", b")"]
+    engine = MaskEngine(tokens, [])
+    row = Row(FreshOffers("forced", [[b"infer: (warm tom)]]", b"infer: (warm rex)]]"]]))
+    assert engine.forced(row) == []
+    row.push(b"[[")
+    assert b"".join(tokens[i] for i in engine.forced(row)) == b"infer: (warm "[:-1]
+    row.push(b"infer: (warm t")
+    written = b"".join(tokens[i] for i in engine.forced(row))
+    assert written == b"om"
+    row.push(written)
+    assert engine.forced(row) == []
+
+
+def test_a_spelling_that_is_not_the_text_is_not_used():
+    tokens = [bytes([byte]) for byte in range(256)]
+    engine = MaskEngine(tokens, [], spell=lambda text: [32, *text])
+    row = Row(FreshOffers("spelled", [[b"abc]]"]]))
+    row.push(b"[[")
+    assert bytes(engine.forced(row)) == b"abc]]"
+
+
+def test_the_trie_finds_what_sorting_finds():
+    tokens = vocabulary(3_000)
+    trie = Vocabulary(tokens)
+    for start in (b" t", b"(", b"infer", b"]]"):
+        node = trie.follow(ROOT, start)
+        assert node != ROOT
+        assert sorted(trie.below(node).tolist()) == [i for i, t in enumerate(tokens) if t and t.startswith(start)]
+        longer = {bytes([byte]) for byte, _ in trie.children(node)}
+        assert longer == {t[len(start) :][:1] for t in tokens if t and t.startswith(start) and len(t) > len(start)}
+
+
+def test_reading_many_bytes_at_once_is_reading_them_one_by_one():
+    words = Words(offer_sets(1, 200, seed=3)[0])
+    for seed in range(300):
+        rng = random.Random(seed)
+        word = rng.choice(words.words)
+        at, length = rng.randrange(len(word)), rng.randrange(1, 12)
+        state = words.start
+        for byte in word[:at]:
+            state = words.step(state, byte)
+        text = word[at : at + length] if rng.random() < 0.7 else rng.choice(words.words)[at : at + length]
+        slow = state
+        for byte in text:
+            slow = None if slow is None or words.done(slow) else words.step(slow, byte)
+        assert words.read(state, text) == slow
+    assert shortest(words, words.start) == min(words.words, key=len)
