@@ -81,7 +81,7 @@ def test_a_critic_that_raises_is_an_error_whatever_it_raises(monkeypatch: pytest
 
 
 def test_a_format_without_a_critic_is_an_error_and_an_unknown_one_no_attempt():
-    verdict = judge_record(attempt(format_="csp"))
+    verdict = judge_record(attempt(format_="z3-python"))
     assert (verdict["verdict"], verdict["reason"]) == ("error", "no_critic")
     with pytest.raises(RecordError, match="format"):
         judge_record(attempt(format_="poem"))
