@@ -64,6 +64,8 @@ def plain_head(model: Any) -> torch.nn.Linear | None:
 def serves_ragged_rows(model: Any) -> bool:
     """Say whether a ragged cache serves the model: full attention in every layer, and positions as an argument."""
     plain = model.get_base_model() if hasattr(model, "get_base_model") else model
+    if not hasattr(plain, "config"):
+        return False
     text = plain.config.get_text_config()
     takes = set(inspect.signature(plain.forward).parameters)
     if not {"position_ids", "attention_mask", "past_key_values", "logits_to_keep"} <= takes:

@@ -24,7 +24,7 @@ from critics.asp.suite import Failure, ill_posed
 from critics.asp.tokens import ProgramError
 from critics.judge import DEFAULT_TIMEOUT_S, TASKS_PER_WORKER
 from critics.lifeline import confine
-from critics.problem import Problem, is_object
+from critics.problem import Problem, is_list, is_object
 
 Kind = Literal["clean", "reply", "compile", "contradiction", "tests", "unknown", "error"]
 """reply: not the JSON that is asked for; contradiction: no answer set without any test; unknown: a budget ran out;
@@ -34,6 +34,8 @@ Depth = Literal["compile", "tests", "strict"]
 all there, which is as far as it can go without judging the answer."""
 
 _NAMED_TEST = re.compile(r"test (\d+)[:,]")
+_LONGEST_TOLD = 4_000
+"""Characters of one feedback: an explanation with hundreds of ground instances would push the problem out of sight."""
 _CUT_OFF = "the reply was cut off by the length limit before its JSON object was complete; write a shorter one"
 
 
@@ -176,7 +178,7 @@ def _beyond_passing(reply: Reply, prepared: Prepared, outcome: Outcome) -> Revie
 
 
 def _fault(kind: Kind, reason: str, told: str, part: str, written: Written) -> Review:
-    return Review(kind, reason, told, part, written, num_tests=len(written.tests))
+    return Review(kind, reason, _shortened(told), part, written, num_tests=len(written.tests))
 
 
 def _test_fault(reason: str, told: str, failing: tuple[int, ...], prepared: Prepared) -> Review:
@@ -184,7 +186,12 @@ def _test_fault(reason: str, told: str, failing: tuple[int, ...], prepared: Prep
         part = ", ".join(f"test {position + 1}" for position in failing)
     else:
         part = "the program" if told.startswith("nothing can make") else "the tests"
-    return Review("tests", reason, told, part, _written(prepared), failing, len(prepared.submission.tests))
+    written = _written(prepared)
+    return Review("tests", reason, _shortened(told), part, written, failing, len(written.tests))
+
+
+def _shortened(told: str) -> str:
+    return told if len(told) <= _LONGEST_TOLD else f"{told[:_LONGEST_TOLD]} .."
 
 
 def _unreadable(reply: Reply, error: ProgramError) -> Review:
@@ -228,7 +235,7 @@ def _spelled(data: dict[str, Any]) -> Written:
     """Return what an unreadable object says, by key and up to blanks."""
     lowered = {key.strip().lower(): value for key, value in data.items()}
     tests = lowered.pop("tests", [])
-    listed: list[Any] = tests if isinstance(tests, list) else [tests]
+    listed = tests if is_list(tests) else [tests]
     query = lowered.pop("query", "")
     return Written(_flat(lowered), tuple(map(_flat, listed)), _flat(query))
 

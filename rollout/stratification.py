@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 from critics.problem import is_object
 from rollout.conversation import Messages, message
@@ -70,7 +70,7 @@ def read_classes(reply: str, num: int) -> list[LogicClass | None]:
     if not is_object(data):
         return [None] * num
     named = (data.get(str(number)) for number in range(1, num + 1))
-    return [cast(LogicClass, name) if name in LOGIC_CLASSES else None for name in named]
+    return [name if name in LOGIC_CLASSES else None for name in named]
 
 
 def classify(

@@ -1,5 +1,7 @@
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,3 +36,33 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build_model(config, tokenizer).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def model_that_likes() -> Callable[..., Any]:
+    """Return a maker of small random Llamas: `make(vocabulary, liked, seed=.., strength=.., eos=..)`.
+
+    `liked` says of a token's bytes whether its logit is raised by `strength`; end-of-text is all but ruled out.
+    """
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    class Liking(LlamaForCausalLM):
+        taste: torch.Tensor
+
+        def forward(self, *arguments: Any, **options: Any) -> Any:
+            output = super().forward(*arguments, **options)
+            output.logits = output.logits + self.taste
+            return output
+
+    def make(
+        vocabulary: Sequence[bytes | None], liked: Callable[[bytes], bool], *, seed: int, strength: float, eos: int
+    ) -> Any:
+        torch.manual_seed(seed)
+        size = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 1}
+        model = Liking(LlamaConfig(vocab_size=len(vocabulary), initializer_range=0.5, **size)).eval()
+        model.taste = strength * torch.tensor([token is not None and liked(token) for token in vocabulary])
+        model.taste[eos] = -20.0
+        return model
+
+    return make

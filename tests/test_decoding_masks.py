@@ -3,7 +3,6 @@
 import random
 from bisect import bisect_left
 from functools import lru_cache
-from itertools import islice, takewhile
 
 import numpy as np
 import pytest
@@ -36,17 +35,19 @@ def in_order(size: int) -> list[tuple[bytes, int]]:
 def candidates(size: int, word: bytes) -> list[int]:
     """The tokens that agree with a word on its first three bytes, as far as either goes."""
     spelled = in_order(size)
-    found = takewhile(lambda e: e[0].startswith(word[:3]), islice(spelled, bisect_left(spelled, (word[:3],)), None))
+    first, last = (bisect_left(spelled, (end,)) for end in (word[:3], word[:3] + b"\xff"))
     places = [bisect_left(spelled, (word[:length],)) for length in (1, 2)]
     short = [spelled[place] for length, place in enumerate(places, 1) if spelled[place][0] == word[:length]]
-    return [i for _, i in (*short, *found)]
+    return [i for _, i in (*short, *spelled[first:last])]
 
 
 @lru_cache(maxsize=2)
 def by_bracket(size: int) -> tuple[np.ndarray, list[int]]:
-    """The tokens that free text always allows, and those with a bracket in them."""
+    """Which tokens free text always allows, and those with a bracket in them."""
     spelled = [(i, token) for i, token in enumerate(vocabulary_of(size)) if token]
-    return np.array([i for i, t in spelled if b"[" not in t]), [i for i, t in spelled if b"[" in t]
+    without = np.zeros(size, dtype=bool)
+    without[[i for i, t in spelled if b"[" not in t]] = True
+    return without, [i for i, t in spelled if b"[" in t]
 
 
 @lru_cache(maxsize=2)
@@ -90,7 +91,9 @@ class Text:
             pending = self.free[-1:] if self.free.endswith(b"[") else b""
             without, brackets = by_bracket(size)
             legal = [i for i in brackets if legal_free(pending + vocabulary_of(size)[i], self.sets)]
-            return np.union1d(without, [END, *legal])
+            allowed = without.copy()
+            allowed[[END, *legal]] = True
+            return np.flatnonzero(allowed)
         left = [word[len(self.inside) :] for word in self.sets[0] if word.startswith(self.inside)]
         tried = {i for start in {word[:3] for word in left} for i in candidates(size, start)}
         return np.array(sorted(i for i in tried if legal_inside(vocabulary_of(size)[i], left, self.sets[1:])))

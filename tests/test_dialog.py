@@ -228,6 +228,14 @@ def test_a_fault_has_a_kind_and_a_part(text: str, kind: str, part: str) -> None:
     assert found.told
 
 
+def test_no_feedback_is_longer_than_a_problem() -> None:
+    endless = [f"% R{n}: {'Dogs that bark are loud. ' * 40}\np{n}(X) :- p{n - 1}(X)." for n in range(1, 20)]
+    chain = written([*endless, "p0(a).", "% R30: Never.", ":- p19(X)."], [], ["ATOM(p19(a))"])
+    found = said(chain)
+    assert found.kind == "contradiction"
+    assert 4_000 < len(found.told) < 4_100
+
+
 def test_strict_feedback_tells_of_idle_tests_and_missing_premises() -> None:
     idle = written(tests=[GOOD_TEST, {**OTHER_TEST, "Facts": [], "do-not-infer": ["wet(d2)"], "infer-All": []}])
     assert said(idle).kind == "clean"
@@ -315,10 +323,12 @@ def test_dialogs_go_on_side_by_side_and_each_has_its_own_seeds() -> None:
 
 def test_what_is_over_is_kept_when_the_policy_cannot_go_on() -> None:
     class Failing(Listening):
-        def complete(self, *given: Any) -> list[Completion]:
+        def complete(
+            self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
+        ) -> list[Completion]:
             if self.prompts:
                 raise Interrupted([None], RunFailed("the server is gone"))
-            return super().complete(*given)
+            return super().complete(prompts, guides, seeds, sampling)
 
     problems = [PROBLEM, replace(PROBLEM, id="q")]
     dialogs = converse(

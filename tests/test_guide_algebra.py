@@ -5,12 +5,10 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import sympy
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -396,26 +394,11 @@ def test_a_token_may_state_an_equation_and_solve_it():
     assert not row.accepts(b"=x*x]] [[solve:x")
 
 
-class RandomModel:
-    """A causal LM for `sample_batch` that likes long tokens and a few letters."""
-
-    device = torch.device("cpu")
-
-    def __init__(self, seed: int) -> None:
-        self._random = torch.Generator().manual_seed(seed)
-        liked = [token is not None and (len(token) > 1 or token in b"xy=]") for token in VOCABULARY]
-        self._taste = 3.0 * torch.tensor(liked)
-        self._taste[EOS] = -9.0
-
-    def __call__(self, input_ids: torch.Tensor, **_: object) -> SimpleNamespace:
-        noise = torch.randn(len(input_ids), 1, len(VOCABULARY), generator=self._random)
-        return SimpleNamespace(logits=noise + self._taste)
-
-
-def test_a_sampling_policy_writes_only_sound_algebra():
+def test_a_sampling_policy_writes_only_sound_algebra(model_that_likes):
+    model = model_that_likes(VOCABULARY, lambda t: len(t) > 1 or t in b"xy=]", seed=2, strength=3.0, eos=EOS)
     requests = [Request([1], seed, Row(AlgebraGuide())) for seed in range(6)]
     outputs = sample_batch(
-        RandomModel(2),
+        model,
         requests,
         MaskEngine(VOCABULARY, [EOS]),
         temperature=1.0,

@@ -1,9 +1,7 @@
 import random
 import re
-from types import SimpleNamespace
 
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -206,28 +204,12 @@ def test_a_token_that_sets_and_gets_knows_the_new_value():
     row.push(b"so [[get:a=b]]")
 
 
-class RandomModel:
-    """A causal LM for `sample_batch` that likes whole actions and the few letters of which it makes names."""
-
-    device = torch.device("cpu")
-
-    def __init__(self, seed: int) -> None:
-        self._random = torch.Generator().manual_seed(seed)
-        liked = [token is not None and (len(token) > 1 or token in b"ab=]") for token in VOCABULARY]
-        self._taste = 4.0 * torch.tensor(liked)
-
-    def __call__(self, input_ids: torch.Tensor, **_: object) -> SimpleNamespace:
-        noise = torch.randn(len(input_ids), 1, len(VOCABULARY), generator=self._random)
-        return SimpleNamespace(
-            logits=noise + self._taste - 9.0 * torch.nn.functional.one_hot(torch.tensor(EOS), len(VOCABULARY))
-        )
-
-
-def test_a_sampling_policy_gets_only_what_it_set():
+def test_a_sampling_policy_gets_only_what_it_set(model_that_likes):
+    model = model_that_likes(VOCABULARY, lambda t: len(t) > 1 or t in b"ab=]", seed=7, strength=4.0, eos=EOS)
     engine, options = MaskEngine(VOCABULARY, [EOS]), {"temperature": 1.0, "max_new_tokens": 200, "eos_id": EOS}
     for several in (False, True):
         requests = [Request([1 + ord("x")], seed, Row(MemoryGuide(several=several))) for seed in range(4)]
-        outputs = sample_batch(RandomModel(7), requests, engine, pad_id=EOS, **options)
+        outputs = sample_batch(model, requests, engine, pad_id=EOS, **options)
         num_got = 0
         for ids in outputs:
             written = b"".join(VOCABULARY[i] or b"" for i in ids).decode(errors="replace")

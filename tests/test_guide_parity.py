@@ -19,11 +19,9 @@ import math
 import random
 import re
 from itertools import product
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -132,25 +130,11 @@ def test_a_mask_equals_brute_force_on_random_walks():
     assert states == 800
 
 
-class RandomModel:
-    """A causal LM for `sample_batch` that likes long tokens."""
-
-    device = torch.device("cpu")
-
-    def __init__(self, seed: int) -> None:
-        self._random = torch.Generator().manual_seed(seed)
-        self._taste = 4.0 * torch.tensor([token is not None and len(token) > 1 for token in VOCABULARY])
-        self._taste[EOS] = -9.0
-
-    def __call__(self, input_ids: torch.Tensor, **_: object) -> SimpleNamespace:
-        noise = torch.randn(len(input_ids), 1, len(VOCABULARY), generator=self._random)
-        return SimpleNamespace(logits=noise + self._taste)
-
-
-def test_a_sampling_policy_is_always_right():
+def test_a_sampling_policy_is_always_right(model_that_likes):
+    model = model_that_likes(VOCABULARY, lambda t: len(t) > 1, seed=5, strength=4.0, eos=EOS)
     requests = [Request([1], seed, Row(ParityGuide())) for seed in range(4)]
     outputs = sample_batch(
-        RandomModel(5),
+        model,
         requests,
         MaskEngine(VOCABULARY, [EOS]),
         temperature=1.0,

@@ -1,9 +1,7 @@
 import random
 import re
-from types import SimpleNamespace
 
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -194,25 +192,11 @@ def test_a_token_may_end_in_the_middle_of_a_character():
     assert [VOCABULARY[i] for i in ids] == [b"\xa8", b"\xa8m"]
 
 
-class RandomModel:
-    """A causal LM for `sample_batch` that likes to quote."""
-
-    device = torch.device("cpu")
-
-    def __init__(self, seed: int) -> None:
-        self._random = torch.Generator().manual_seed(seed)
-        self._taste = 5.0 * torch.tensor([token is not None and len(token) > 1 for token in VOCABULARY])
-        self._taste[EOS] = -9.0
-
-    def __call__(self, input_ids: torch.Tensor, **_: object) -> SimpleNamespace:
-        noise = torch.randn(len(input_ids), 1, len(VOCABULARY), generator=self._random)
-        return SimpleNamespace(logits=noise + self._taste)
-
-
-def test_a_sampling_policy_quotes_only_the_source():
+def test_a_sampling_policy_quotes_only_the_source(model_that_likes):
+    model = model_that_likes(VOCABULARY, lambda t: len(t) > 1, seed=3, strength=5.0, eos=EOS)
     requests = [Request([1 + ord("x")], seed, Row(QuoteGuide(source=SOURCE))) for seed in range(4)]
     outputs = sample_batch(
-        RandomModel(3),
+        model,
         requests,
         MaskEngine(VOCABULARY, [EOS]),
         temperature=1.0,
