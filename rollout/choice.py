@@ -94,7 +94,7 @@ def refuse(logits: torch.Tensor, masks: Sequence[Mask | None], vocabulary_size: 
         ids = _padded([masks[row] for row in listed])[0].to(logits.device)
         rows = _index(listed, logits.device)
         kept = logits[rows[:, None], ids]
-        logits[rows] = _NEVER
+        logits.index_fill_(0, rows, _NEVER)
         logits[rows[:, None], ids] = kept
     shared: dict[int, list[int]] = {}
     for row, mask in enumerate(masks):
