@@ -124,18 +124,15 @@ class DecodingLoop:
     def _read(self, seats: Sequence[_Seat], numbers: Sequence[int] | None) -> Any:
         """Return the scores after the last token of each seat; an ended one is read as padding."""
         width = max(len(seat.waiting) for seat in seats)
-        ids = torch.full((len(seats), width), self.limits.pad_id, dtype=torch.long)
-        positions = torch.full_like(ids, PADDING)
-        for row, seat in enumerate(seats):
-            num_new = len(seat.waiting)
-            if num_new:
-                ids[row, -num_new:] = torch.tensor(seat.waiting)
-                positions[row, -num_new:] = torch.arange(seat.length, seat.length + num_new)
+        blanks = [width - len(seat.waiting) for seat in seats]
+        ends = [seat.length + len(seat.waiting) for seat in seats]
+        ids = torch.tensor([[self.limits.pad_id] * n + s.waiting for n, s in zip(blanks, seats, strict=True)])
+        placed = zip(blanks, seats, ends, strict=True)
+        positions = torch.tensor([[PADDING] * n + list(range(s.length, end)) for n, s, end in placed])
         seen = self._cache.place(positions, numbers)
         scores = self._scores(seats, ids, positions, seen)
-        for seat in seats:
-            seat.length += len(seat.waiting)
-            seat.waiting = []
+        for seat, end in zip(seats, ends, strict=True):
+            seat.length, seat.waiting = end, []
         return scores
 
     def _scores(self, seats: Sequence[_Seat], ids: torch.Tensor, positions: torch.Tensor, seen: torch.Tensor) -> Any:
@@ -173,9 +170,10 @@ class DecodingLoop:
             forced = self.masks.forced(request.row)
             if not forced or (self.switches.fit_blocks and not self._fits(request, request.row, forced)):
                 return
-            for token in forced[: request.num_left(self.limits)]:
-                request.take(token, self.masks.vocabulary, self.limits, forced=True)
-                seat.waiting.append(token)
+            for token in forced:
+                if not request.ended:
+                    request.take(token, self.masks.vocabulary, self.limits, forced=True)
+                    seat.waiting.append(token)
 
     def _fits(self, request: Request, row: Row, forced: Sequence[int]) -> bool:
         """Say whether a block still fits after the usual spelling, which need not be the shortest."""

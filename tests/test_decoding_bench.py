@@ -28,6 +28,7 @@ def test_the_bench_opens_a_block_after_ten_tokens_and_only_then():
         row.push(b" [[")
         row.push(row.automaton.words[0][:-2])
         row.push(b"]]")
+        assert row.block is None
 
 
 def test_the_time_of_a_mask_is_measured():
