@@ -12,7 +12,7 @@ _SUBJECT = r"(?<![a-z])(?:answer|ans|solution|verdict|label|conclusion)(?![a-z])
 _COPULA = r"(?:is|was|be|will be|must be|should be)"
 # The repeats are bounded: unbounded ones would backtrack quadratically over an actor's punctuation.
 _CLAIM = re.compile(
-    rf"{_SUBJECT}[\W_]{{0,9}}(?:{_COPULA}[\W_]{{1,9}})?(true|false|unknown|uncertain)(?![a-z])(?!\W{{0,3}}or\b)"
+    rf"{_SUBJECT}[\W_]{{0,9}}(?:{_COPULA}[\W_]{{1,9}})?(true|false|unknown|uncertain|(?:in)?valid)(?![a-z])(?!\W{{0,3}}or\b)"
     rf"|{_SUBJECT}[ \t]{{0,9}}(?:[:=]|{_COPULA}\b)[\W_]{{0,9}}(yes|no|[a-e])(?!\w| ?[a-z])",
     re.IGNORECASE | re.ASCII,
 )
@@ -80,7 +80,9 @@ def answers_early(text: str, problem: Problem) -> bool:
     answer = None if value is None else _named(value, problem)
     last_block = before.rfind("[[")
     return _ANSWER_LINE.search(before) is not None or any(
-        claim.start() < last_block or _named(_claimed(claim), problem) != answer for claim in _CLAIM.finditer(before)
+        claim.start() < last_block or _named(_claimed(claim), problem) != answer
+        for claim in _CLAIM.finditer(before)
+        if not _claimed(claim).endswith("valid") or _named(_claimed(claim), problem) is not None
     )
 
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from critics.judge import judge_record
 from critics.reference import theory
+from rollout.demonstration import demonstrate
 from rollout.problems.splits import SPLIT_BUCKETS, content_bucket, content_key
 from rollout.problems.syllogism import NONSENSE, WORLDS, Syllogisms, generate, item
 
@@ -127,3 +129,15 @@ def test_splits_are_disjoint_by_content_whatever_the_seed():
 def test_a_configuration_that_cannot_be_drawn_is_refused(conditions):
     with pytest.raises(ValueError, match="conditions"):
         Syllogisms(conditions=conditions)
+
+
+def test_a_verdict_before_the_proof_is_an_early_answer():
+    problem = item(CONFIG, 0, seed=0)
+    assert problem.formal is not None
+    honest = demonstrate(problem, problem.formal)
+    early = honest.replace("Reasoning:", "Verdict: invalid.\nReasoning:")
+    verdicts = [
+        judge_record({"id": "a", "problem": problem.record(), "format": "guided", "completion": text})
+        for text in (honest, early)
+    ]
+    assert [v["reason"] for v in verdicts] == ["proved", "answer_in_context"]
