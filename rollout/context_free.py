@@ -1,8 +1,9 @@
 """Grammars beyond `rollout.automaton`'s, nesting included: llguidance reads them, behind the contract of all automata.
 
-Its states are not those of a finite automaton, so masks are rarely met again; that is where llguidance pays, with
-some ten microseconds a mask at any vocabulary, and where a walk of our own would take milliseconds. Without the
-library (`pip install "certistar[grammars]"`) everything else works.
+Its states are not those of a finite automaton, so masks are rarely met again, and that is where llguidance pays: a
+new mask over 128,000 tokens took 0.7 ms (median, most of it ours) against 4.9 ms for a walk of the trie. Regular
+grammars need no help, since their few states are soon all known. Without the library
+(`pip install "certistar[grammars]"`) everything else works.
 """
 
 from collections.abc import Hashable

@@ -262,7 +262,9 @@ def pretrain(config: Config, out: Out, overrides: Overrides = None) -> None:
 
 
 @command
-def bench(name: Annotated[str, typer.Argument(help="kernel")] = "kernel", as_json: Json = False) -> None:
+def bench(
+    name: Annotated[str, typer.Argument(help="kernel, decoding, asp or programs.")] = "kernel", as_json: Json = False
+) -> None:
     """Measure ratios against the named baseline in one run."""
     from training.bench import bench as measure
 
