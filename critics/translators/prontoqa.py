@@ -21,9 +21,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal as Choice
 
-from critics.formula import MAX_NAME_LENGTH, RESERVED_NAMES, Literal, Rule, Statement
+from critics.formula import MAX_NAME_LENGTH, Literal, Rule, Statement
 from critics.inflection import is_plural, singular
 from critics.problem import Formal
+from critics.translators.function_words import FUNCTION_WORDS
 from critics.translators.translation import TranslationError
 
 Role = Choice["noun", "adjective", "name"]
@@ -40,18 +41,6 @@ _NAME = re.compile(r"[A-Z][a-z]*|[0-9]+")
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _CAPITAL_WORD = re.compile(r"[A-Za-z][a-z]*(?:-[a-z]+)*")
 
-_FUNCTION_WORDS = RESERVED_NAMES | frozenset(
-    """
-    a an the this that these those every each all some any no none both either neither another other such
-    everything everyone everybody nobody anything anyone anybody something someone somebody
-    and or nor but if unless then than as because so never always often sometimes seldom only just
-    is are was were be been being has have had i you he she it we they there here who whom whose which what
-    his hers its ours yours theirs mine of in on at by for from to with without about into
-    most more many much few fewer less least several almost perhaps maybe quite rather very too also still yet
-    again one two three four five six seven eight nine ten eleven twelve hundred thousand dozen
-    """.split()  # noqa: SIM905 (a list of quoted words is harder to read)
-)
-"""Words that name neither a property nor an object: what uses one is outside the language."""
 _NO_MODIFIERS = frozenset({
     "average", "certain", "countless", "half", "normal", "numerous", "same", "sundry", "typical", "various",
 })  # fmt: skip
@@ -197,7 +186,7 @@ def _name(sentence: str, text: str) -> _Term:
 def _check_word(sentence: str, text: str, pattern: re.Pattern[str]) -> None:
     if pattern.fullmatch(text) is None:
         raise TranslationError(sentence, f"{text!r} is not one word that may stand here")
-    if text.lower() in _FUNCTION_WORDS:
+    if text.lower() in FUNCTION_WORDS:
         raise TranslationError(sentence, f"{text!r} names neither a property nor an object")
 
 
