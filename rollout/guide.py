@@ -1,12 +1,12 @@
 """What every guide is: a stateful object that says what a policy may write inside `[[ ]]` (paper 004, section 3).
 
-A guide knows bytes and blocks, not tokens; `rollout.masks` turns what it allows into token ids.
+A guide knows bytes and blocks, not tokens; `rollout.decoding.masks` turns what it allows into token ids.
 """
 
 from collections.abc import Hashable
 from typing import Literal, Protocol, TypeAlias
 
-from rollout.automaton import Automaton
+from rollout.decoding.automaton import Automaton
 
 CLOSE = b"]]"
 

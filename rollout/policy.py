@@ -10,12 +10,12 @@ from typing import Any, Protocol
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
 from rollout.conversation import Messages, as_text
+from rollout.decoding.masks import MaskEngine
+from rollout.decoding.request import Request
+from rollout.decoding.rows import Row
+from rollout.decoding.tokens import token_bytes
 from rollout.guide import Guide
-from rollout.masks import MaskEngine
 from rollout.prompt import SEPARATOR, PromptStyle, messages, text
-from rollout.request import Request
-from rollout.rows import Row
-from rollout.tokens import token_bytes
 from rollout.traces import PolicyDigests, Sampling
 
 
@@ -145,7 +145,7 @@ class HuggingFacePolicy:
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
     ) -> list[Completion]:
         """Sample all prompts as one batch, or as many at a time as there are seats."""
-        from rollout.sampling import sample_batch
+        from rollout.decoding.sampling import sample_batch
 
         rows = [None] * len(prompts) if guides is None else [Row(guide) for guide in guides]
         requests = [

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from critics.problem import Problem
-from rollout.request import ALL_OFF, Switches
+from rollout.decoding.request import ALL_OFF, Switches
 
 Decoding = Literal["guided", "free"]
 Conclusion = Literal["free", "decided"]

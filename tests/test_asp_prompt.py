@@ -8,7 +8,8 @@ import pytest
 from critics.asp.critic import judge_asp
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified
-from rollout.asp_prompt import (
+from rollout.actor_critic.feedback import Reply, review
+from rollout.actor_critic.prompt import (
     GUIDELINES,
     ActorPrompt,
     SolvedExample,
@@ -18,7 +19,6 @@ from rollout.asp_prompt import (
     statements,
     system_text,
 )
-from rollout.feedback import Reply, review
 from rollout.policy import ScriptedPolicy
 from rollout.stratification import LOGIC_CLASSES, classify, coverage, question, read_classes
 from rollout.traces import Sampling

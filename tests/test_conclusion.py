@@ -14,8 +14,8 @@ from critics.judge import judge
 from critics.kernel import Kernel
 from critics.problem import Attempt, Problem
 from rollout.conclusion import ConcludingGuide, spellings
+from rollout.decoding.masks import MaskEngine, Row
 from rollout.guides.logic import LogicGuide
-from rollout.masks import MaskEngine, Row
 from rollout.policy import HuggingFacePolicy
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle

@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 import torch
 
-from rollout.backbone import plain_head, serves_ragged_rows
-from rollout.cache import PADDING, RaggedCache
-from rollout.masks import MaskEngine
+from rollout.decoding.backbone import plain_head, serves_ragged_rows
+from rollout.decoding.cache import PADDING, RaggedCache
+from rollout.decoding.masks import MaskEngine
+from rollout.decoding.reference import generate_batch
+from rollout.decoding.request import Limits, Request, Switches
+from rollout.decoding.rows import Row
+from rollout.decoding.sampling import DecodingLoop, sample_batch
 from rollout.policy import HuggingFacePolicy
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle
-from rollout.reference import generate_batch
-from rollout.request import Limits, Request, Switches
-from rollout.rows import Row
-from rollout.sampling import DecodingLoop, sample_batch
 from rollout.traces import Sampling
 from rollout.worker import sample
 from training.benches.synthetic import END, NUM_SPECIAL, FreshOffers, offer_sets, vocabulary

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from critics.errors import InputError
-from rollout.automaton import Words, shortest
-from rollout.context_free import ContextFree
-from rollout.masks import MaskEngine
-from rollout.rows import Row
-from rollout.vocabulary import ROOT, Vocabulary
+from rollout.decoding.automaton import Words, shortest
+from rollout.decoding.context_free import ContextFree
+from rollout.decoding.masks import MaskEngine
+from rollout.decoding.rows import Row
+from rollout.decoding.vocabulary import ROOT, Vocabulary
 from training.benches.synthetic import END, FreshOffers, offer_sets, vocabulary
 
 NESTED = """

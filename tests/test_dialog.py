@@ -10,9 +10,9 @@ import pytest
 from critics.errors import InputError, RunFailed
 from critics.judge import judge_record
 from critics.problem import Problem
-from rollout.asp_prompt import ActorPrompt
-from rollout.dialog import DialogSettings, DialogTrace, after_retries, converse
-from rollout.feedback import Reply, Review, ReviewPool, mends, review, review_here
+from rollout.actor_critic.dialog import DialogSettings, DialogTrace, after_retries, converse
+from rollout.actor_critic.feedback import Reply, Review, ReviewPool, mends, review, review_here
+from rollout.actor_critic.prompt import ActorPrompt
 from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted, ScriptedPolicy
 from rollout.traces import Sampling

@@ -11,10 +11,10 @@ import pytest
 
 from critics.errors import InputError
 from critics.judge import judge_record
-from rollout.asp_prompt import ActorPrompt, solved_examples, system_text
+from rollout.actor_critic.dialog import DialogSettings, converse
+from rollout.actor_critic.feedback import review_here
+from rollout.actor_critic.prompt import ActorPrompt, solved_examples, system_text
 from rollout.conversation import as_text, message
-from rollout.dialog import DialogSettings, converse
-from rollout.feedback import review_here
 from rollout.policy import Completion, HuggingFacePolicy, ScriptedPolicy, load_tokenizer
 from rollout.prompt import PromptStyle
 from rollout.servers.connection import ServerSettings

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rollout.guides.algebra as algebra
-from rollout.automaton import accepts
+from rollout.decoding.automaton import accepts
+from rollout.decoding.masks import MaskEngine, Row
+from rollout.decoding.sampling import Request, sample_batch
 from rollout.guides.algebra import AlgebraGuide, solve
-from rollout.masks import MaskEngine, Row
-from rollout.sampling import Request, sample_batch
 
 # `@` stands for a parenthesis that was read already, so that `x(y)` does not become a name.
 OPERAND = r"(?:(?:0|[1-9]\d{0,8})(?:\.\d{1,6})?|[A-Za-z]\w*|@)"

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critics.errors import InputError
-from rollout.automaton import accepts
+from rollout.decoding.automaton import accepts
+from rollout.decoding.masks import MaskEngine, Row
+from rollout.decoding.sampling import Request, sample_batch
 from rollout.guides.memory import MemoryGuide
-from rollout.masks import MaskEngine, Row
-from rollout.sampling import Request, sample_batch
 
 BLOCK = re.compile(r"(set|get):([A-Za-z0-9_][A-Za-z0-9_-]{0,23})=([A-Za-z0-9_.,'-](?: ?[A-Za-z0-9_.,'-]){0,79})")
 STRADDLERS = [

@@ -26,9 +26,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critics.errors import InputError
+from rollout.decoding.masks import MaskEngine, Row
+from rollout.decoding.sampling import Request, sample_batch
 from rollout.guides.parity import ParityGuide
-from rollout.masks import MaskEngine, Row
-from rollout.sampling import Request, sample_batch
 
 BLOCK = re.compile(r"parity:([01]*)=([01])")
 STRADDLERS = [

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critics.errors import InputError
+from rollout.decoding.masks import MaskEngine, Row
+from rollout.decoding.sampling import Request, sample_batch
 from rollout.guides.quote import QuoteGuide, sentences
-from rollout.masks import MaskEngine, Row
-from rollout.sampling import Request, sample_batch
 
 SOURCE = """Crème brûlée
 

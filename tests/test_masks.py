@@ -6,10 +6,10 @@ import pytest
 
 from critics.formula import parse_statement
 from critics.kernel import Kernel
-from rollout.automaton import Words
+from rollout.decoding.automaton import Words
+from rollout.decoding.masks import MaskEngine
+from rollout.decoding.rows import GuideViolation, Row
 from rollout.guides.logic import LogicGuide
-from rollout.masks import MaskEngine
-from rollout.rows import GuideViolation, Row
 
 AXIOMS = ("(cat 'x) -> (warm 'x)", "(cat 'x) -> (not (dog 'x))", "(cat tom)")
 STRADDLERS = [

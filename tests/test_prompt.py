@@ -9,13 +9,13 @@ from critics.blocks import final_answer
 from critics.formula import parse_literal
 from critics.judge import judge
 from critics.problem import Attempt, Problem
-from rollout.masks import MaskEngine
+from rollout.decoding.masks import MaskEngine
+from rollout.decoding.sampling import Request, sample_batch
+from rollout.decoding.tokens import token_bytes
 from rollout.policy import HuggingFacePolicy
 from rollout.problems.catalogue import FAMILIES, family
 from rollout.prompt import SEPARATOR, PromptStyle, messages, problem_text, solved_examples, text
-from rollout.sampling import Request, sample_batch
 from rollout.sentence import read_aloud
-from rollout.tokens import token_bytes
 from rollout.traces import Sampling
 from rollout.worker import sample
 

@@ -5,10 +5,10 @@ from critics.blocks import split_blocks
 from critics.errors import InputError
 from critics.judge import judge
 from critics.problem import Attempt
+from rollout.decoding.tokens import token_bytes
 from rollout.policy import HuggingFacePolicy, PolicyError, ScriptedPolicy, load_tokenizer
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle
-from rollout.tokens import token_bytes
 from rollout.traces import Sampling
 from rollout.worker import sample
 

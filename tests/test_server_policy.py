@@ -26,7 +26,8 @@ from critics.errors import InputError, RunFailed
 from critics.judge import judge
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified
-from rollout.automaton import accepts
+from rollout.decoding.automaton import accepts
+from rollout.decoding.tokens import token_bytes
 from rollout.demonstration import demonstrate
 from rollout.guides.logic import LogicGuide
 from rollout.policy import load_tokenizer
@@ -36,7 +37,6 @@ from rollout.servers.attempt import resumed
 from rollout.servers.connection import ServerSettings
 from rollout.servers.expression import after, forced, grammar, may_be_empty, regex, words_of
 from rollout.servers.policy import ServerPolicy
-from rollout.tokens import token_bytes
 from rollout.traces import Sampling
 from rollout.worker import sample
 
@@ -376,7 +376,7 @@ def test_what_was_written_before_the_server_died_is_yielded_first_and_in_order(s
 
 
 def test_an_interrupted_rollout_keeps_what_it_has_and_goes_on_from_there(speak, tiny_model, tmp_path):
-    from training.commands import roll_out
+    from training.commands.rollouts import roll_out
     from training.store import read_records, write_records
 
     speaker = speak(scripts={p.question: "Answer: true" for p in PROBLEMS}, most=2)

@@ -93,7 +93,7 @@ def problems(
     ] = None,
 ) -> None:
     """Generate problems of a data set, or convert a published file to problem records."""
-    from training.commands import make_problems
+    from training.commands.problems import make_problems
 
     make_problems(name, out, num, seed, hops, ontology, split, ordered, source, settings or [])
 
@@ -101,7 +101,7 @@ def problems(
 @command
 def rollout(config: Config, problems: Problems, out: Out, adapter: Adapter = None, overrides: Overrides = None) -> None:
     """Sample attempts at problems with a configuration's model and its first arm's decoding."""
-    from training.commands import roll_out
+    from training.commands.rollouts import roll_out
 
     roll_out(config, problems, out, adapter, overrides)
 
@@ -115,7 +115,7 @@ def judge(
     as_json: Json = False,
 ) -> None:
     """Judge attempts: one verdict record for each, in the same order."""
-    from training.commands import judge_file
+    from training.commands.verdicts import judge_file
 
     judge_file(file, out, jobs, timeout, as_json)
 
@@ -125,7 +125,7 @@ def recheck(
     file: Annotated[Path, typer.Argument(help="Verdicts or traces as JSON lines.")], as_json: Json = False
 ) -> None:
     """Re-check certificates with the independent checker; exit status 1 if any is rejected."""
-    from training.commands import recheck_file
+    from training.commands.verdicts import recheck_file
 
     if recheck_file(file, as_json):
         raise typer.Exit(1)
@@ -149,7 +149,7 @@ def filter(  # noqa: A001
     as_json: Json = False,
 ) -> None:
     """Keep the traces worth training on; what has no verdict yet is judged first."""
-    from training.commands import filter_file
+    from training.commands.datasets import filter_file
 
     filter_file(
         traces,
@@ -175,7 +175,7 @@ def train(
     overrides: Overrides = None,
 ) -> None:
     """Fine-tune the configuration's model; starts torchrun itself where there are several GPUs."""
-    from training.commands import train_files
+    from training.commands.adapters import train_files
 
     train_files(config, data, out, nproc, seed, overrides)
 
@@ -194,7 +194,7 @@ def evaluate(
     table: Annotated[Path | None, typer.Option(help="Write a Markdown table by data set and condition.")] = None,
 ) -> None:
     """Measure accuracy, certified and lucky rates on problems with 95% intervals."""
-    from training.commands import evaluate_file
+    from training.commands.evaluations import evaluate_file
 
     evaluate_file(config, problems, adapter, seed, as_json, overrides, arms or [], table)
 
@@ -223,7 +223,7 @@ def report(
 @command
 def demonstrate(file: Annotated[Path, typer.Argument(help="Problems as JSON lines.")], out: Out) -> None:
     """Write reference attempts for problems that have a formalisation, or a text that can be translated."""
-    from training.commands import demonstrate_file
+    from training.commands.demonstrations import demonstrate_file
 
     demonstrate_file(file, out)
 
@@ -243,11 +243,11 @@ def guide(
 ) -> None:
     """Show what a guide allows after a text, line by line as you type; Ctrl-D ends."""
     if batch is not None:
-        from training.commands import guide_file
+        from training.commands.guides import guide_file
 
         guide_file(name, mode, source, batch, out, text)
         return
-    from training.commands import guide_typing
+    from training.commands.guides import guide_typing
 
     guide_typing(name, mode, source, out, text)
 

@@ -13,9 +13,9 @@ from math import floor
 from typing import Any, Literal, TypeAlias
 
 from critics.errors import InputError
-from rollout.asp_prompt import ActorPrompt, system_text
+from rollout.actor_critic.dialog import turn_places
+from rollout.actor_critic.prompt import ActorPrompt, system_text
 from rollout.conversation import Message, Messages, message
-from rollout.dialog import turn_places
 from rollout.policy import prompt_ids
 from rollout.prompt import PromptStyle
 from rollout.traces import derived_seed

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from critics.blocks import ACTIONS
 from critics.errors import InputError
-from rollout.automaton import Automaton, Words
+from rollout.decoding.automaton import Automaton, Words
 from rollout.guide import CLOSE, Guide
 from rollout.guides.algebra import AlgebraGuide
 from rollout.guides.logic import LogicGuide

@@ -6,7 +6,8 @@ from critics.errors import InputError
 from rollout.policy import HuggingFacePolicy, Policy
 from rollout.prompt import PromptStyle
 from rollout.servers.policy import ServerPolicy
-from training.config import ModelConfig
+from training.config import ArmConfig, ModelConfig, RunConfig
+from training.logs import quieten
 
 
 def build_policy(model: ModelConfig, adapter: Path | None, style: PromptStyle) -> Policy:
@@ -19,3 +20,14 @@ def build_policy(model: ModelConfig, adapter: Path | None, style: PromptStyle) -
             "name it in model.server.model (docs/servers.md), or take model.server out of the configuration"
         )
     return ServerPolicy(model.server.settings(), prompt_style=style, tokenizer=model.name)
+
+
+def quiet_policy(config: RunConfig, arm: ArmConfig, adapter: Path | None) -> Policy:
+    """Return the policy of an arm for a command that has this process to itself: no warnings, one thread on a CPU."""
+    quieten()
+    if config.model.server is None:
+        import torch
+
+        if not torch.cuda.is_available():
+            torch.set_num_threads(1)
+    return build_policy(config.model, adapter, config.model.style(arm.format))

@@ -28,7 +28,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from rollout.automaton import (
+from rollout.decoding.automaton import (
     Actions,
     Automaton,
     Grammar,

@@ -13,7 +13,18 @@ from collections.abc import Hashable, Iterable, Mapping
 from functools import lru_cache
 
 from critics.errors import InputError
-from rollout.automaton import Actions, Automaton, Grammar, Words, accepts, chars, choice, literal, repeat, sequence
+from rollout.decoding.automaton import (
+    Actions,
+    Automaton,
+    Grammar,
+    Words,
+    accepts,
+    chars,
+    choice,
+    literal,
+    repeat,
+    sequence,
+)
 from rollout.guide import CLOSE
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"

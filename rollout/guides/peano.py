@@ -8,7 +8,18 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rollout.automaton import Actions, Automaton, Grammar, Pattern, Words, chars, choice, literal, repeat, sequence
+from rollout.decoding.automaton import (
+    Actions,
+    Automaton,
+    Grammar,
+    Pattern,
+    Words,
+    chars,
+    choice,
+    literal,
+    repeat,
+    sequence,
+)
 from rollout.guide import CLOSE
 from rollout.peano import DEFAULT_WORK_LIMIT, PeanoEngine, PeanoError, Term
 

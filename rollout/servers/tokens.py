@@ -4,10 +4,10 @@ from functools import cached_property
 from typing import Any
 
 from critics.errors import InputError
-from rollout.masks import MaskEngine
+from rollout.decoding.masks import MaskEngine
+from rollout.decoding.rows import Row
+from rollout.decoding.tokens import token_bytes
 from rollout.policy import load_tokenizer
-from rollout.rows import Row
-from rollout.tokens import token_bytes
 
 _LEAST_BYTES = 2
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from rollout.masks import Mask, MaskEngine
-from rollout.request import ALL_OFF, Limits, Request, Switches
-from rollout.rows import Row as GuidedRow
+from rollout.decoding.masks import Mask, MaskEngine
+from rollout.decoding.request import ALL_OFF, Limits, Request, Switches
+from rollout.decoding.rows import Row as GuidedRow
 from training.benches.synthetic import PADDING, FreshOffers, offer_sets, vocabulary
 from training.benches.timing import Row, Timing, interleaved
 
@@ -138,13 +138,13 @@ class _Bench:
 
     def reference(self) -> float:
         """Time `generate` with masks."""
-        from rollout.reference import GuidedLogits
+        from rollout.decoding.reference import GuidedLogits
 
         return self._generated([GuidedLogits(self.requests(), self.engine, self.limits, ALL_OFF)])
 
     def loop(self, switches: Switches, *, guided: bool = True) -> Callable[[], float]:
         """Time the loop."""
-        from rollout.sampling import DecodingLoop
+        from rollout.decoding.sampling import DecodingLoop
 
         def run() -> float:
             requests = self.requests(guided=guided)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rollout.rows import Row
+from rollout.decoding.rows import Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from rollout.masks import Mask
+from rollout.decoding.masks import Mask
 
 _NEVER = float("-inf")
 

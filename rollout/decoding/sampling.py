@@ -3,7 +3,7 @@
 Unguided sampling is the same loop without masks. A row's random numbers come from its seed alone, so the batch it
 travels in changes no sample (but for ties within floating-point error of the model's own batching). Rows may
 advance by several tokens at once where a guide forces them; a row that has ended makes room for the next sequence.
-Models that a ragged cache cannot serve go through `rollout.reference`.
+Models that a ragged cache cannot serve go through `rollout.decoding.reference`.
 """
 
 from collections import deque
@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from rollout.backbone import Backbone, serves_ragged_rows
-from rollout.cache import PADDING, RaggedCache
-from rollout.choice import Logits, choose, log_probabilities, uniforms_of
-from rollout.masks import Mask, MaskEngine
-from rollout.reference import generate_batch
-from rollout.request import ALL_OFF, Limits, Request, Switches
-from rollout.rows import Row
+from rollout.decoding.backbone import Backbone, serves_ragged_rows
+from rollout.decoding.cache import PADDING, RaggedCache
+from rollout.decoding.choice import Logits, choose, log_probabilities, uniforms_of
+from rollout.decoding.masks import Mask, MaskEngine
+from rollout.decoding.reference import generate_batch
+from rollout.decoding.request import ALL_OFF, Limits, Request, Switches
+from rollout.decoding.rows import Row
 
 _SHRINK_BELOW = 0.75
 """Rows are dropped from the cache when fewer than this share are still running and nobody waits for a place."""

@@ -2,7 +2,7 @@
 
 The strategy of LLM-ARC (sections 3.2 and 4): compile errors first, then failing tests with explanations, at most four
 retries. A turn that changes nothing is refused and asked again with the failing part named (the paper's section 5
-wants that). What the critic says never depends on the gold answer (`rollout.feedback`).
+wants that). What the critic says never depends on the gold answer (`rollout.actor_critic.feedback`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.asp_prompt import (
+from rollout.actor_critic.feedback import Depth, Reply, Review, Reviewing, mends
+from rollout.actor_critic.prompt import (
     ActorPrompt,
     feedback_text,
     opening,
@@ -21,7 +22,6 @@ from rollout.asp_prompt import (
     system_text,
 )
 from rollout.conversation import Messages, message
-from rollout.feedback import Depth, Reply, Review, Reviewing, mends
 from rollout.policy import ChatPolicy, Completion, Interrupted
 from rollout.traces import PolicyDigests, Sampling, derived_seed
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from critics.problem import Problem
+from rollout.actor_critic.feedback import Review
 from rollout.demonstration import numbered_sentences
-from rollout.feedback import Review
 from rollout.stratification import LOGIC_CLASSES, LogicClass
 
-_EXAMPLES_PATH = Path(__file__).with_name("asp_examples.yaml")
+_EXAMPLES_PATH = Path(__file__).with_name("examples.yaml")
 
 _TASK = """You are a logician who writes Answer Set Programming. You are given numbered statements in English, and you \
 translate them into a program for the solver clingo. A critic then runs what you wrote and tells you what is wrong."""

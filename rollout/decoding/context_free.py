@@ -1,4 +1,4 @@
-"""Grammars beyond `rollout.automaton`'s, nesting included: llguidance reads them, behind the contract of all automata.
+"""Grammars beyond `automaton`'s, nesting included: llguidance reads them, behind the contract of all automata.
 
 Its states are not those of a finite automaton, so masks are rarely met again, and that is where llguidance pays: a
 new mask over 128,000 tokens took 0.7 ms (median, most of it ours) against 4.9 ms for a walk of the trie. Regular
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from critics.errors import InputError
-from rollout.automaton import Pattern, State
+from rollout.decoding.automaton import Pattern, State
+from rollout.decoding.vocabulary import ROOT, Vocabulary
 from rollout.guide import CLOSE
-from rollout.vocabulary import ROOT, Vocabulary
 
 _MOST_MATCHERS = 4096
 _OPTIONS = '%llguidance { "no_forcing": true }\n'

@@ -1,7 +1,7 @@
 """The reference that the own loop is compared with: transformers' `generate` with logits processors.
 
 It is also the way for models whose layers do not all attend to everything (windows, recurrent states), which
-`rollout.cache` does not serve. Nothing is forced here: every token costs a forward pass of the whole batch.
+`rollout.decoding.cache` does not serve. Nothing is forced here: every token costs a forward pass of the whole batch.
 """
 
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList
 
-from rollout.choice import Logits, choose, log_probabilities, refuse, uniforms_of
-from rollout.masks import Mask, MaskEngine
-from rollout.request import ALL_OFF, Limits, Request, Switches
+from rollout.decoding.choice import Logits, choose, log_probabilities, refuse, uniforms_of
+from rollout.decoding.masks import Mask, MaskEngine
+from rollout.decoding.request import ALL_OFF, Limits, Request, Switches
 
 _NEVER = float("-inf")
 

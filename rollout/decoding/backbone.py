@@ -5,8 +5,8 @@ from typing import Any
 
 import torch
 
-from rollout.cache import RaggedCache
-from rollout.choice import GatheredHead, Logits, Scores
+from rollout.decoding.cache import RaggedCache
+from rollout.decoding.choice import GatheredHead, Logits, Scores
 
 _SCALED = ("final_logit_softcapping", "logit_scale", "logits_scaling", "output_multiplier_scale")
 """What some models do to their logits after the head."""

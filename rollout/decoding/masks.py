@@ -2,7 +2,7 @@
 
 Every token is judged by its bytes, so nothing depends on the tokenizer's taste and tokens may straddle the
 markers. Finite sets are walked against the vocabulary's trie; masks are shared between rows and samples whose
-keys are equal. Grammars of `rollout.context_free` are left to llguidance.
+keys are equal. Grammars of `rollout.decoding.context_free` are left to llguidance.
 """
 
 import re
@@ -12,12 +12,12 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from rollout.automaton import Automaton, State, Words, forced, shortest
 from rollout.conclusion import Place
-from rollout.context_free import ContextFree, ContextFreeMasks
+from rollout.decoding.automaton import Automaton, State, Words, forced, shortest
+from rollout.decoding.context_free import ContextFree, ContextFreeMasks
+from rollout.decoding.rows import Row
+from rollout.decoding.vocabulary import OPEN, ROOT, Ids, Vocabulary
 from rollout.guide import CLOSE
-from rollout.rows import Row
-from rollout.vocabulary import OPEN, ROOT, Ids, Vocabulary
 
 _MOST_MASKS = 20_000
 """A finite set's masks are a few hundred bytes, so a full cache is tens of megabytes."""

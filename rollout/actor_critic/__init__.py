@@ -1,0 +1,1 @@
+"""The actor-critic dialog of LLM-ARC: its prompt, its feedback, its turns."""

@@ -1,0 +1,1 @@
+"""The commands that work on files, a module for each arrow: read, do, write, say what was done."""

@@ -1,0 +1,31 @@
+"""`train`: a dataset folder in, an adapter out."""
+
+from pathlib import Path
+
+from training.commands.messages import say
+from training.config import ConfigError, load_run
+from training.logs import quieten
+
+
+def train_files(config_path: Path, data: Path, out: Path, nproc: str, seed: int, overrides: list[str] | None) -> None:
+    """Fine-tune on a dataset folder."""
+    from rollout.policy import model_digest
+    from training.finetuning import FineTuning, fine_tune
+    from training.line import num_training_processes
+
+    config = load_run(config_path, overrides)
+    if nproc != "auto" and not (nproc.isdigit() and int(nproc) > 0):
+        raise ConfigError(f"--nproc {nproc!r}: write a number from 1, or auto")
+    quieten()
+    job = FineTuning(
+        model=config.model,
+        training=config.training,
+        data=data,
+        out=out,
+        seed=seed,
+        base_digest=model_digest(config.model.name),
+        nproc=num_training_processes() if nproc == "auto" else int(nproc),
+        progress=True,
+    )
+    made = fine_tune(job)
+    say(f"trained on {made['examples']} examples, {made['supervised_tokens']} supervised tokens; adapter in {out}")

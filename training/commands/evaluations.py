@@ -1,0 +1,80 @@
+"""`evaluate`: rates with their intervals."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError
+from critics.judge import JudgePool
+from critics.problem import Problem
+from training.commands.messages import say
+from training.commands.problems import read_problems
+from training.config import ArmConfig, RunConfig, load_run
+from training.policy import quiet_policy
+from training.store import write_text
+from training.tables import table
+
+
+def evaluate_file(
+    config_path: Path,
+    problems: Path,
+    adapter: Path | None,
+    seed: int,
+    as_json: bool,
+    overrides: list[str] | None,
+    arm_names: list[str],
+    table_path: Path | None = None,
+) -> None:
+    """Measure a policy on problems, decoded as the first arm or the named ones are, and print the results."""
+    config = load_run(config_path, overrides)
+    wanted = read_problems(problems)
+    arms = [_arm(config, name) for name in arm_names] or config.arms[:1]
+    modes: dict[str, dict[str, Any]] = {}
+    with JudgePool() as pool:
+        for arm in arms:
+            modes[arm.name] = _measured(config, arm, adapter, wanted, pool, seed)
+            if not as_json:
+                _say_mode(f"{arm.name}: " if arm_names else "", modes[arm.name])
+    if table_path is not None:
+        write_text(table_path, table(wanted, modes))
+    if as_json:
+        print(json.dumps(modes if len(modes) > 1 else modes[arms[0].name]))
+
+
+def _arm(config: RunConfig, name: str) -> ArmConfig:
+    names = [arm.name for arm in config.arms]
+    if name not in names:
+        raise InputError(f"--arm {name!r}: the configuration has {', '.join(names)}")
+    return config.arms[names.index(name)]
+
+
+def _measured(
+    config: RunConfig, arm: ArmConfig, adapter: Path | None, problems: list[Problem], pool: JudgePool, seed: int
+) -> dict[str, Any]:
+    from training.evaluation import measure
+
+    return measure(
+        quiet_policy(config, arm, adapter),
+        problems,
+        config.sampling.sampling(arm.decoding, samples=1),
+        pool.judge,
+        seed=seed,
+        format_=arm.format,
+        batch_size=config.evaluation.batch_size,
+    )
+
+
+def _say_mode(label: str, mode: dict[str, Any]) -> None:
+    """Print rates with their intervals, and content effects where problems are of several conditions."""
+    from training.estimates import Proportion
+
+    for name, key in (("accuracy", "right"), ("certified", "certified"), ("lucky", "lucky"), ("answered", "answered")):
+        rate = Proportion(mode[key], mode["n"])
+        low, high = rate.interval
+        say(f"{label}{name}: {rate.rate:.1%} (95% {low:.1%} to {high:.1%}, {mode[key]} of {mode['n']})")
+    say(
+        f"{label}no answer {mode['no_answer']}, abstained {mode['abstained']}, formally wrong {mode['wrong_formal']}; "
+        f"accuracy with a guess for no answer: {mode['accuracy_with_guess']:.1%}"
+    )
+    for condition, counts in mode["by_condition"].items() if len(mode["by_condition"]) > 1 else ():
+        say(f"{label}accuracy, {condition}: {counts['right'] / counts['n']:.1%} ({counts['right']} of {counts['n']})")

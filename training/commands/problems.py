@@ -1,0 +1,112 @@
+"""`problems`: generated or converted; and problem files read back."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, get_args
+
+from critics.errors import InputError
+from critics.problem import Problem
+from rollout.problems.catalogue import family
+from rollout.problems.prontoqa import Ontology
+from rollout.problems.splits import Split
+from rollout.published.loaders import load_published
+from training.commands.messages import say
+from training.problems import load_problems
+from training.store import write_records
+
+
+def make_problems(
+    name: str,
+    out: Path,
+    num: int,
+    seed: int,
+    hops: str | None,
+    ontology: str | None,
+    split: str,
+    ordered: bool,
+    source: Path | None,
+    settings: list[str],
+) -> None:
+    """Write problem records, generated or converted."""
+    if source is not None:
+        made: Iterable[Problem] = load_published(source, name)
+    else:
+        (split_,) = _words(split, get_args(Split), "--split")
+        keys = {**_prontoqa_keys(name, hops, ontology, ordered), **_settings(settings)}
+        try:
+            configuration = family(name).configured(keys, split_)  # type: ignore[arg-type]
+        except ValueError as error:
+            raise InputError(f"problems {name}: {error}") from error
+        made = family(name).generate(configuration, num, seed=seed)
+    records = [problem.record() for problem in made]
+    write_records(out, records)
+    say(f"{len(records)} problems in {out}")
+    unformalised = sum(record["formal"] is None for record in records)
+    if unformalised:
+        say(f"{unformalised} of them have no formalisation: no proof of theirs can be certified")
+    if source is not None and name == "deontiqa":
+        _say_findings(source)
+
+
+def _say_findings(source: Path) -> None:
+    """Name the records of DeontiQA's files that are malformed, and count what was repaired."""
+    from rollout.published.deontiqa import survey_deontiqa
+
+    findings = survey_deontiqa(source).values()
+    for finding in findings:
+        if not finding.is_sound:
+            left = "" if finding.is_problem else ", left out"
+            say(f"{finding.id}: {', '.join(finding.defects)}{left}")
+    say(f"{sum(bool(f.repairs) for f in findings)} records were repaired (meta.repairs says how)")
+
+
+def _prontoqa_keys(name: str, hops: str | None, ontology: str | None, ordered: bool) -> dict[str, Any]:
+    """Return what PrOntoQA's own options ask for; raises `InputError` where they are given for another data set."""
+    keys: dict[str, Any] = {}
+    if hops is not None:
+        keys["hops"] = _hops(hops)
+    if ontology is not None:
+        keys["ontologies"] = _words(ontology, get_args(Ontology), "--ontology")
+    if ordered:
+        keys["ordering"] = "ordered"
+    if keys and name != "prontoqa":
+        raise InputError(f"problems {name}: --hops, --ontology and --ordered are PrOntoQA's; write --set KEY=VALUE")
+    return keys
+
+
+def _hops(value: str) -> tuple[int, ...]:
+    if not all(part.strip().isdigit() for part in value.split(",")):
+        raise InputError(f"--hops {value!r}: write numbers by commas, such as 1,2,3")
+    return tuple(int(part) for part in value.split(","))
+
+
+def _settings(settings: list[str]) -> dict[str, Any]:
+    """Read `KEY=VALUE`, values as YAML has them."""
+    import yaml
+
+    keys: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise InputError(f"--set {setting}: write key=value, such as --set depths=[1,2]")
+        try:
+            keys[key] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise InputError(f"--set {setting}: the value is not YAML") from error
+    return keys
+
+
+def _words(value: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:
+    words = tuple(part.strip() for part in value.split(","))
+    for word in words:
+        if word not in known:
+            raise InputError(f"{option} {word!r}: must be one of {', '.join(known)}")
+    return words
+
+
+def read_problems(path: Path) -> list[Problem]:
+    """Read problem records or a published PrOntoQA file; at least one."""
+    problems = list(load_problems(path))
+    if not problems:
+        raise InputError(f"{path}: there is no problem in it")
+    return problems
