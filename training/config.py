@@ -300,69 +300,13 @@ class RunConfig(Section):
         return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
 
 
-class MixtureConfig(Section):
-    """Problems of one more data set in a phase of the curriculum."""
-
-    dataset: str
-    num_examples: Positive
-    family: dict[str, Any] = {}
-    """The keys of its generator, as its dataclass names them."""
-
-
-class PhaseConfig(Section):
-    """One phase of the seed model's curriculum."""
-
-    later = frozenset({"mixture"})
-    num_examples: Positive
-    hops: list[int]
-    extra_kinds: tuple[int, int] = (0, 1)
-    property_rate: Rate = 1.0
-    guess_rate: Rate = 0.0
-    """The share of demonstrations that stop before the proof ends and answer by chance."""
-    misformalise_rate: Rate = 0.0
-    """The share of demonstrations in which one rule has the wrong sign."""
-    mixture: list[MixtureConfig] = []
-    """Problems of other data sets, mixed in."""
-
-
-class SizeConfig(Section):
-    """The shape of the seed model."""
-
-    hidden: Positive = 128
-    layers: Positive = 3
-    heads: Positive = 4
-    mlp: Positive = 384
-
-
-class PretrainingConfig(Section):
-    """What `certistar pretrain` makes."""
-
-    name: str
-    seed: int
-    start: str | None = None
-    """A model folder to go on from, with its tokenizer; None: from scratch."""
-    model: SizeConfig = SizeConfig()
-    batch_size: Positive = 32
-    learning_rate: Annotated[float, Field(gt=0)] = 3e-3
-    phases: Annotated[list[PhaseConfig], Field(min_length=1)]
-
-
 def load_run(path: Path, overrides: list[str] | None = None) -> RunConfig:
     """Read a run's configuration, with `--set key.sub=value` overrides applied before it is checked."""
-    return _validated(RunConfig, _yaml(path), overrides or [], path)
+    return validated(RunConfig, read_yaml(path), overrides or [], path)
 
 
-def load_pretraining(path: Path, overrides: list[str] | None = None) -> PretrainingConfig:
-    """Read a seed model's configuration."""
-    return _validated(PretrainingConfig, _yaml(path), overrides or [], path)
-
-
-def is_pretraining(path: Path) -> bool:
-    """Say whether the file configures a seed model rather than a run."""
-    return "phases" in _yaml(path)
-
-
-def _yaml(path: Path) -> dict[str, Any]:
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Read a mapping; raises `ConfigError` that names the file."""
     import yaml
 
     try:
@@ -376,7 +320,8 @@ def _yaml(path: Path) -> dict[str, Any]:
     return data
 
 
-def _validated(model: type[Any], data: dict[str, Any], overrides: list[str], path: Path) -> Any:
+def validated(model: type[Any], data: dict[str, Any], overrides: list[str], path: Path) -> Any:
+    """Return the configuration with its overrides; raises `ConfigError` that names the file, the key and the remedy."""
     import yaml
 
     for override in overrides:

@@ -19,9 +19,9 @@ from rollout.policy import load_model, load_tokenizer, model_digest
 from rollout.problems.catalogue import family
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle, text
-from training.config import PhaseConfig, PretrainingConfig
 from training.examples import CompletionCollator, Example, tokenised
 from training.logs import quieten
+from training.pretraining_config import PhaseConfig, PretrainingConfig
 
 _PIECES = r" ?[0-9]+-| 'x\)+\]\]| 'x\) -> \((?:not \()?|\)*\]\]| ?\[\[[a-z]+:\(*(?:not \()?| ?[A-Za-z]+|[0-9]|\s|."
 """Where the tokenizer may cut: words with their blank, and the brackets of guided text with theirs."""

@@ -5,8 +5,10 @@ from pathlib import Path
 
 from critics.errors import InputError
 from critics.problem import Problem
+from rollout.published.ar_lsat import load_ar_lsat
 from rollout.published.deductions import load_deductions
 from rollout.published.deontiqa import load_deontiqa
+from rollout.published.logicaldeduction import load_logicaldeduction
 from rollout.published.prontoqa import load_prontoqa
 from rollout.published.proofwriter import load_proofwriter
 from rollout.published.records import as_object, read_entries
@@ -22,9 +24,19 @@ LOADERS: Mapping[str, Loader] = {
     "syllogism": load_syllogism,
     "wason": load_wason,
     "deontiqa": load_deontiqa,
+    "logicaldeduction": load_logicaldeduction,
+    "ar-lsat": load_ar_lsat,
 }
-_OWN_KEYS = {"theory": "proofwriter", "premises": "syllogism", "continuations": "wason", "peano": "deontiqa"}
+_OWN_KEYS = {
+    "theory": "proofwriter",
+    "premises": "syllogism",
+    "continuations": "wason",
+    "peano": "deontiqa",
+    "passage": "ar-lsat",
+}
 """Keys that one data set alone has, where its records do not name it."""
+_OWN_IDS = {"ProofWriter_": "proofwriter", "logical_deduction_": "logicaldeduction", "ar_lsat_": "ar-lsat"}
+"""How the ids of one data set begin in Logic-LM's files, whose records have the same keys in all of them."""
 
 
 def load_published(path: Path, dataset: str | None = None) -> Iterator[Problem]:
@@ -48,4 +60,6 @@ def _looks_like(path: Path) -> str:
     asked = as_object(record.get("test_example")) or record
     if str(asked.get("query", "")).startswith("Prove: "):
         return "prontoqa-ood"
-    return next((dataset for key, dataset in _OWN_KEYS.items() if key in record), "prontoqa")
+    by_key = (dataset for key, dataset in _OWN_KEYS.items() if key in record)
+    by_id = (dataset for start, dataset in _OWN_IDS.items() if str(record.get("id")).startswith(start))
+    return next(by_key, next(by_id, "prontoqa"))

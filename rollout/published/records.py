@@ -5,7 +5,7 @@ All loaders read through here, so that a file which is absent, torn or no JSON g
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -43,6 +43,11 @@ def as_object(value: object) -> dict[str, Any] | None:
 def as_list(value: object) -> list[Any] | None:
     """Return a JSON array as such, anything else as None."""
     return cast("list[Any]", value) if isinstance(value, list) else None
+
+
+def lettered(options: Sequence[str]) -> list[str]:
+    """Return options with their letters before them, as Logic-LM writes them: `A) ..`."""
+    return [f"{chr(ord('A') + place)}) {option}" for place, option in enumerate(options)]
 
 
 def _lines(source: Path) -> Iterator[Entry]:
