@@ -20,6 +20,8 @@ from critics.programs.rules import judge_rules
 from critics.verdict import CriticError, TimedOut, Verdict, verdict_record
 
 Judge = Callable[[Problem, Attempt], Verdict]
+Judging = Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]
+"""Attempts in, verdict records out, in the same order: `JudgePool.judge`, or what stands in for it."""
 CRITICS: dict[str, Judge] = {
     "cot": judge_answer,
     "guided": judge_guided,

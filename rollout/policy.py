@@ -136,10 +136,7 @@ class HuggingFacePolicy:
 
     def conversation(self, messages: Messages) -> str:
         """Return a conversation by the chat template where the style is `chat`, else as text."""
-        if self.prompt_style.kind != "chat":
-            return as_text(messages)
-        turns = [dict(turn) for turn in messages]
-        return self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        return as_prompt(messages, self.tokenizer, self.prompt_style)
 
     def complete(
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
@@ -180,6 +177,14 @@ class HuggingFacePolicy:
         forced = tuple(place for place, is_forced in enumerate(request.forced) if is_forced)
         values = tuple(request.log_probabilities)
         return Completion(decoded, tuple(ids), finished, forced=forced, log_probabilities=values)
+
+
+def as_prompt(messages: Messages, tokenizer: Any, style: PromptStyle) -> str:
+    """Return a conversation as a policy of this style reads it, the assistant's turn opened."""
+    if style.kind != "chat":
+        return as_text(messages)
+    turns = [dict(turn) for turn in messages]
+    return tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
 
 
 def prompt_ids(tokenizer: Any, prompt: str, style: PromptStyle) -> list[int]:

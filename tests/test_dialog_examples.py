@@ -28,7 +28,6 @@ from training.dialogs import (
     MaskedExample,
     Mix,
     checked,
-    kept,
     lessons,
     masked_example,
     mixed,
@@ -36,6 +35,7 @@ from training.dialogs import (
     upsampled,
 )
 from training.examples import IGNORED, ExampleError
+from training.filters import kept
 
 SHOWN = solved_examples()[7]
 PROBLEM = SHOWN.problem()

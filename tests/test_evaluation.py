@@ -13,9 +13,11 @@ from rollout.problems.catalogue import FAMILIES
 from rollout.traces import Sampling
 from training.cli import app
 from training.comparison import write_report
-from training.config import ConfigError, load_run
+from training.config import load_run
 from training.evaluation import formal_outcome, measure, tally
 from training.problems import held_out_problems, load_problems, training_problems
+from training.section import ConfigError
+from training.strategy import SingleAttempt
 
 ROOT = Path(__file__).parents[1]
 FORMAL = Formal(("(cat tom)", "(cat 'x) -> (warm 'x)"), "(warm tom)")
@@ -115,7 +117,7 @@ def test_the_formal_outcome_trusts_the_formalisation_and_no_step():
 
 def test_a_mode_keeps_its_keys_and_holds_the_new_ones():
     policy = ScriptedPolicy([PROOF, "Answer: false"])
-    mode = measure(policy, [TRUE, FALSE], Sampling(), judging, seed=1, format_="guided", batch_size=1)
+    mode = measure(policy, [TRUE, FALSE], Sampling(), judging, SingleAttempt("guided"), seed=1, batch_size=1)
     old = {"decoding", "temperature", "seed", "n", "right", "certified", "lucky", "by_hops", "outcomes"}
     assert old <= mode.keys()
     assert (mode["right"], mode["certified"], mode["lucky"]) == (2, 1, 1)
@@ -270,7 +272,7 @@ def test_a_generators_own_keys_are_set_on_the_command_line(tmp_path):
         (("problems", "proofwriter", "--set", "depth=[1]"), "depths"),
         (("problems", "proofwriter", "--set", "depths"), "key=value"),
         (("problems", "folio"), "folio"),
-        (("problems", "folio", "--from", "gone.jsonl"), "folio"),
+        (("problems", "nli", "--from", "gone.jsonl"), "nli"),
     ],
 )
 def test_what_a_data_set_does_not_have_is_refused(tmp_path, words, told):

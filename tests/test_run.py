@@ -14,9 +14,10 @@ import yaml
 
 from critics.judge import judge_record
 from training.comparison import write_report
-from training.config import ConfigError, RunConfig
+from training.config import RunConfig
 from training.line import Line, RunError, _refuse_leaks, evaluate_base, run_line
 from training.loop import _claim, _lines, locked
+from training.section import ConfigError
 from training.store import OpenStore, read_records, write_json
 
 ROOT = Path(__file__).parents[1]

@@ -429,7 +429,8 @@ def test_a_missing_or_wrong_key_says_which_variable_to_set(speak, monkeypatch):
 
 
 def test_a_configuration_holds_no_key(tmp_path):
-    from training.config import ConfigError, load_run
+    from training.config import load_run
+    from training.section import ConfigError
 
     path = tmp_path / "c.yaml"
     for address in (f"http://me:{KEY}@host/v1", f"http://host/v1?api_key={KEY}"):
@@ -447,8 +448,9 @@ def test_a_server_changes_the_digest_of_no_other_configuration():
 
 
 def test_a_run_of_rounds_on_a_server_is_refused_before_it_begins(tmp_path):
-    from training.config import ConfigError, ModelConfig, RunConfig, ServerConfig
+    from training.config import ModelConfig, RunConfig, ServerConfig
     from training.loop import run
+    from training.section import ConfigError
 
     server = ServerConfig(base_url="http://127.0.0.1:1/v1", model="m")
     with pytest.raises(ConfigError, match="use rollout, filter, train and evaluate"):

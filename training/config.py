@@ -1,16 +1,14 @@
 """Configuration: frozen models over sparse YAML; unknown keys are errors that suggest the nearest key."""
 
-import difflib
 import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from critics.errors import InputError
 from critics.problem import Problem
 from rollout.problems.catalogue import FAMILIES, family
 from rollout.problems.prontoqa import Ontology
@@ -19,38 +17,14 @@ from rollout.prompt import PromptStyle
 from rollout.servers.connection import ServerSettings
 from rollout.servers.constraint import Way
 from rollout.traces import Conclusion, Decoding, Sampling
+from training.actor_critic_config import ActorCriticConfig
 from training.filters import Keep
+from training.section import Positive, Rate, Section, explained, read_yaml, validated
 
-Positive = Annotated[int, Field(gt=0)]
 YamlOntology = Annotated[Ontology, BeforeValidator(lambda v: str(v).lower() if isinstance(v, bool) else v)]
 """YAML reads the names `true` and `false` as booleans."""
-Rate = Annotated[float, Field(ge=0, le=1)]
-
-
-class ConfigError(InputError):
-    """A configuration cannot be used; the message names the file, the key and the remedy."""
-
-
-class Section(BaseModel):
-    """A part of a configuration: immutable, and closed to keys that it does not know."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-    later: ClassVar[frozenset[str]] = frozenset()
-    """Keys that came after published results: left out of a digest at their defaults, so that those keep theirs."""
-
-    def digested(self) -> dict[str, Any]:
-        """Return the JSON form that a digest is made from."""
-        record = self.model_dump(mode="json")
-        for name, field in type(self).model_fields.items():
-            value = getattr(self, name)
-            if name in self.later and value == field.get_default(call_default_factory=True):
-                del record[name]
-            elif isinstance(value, Section):
-                record[name] = value.digested()
-            elif isinstance(value, list):
-                pairs = zip(value, record[name], strict=True)
-                record[name] = [item.digested() if isinstance(item, Section) else plain for item, plain in pairs]
-        return record
+Format = Literal["guided", "cot", "asp"]
+"""What arms write: guided rationales, plain chain of thought, programs with tests in a dialog with the critic."""
 
 
 class ProblemsConfig(Section):
@@ -157,9 +131,9 @@ class ModelConfig(Section):
     server: ServerConfig | None = None
     """null: the model runs in this process."""
 
-    def style(self, format_: Literal["guided", "cot"]) -> PromptStyle:
-        """Return the prompt style for a format."""
-        return PromptStyle(self.prompt, self.examples, format_)
+    def style(self, format_: Format) -> PromptStyle:
+        """Return the prompt style for a format; of a dialog, only how turns are put to the model matters."""
+        return PromptStyle(self.prompt, self.examples, "cot" if format_ == "cot" else "guided")
 
 
 class SamplingConfig(Section):
@@ -189,12 +163,15 @@ class SamplingConfig(Section):
 class ArmConfig(Section):
     """One filter's line of rounds."""
 
-    later = frozenset({"prune", "hindsight"})
+    later = frozenset({"prune", "hindsight", "actor_critic"})
     name: str
     keep: Keep
     decoding: Decoding
-    format: Literal["guided", "cot"] = "guided"
-    """cot: plain chain of thought, which no critic can certify."""
+    format: Format = "guided"
+    """cot: plain chain of thought, which no critic can certify; asp: programs with tests, in a dialog with the
+    critic."""
+    actor_critic: dict[str, Any] = {}
+    """Keys of the section `actor_critic` that this arm has otherwise: prompts, feedback or history compared."""
     match: str | None = None
     """Keep at most as many traces as this arm kept in the same round and seed: a control for amount."""
     prune: bool = False
@@ -205,8 +182,19 @@ class ArmConfig(Section):
     @model_validator(mode="after")
     def _derives_from_proofs(self) -> Self:
         wanted = [name for name in ("prune", "hindsight") if getattr(self, name)]
-        if wanted and self.keep != "strict":
-            raise ValueError(f"{wanted[0]}: needs `keep: strict`, because what it makes is judged by its proof")
+        if wanted and (self.keep != "strict" or self.format != "guided"):
+            raise ValueError(
+                f"{wanted[0]}: needs `keep: strict` and `format: guided`, because what it makes is judged by its proof"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _asks_in_one_way(self) -> Self:
+        if self.format == "asp" and self.decoding == "guided":
+            raise ValueError("decoding: write `free` with `format: asp`; the critic answers instead of a guide")
+        if self.format != "asp" and (self.actor_critic or self.keep == "tests"):
+            key = "actor_critic" if self.actor_critic else "keep: tests"
+            raise ValueError(f"{key}: is for `format: asp`")
         return self
 
 
@@ -252,6 +240,7 @@ class TrainingConfig(Section):
 class EvaluationConfig(Section):
     """Held-out measurement: sampled at T = 1 after every round, more at the ends."""
 
+    later = frozenset({"temperature", "resampled"})
     num_problems: Positive = 300
     split: Split = "test"
     batch_size: Positive = 150
@@ -259,11 +248,17 @@ class EvaluationConfig(Section):
     """When to measure greedy decoding beside sampling: at round 0 and the last round, in every round, or never."""
     guided: bool = True
     """Measure the last model of an unguided arm under the guide too, so that decoding and training are told apart."""
+    temperature: Annotated[float, Field(gt=0)] = 1.0
+    """Of the sampled evaluation."""
+    resampled: bool = False
+    """Measure dialogs also with plain resampling in the place of feedback, before the first round and after the last:
+    the control without which nothing may be claimed for feedback."""
 
 
 class RunConfig(Section):
     """What `certistar run` does: rounds of one arm, or of several that are compared."""
 
+    later = frozenset({"actor_critic"})
     name: str
     model: ModelConfig
     problems: ProblemsConfig = ProblemsConfig()
@@ -276,6 +271,8 @@ class RunConfig(Section):
     sampling: SamplingConfig = SamplingConfig()
     training: TrainingConfig = TrainingConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
+    actor_critic: ActorCriticConfig = ActorCriticConfig()
+    """How arms with `format: asp` ask."""
     jobs: int = 0
     """Lines of rounds worked on at once, each in its own process; 0: one a core, or one where there is a GPU."""
 
@@ -291,6 +288,26 @@ class RunConfig(Section):
             raise ValueError("evaluation.split: held-out problems need another split than train_split")
         return self
 
+    @model_validator(mode="after")
+    def _dialogs_fit(self) -> Self:
+        dialogs = [arm for arm in self.arms if arm.format == "asp"]
+        if dialogs and self.star.rationalise:
+            raise ValueError("star.rationalise: is not for `format: asp`, where feedback takes the place of a hint")
+        for arm in dialogs:
+            if "timeout_s" in arm.actor_critic:
+                raise ValueError(
+                    f"arms.{arm.name}.actor_critic.timeout_s: is one for all arms; write it under actor_critic"
+                )
+            try:
+                self.actor_critic_of(arm)
+            except ValidationError as error:
+                raise ValueError(f"arms.{arm.name}.actor_critic.{explained(error, ActorCriticConfig)}") from error
+        return self
+
+    def actor_critic_of(self, arm: ArmConfig) -> ActorCriticConfig:
+        """Return the section `actor_critic` with what an arm has otherwise."""
+        return ActorCriticConfig.model_validate(self.actor_critic.model_dump() | arm.actor_critic)
+
     def digest(self) -> str:
         """Return the SHA-256 of the resolved configuration; `jobs` changes no result and is left out."""
         record = self.digested()
@@ -303,69 +320,3 @@ class RunConfig(Section):
 def load_run(path: Path, overrides: list[str] | None = None) -> RunConfig:
     """Read a run's configuration, with `--set key.sub=value` overrides applied before it is checked."""
     return validated(RunConfig, read_yaml(path), overrides or [], path)
-
-
-def read_yaml(path: Path) -> dict[str, Any]:
-    """Read a mapping; raises `ConfigError` that names the file."""
-    import yaml
-
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: is not YAML ({' '.join(str(error).split())})") from error
-    if not isinstance(data, dict):
-        raise ConfigError(f"{path}: a mapping of keys is needed at the top")
-    return data
-
-
-def validated(model: type[Any], data: dict[str, Any], overrides: list[str], path: Path) -> Any:
-    """Return the configuration with its overrides; raises `ConfigError` that names the file, the key and the remedy."""
-    import yaml
-
-    for override in overrides:
-        key, equals, value = override.partition("=")
-        if not equals:
-            raise ConfigError(f"--set {override}: write key=value, such as --set star.rounds=1")
-        *parents, last = key.split(".")
-        section = data
-        for parent in parents:
-            section = section.setdefault(parent, {})
-            if not isinstance(section, dict):
-                raise ConfigError(f"--set {override}: {parent} is not a section")
-        try:
-            section[last] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise ConfigError(f"--set {override}: the value is not YAML") from error
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise ConfigError(f"{path}: {_explained(error, model)}") from error
-
-
-def _explained(error: ValidationError, model: type[BaseModel]) -> str:
-    """Turn the first complaint into one line that names the key, and the nearest known key where it is unknown."""
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        known = _known_keys(model, first["loc"][:-1])
-        near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
-        return f"unknown key {place!r}; {hint}"
-    message = first["msg"].removeprefix("Value error, ")
-    return f"{place}: {message}" if place else message
-
-
-def _known_keys(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
-    current: Any = model
-    for part in location:
-        if isinstance(part, int):
-            continue
-        current = current.model_fields[part].annotation
-        while not (isinstance(current, type) and issubclass(current, BaseModel)):
-            inner = [a for a in getattr(current, "__args__", ()) if a is not type(None)]
-            if not inner:
-                return []
-            current = inner[0]
-    return sorted(current.model_fields)

@@ -13,8 +13,8 @@ from typing import Any
 
 from critics.blocks import BlockError
 from critics.formula import FormulaError
+from critics.judge import Judging
 from critics.problem import Problem, read_attempt
-from training.evaluation import Judging
 from training.filters import kept
 from training.hindsight import FAILED, relabelled, unsigned_content
 from training.pruning import pruned

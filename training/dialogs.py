@@ -20,12 +20,9 @@ from rollout.policy import prompt_ids
 from rollout.prompt import PromptStyle
 from rollout.traces import derived_seed
 from training.examples import IGNORED, ExampleError
-from training.filters import is_certified, is_right
 
 Kind = Literal["compile-fix", "test-fix", "direct"]
 KINDS: tuple[Kind, ...] = ("compile-fix", "test-fix", "direct")
-Arm = Literal["unfiltered", "label", "tests", "strict"]
-"""label: a right answer, whatever the tests say; tests: and all tests pass; strict: certified."""
 Conversation: TypeAlias = Callable[[Messages], str]
 """`ChatPolicy.conversation`, or what renders as it does."""
 
@@ -91,23 +88,6 @@ def read_lesson(record: Mapping[str, Any]) -> Lesson:
     return Lesson(record["id"], record["kind"], tuple(record["messages"]), turns, tuple(record["classes"]))
 
 
-def kept(record: Mapping[str, Any], arm: Arm) -> bool:
-    """Apply an arm's filter to one judged dialog; a last turn that was cut off is never kept."""
-    if not record["finished"]:
-        return False
-    passes = record["accepted"] and record["turns"][-1]["review"]["num_tests"] > 0
-    judged = dict(record)
-    match arm:
-        case "unfiltered":
-            return True
-        case "label":
-            return is_right(judged)
-        case "tests":
-            return is_right(judged) and passes
-        case "strict":
-            return is_certified(judged)
-
-
 def lessons(record: Mapping[str, Any], settings: LessonSettings) -> list[Lesson]:
     """Return what a dialog teaches: its last rectification, and the direct way to where it ended.
 
@@ -162,7 +142,10 @@ def _actor_turn(turn: Mapping[str, Any], *, learnt: bool) -> ActorTurn:
 def _instructions(record: Mapping[str, Any]) -> Message:
     strategy = record["strategy"]
     prompt = ActorPrompt(
-        tests=strategy["tests"], guidelines=strategy["guidelines"], incremental=strategy["portion_size"] is not None
+        tests=strategy["tests"],
+        guidelines=strategy["guidelines"],
+        incremental=strategy["portion_size"] is not None,
+        instructions=strategy.get("instructions", True),
     )
     return message("system", system_text(prompt.trained()))
 
@@ -240,6 +223,11 @@ class MaskedExample:
     def num_tokens(self) -> int:
         """Return the whole length."""
         return len(self.ids)
+
+    @property
+    def num_learnt(self) -> int:
+        """Return how many tokens the loss is on."""
+        return sum(self.learnt)
 
 
 def masked_example(lesson: Lesson, conversation: Conversation, tokenizer: Any, style: PromptStyle) -> MaskedExample:

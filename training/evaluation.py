@@ -11,17 +11,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from critics.checker import in_terms_of
+from critics.judge import Judging
 from critics.problem import Problem, read_problem
 from rollout.guide import Truth
 from rollout.guides.logic import LogicGuide
 from rollout.policy import Policy
 from rollout.problems.splits import content_key
 from rollout.traces import Sampling
-from rollout.worker import sample
-from training.filters import is_certified, is_lucky, is_right
+from training.filters import compiles, is_certified, is_lucky, is_right, passes_tests
+from training.strategy import Strategy
 
-Judging = Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]
-"""Attempts in, verdict records out, in the same order."""
 Trace = dict[str, Any]
 
 _BLOCK = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
@@ -32,9 +31,9 @@ def measure(
     problems: Sequence[Problem],
     sampling: Sampling,
     judging: Judging,
+    strategy: Strategy,
     *,
     seed: int,
-    format_: str,
     batch_size: int,
     progress: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Any]:
@@ -42,7 +41,7 @@ def measure(
     records: list[Trace] = []
     for start in range(0, len(problems), batch_size):
         batch = problems[start : start + batch_size]
-        records += [t.record() for t in sample(policy, batch, sampling, seed=seed, format_=format_)]
+        records += strategy.attempts(policy, batch, sampling, seed=seed)
         progress(len(batch))
     for record, verdict in zip(records, judging(records), strict=True):
         record["judgement"] = verdict
@@ -52,6 +51,7 @@ def measure(
         "temperature": sampling.temperature,
         "seed": seed,
         **tally(records),
+        **_by_retries(records, judging, strategy),
     }
 
 
@@ -78,6 +78,29 @@ def tally(records: Sequence[Trace]) -> dict[str, Any]:
             "hops": [r["problem"]["meta"].get("hops") for r in records],
         },
     }
+
+
+def _by_retries(records: Sequence[Trace], judging: Judging, strategy: Strategy) -> dict[str, Any]:
+    """Return counts and outcomes of dialogs cut after 0, 1, .. retries, as in figure 5 of LLM-ARC."""
+    cut = [strategy.shortened(record) for record in records]
+    unjudged = [dialog for dialogs in cut for dialog in dialogs if "judgement" not in dialog]
+    for dialog, verdict in zip(unjudged, judging(unjudged), strict=True):
+        dialog["judgement"] = verdict
+    levels = list(zip(*cut, strict=True))
+    return {"by_retries": [_at_retries(num, level) for num, level in enumerate(levels)]} if levels else {}
+
+
+def _at_retries(num: int, dialogs: Sequence[Trace]) -> dict[str, Any]:
+    holds = {
+        "right": is_right,
+        "compiled": compiles,
+        "tests_passed": passes_tests,
+        "certified": is_certified,
+        "lucky": is_lucky,
+    }
+    outcomes = {name: [int(test(dialog)) for dialog in dialogs] for name, test in holds.items()}
+    counts = {name: sum(values) for name, values in outcomes.items()}
+    return {"retries": num, "n": len(dialogs), **counts, "outcomes": outcomes}
 
 
 def problems_digest(problems: Sequence[Problem]) -> str:
@@ -144,6 +167,8 @@ def formal_outcome(trace: Trace) -> Truth | None:
     guide's own state after all closed blocks, in which a step that does not follow changes nothing. `unknown` where
     all that follows was inferred and the goal is open; None where more could be inferred, or no goal is set.
     """
+    if "completion" not in trace:
+        return None
     guide = LogicGuide.for_problem(read_problem(trace["problem"]))
     for block in _BLOCK.findall(trace["completion"]):
         guide.close(block.encode(errors="replace"))

@@ -31,6 +31,11 @@ class Example:
         """Return the whole length."""
         return len(self.prompt_ids) + len(self.completion_ids)
 
+    @property
+    def num_learnt(self) -> int:
+        """Return how many tokens the loss is on."""
+        return len(self.completion_ids)
+
 
 def checked(example: Example, *, eos_id: int, max_tokens: int) -> Example:
     """Return the example, or raise `ExampleError` where it would teach nothing or not teach to stop."""

@@ -1,17 +1,19 @@
 """Which judged traces become training examples.
 
-naive and guided are STaR's own criterion, a right answer, without and with the guide; strict asks for a
-certificate; unfiltered keeps whatever was finished. The rest is counted, never silently dropped.
+naive and guided are STaR's own criterion, a right answer, without and with the guide; label is naive under the name
+that LLM-ARC has for it; tests also asks that a program passes its own tests; strict asks for a certificate; unfiltered
+keeps whatever was finished. The rest is counted, never silently dropped.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from critics.errors import InputError
 from rollout.traces import derived_seed
 
-Keep = Literal["naive", "guided", "strict", "unfiltered"]
-KEEPS: tuple[Keep, ...] = ("naive", "guided", "strict", "unfiltered")
+Keep = Literal["naive", "guided", "label", "tests", "strict", "unfiltered"]
+KEEPS: tuple[Keep, ...] = get_args(Keep)
 
 
 def is_right(trace: dict[str, Any]) -> bool:
@@ -34,11 +36,33 @@ def kept(trace: dict[str, Any], keep: Keep) -> bool:
     """Apply one filter to one judged trace. A completion that was cut off teaches no model to stop: never kept."""
     if trace.get("finished") is False:
         return False
-    if keep == "strict":
-        return is_certified(trace)
-    if keep == "guided":
-        return is_right(trace) and trace["format"] == "guided" and _decoding(trace) in (None, "guided")
-    return is_right(trace) if keep == "naive" else True
+    match keep:
+        case "strict":
+            return is_certified(trace)
+        case "guided":
+            return is_right(trace) and trace["format"] == "guided" and _decoding(trace) in (None, "guided")
+        case "tests":
+            return is_right(trace) and passes_tests(trace)
+        case "naive" | "label":
+            return is_right(trace)
+        case "unfiltered":
+            return True
+
+
+def compiles(trace: dict[str, Any]) -> bool:
+    """Say whether the last turn of a dialog could be read and compiled."""
+    return _last_review(trace)["kind"] not in ("reply", "compile", "unknown", "error")
+
+
+def passes_tests(trace: dict[str, Any]) -> bool:
+    """Say whether the last program of a dialog has tests and the critic had nothing left to say about them."""
+    return bool(trace["accepted"]) and _last_review(trace)["num_tests"] > 0
+
+
+def _last_review(trace: dict[str, Any]) -> dict[str, Any]:
+    if not trace.get("turns"):
+        raise InputError(f"attempt {trace['id']!r} is no dialog with a critic, so nothing is known of its tests")
+    return trace["turns"][-1]["review"]
 
 
 def select(traces: Iterable[dict[str, Any]], keep: Keep) -> list[dict[str, Any]]:

@@ -13,11 +13,15 @@ import subprocess
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from critics.errors import RunFailed
-from rollout.policy import load_model, load_tokenizer, prompt_ids
+from rollout.conversation import Messages
+from rollout.policy import as_prompt, load_model, load_tokenizer, prompt_ids
+from rollout.prompt import PromptStyle
+from training import dialogs
 from training.config import ModelConfig, TrainingConfig
+from training.dialogs import MaskCollator, MaskedExample, masked_example, read_lesson
 from training.examples import CompletionCollator, Example, ExampleError, checked, tokenised
 from training.logs import quieten
 from training.store import read_records, write_json
@@ -79,14 +83,30 @@ def train_here(job: FineTuning) -> dict[str, Any]:
     return json.loads((job.out / MANIFEST).read_text())
 
 
-def read_examples(data: Path, model: ModelConfig, tokenizer: Any, *, max_tokens: int) -> list[Example]:
+Examples: TypeAlias = list[Example] | list[MaskedExample]
+"""Of one kind: completions of prompts, or dialogs with a mask."""
+
+
+def read_examples(data: Path, model: ModelConfig, tokenizer: Any, *, max_tokens: int) -> Examples:
     """Read a dataset folder's examples and check each; raises `ExampleError` or `StoreError`."""
     path = data / "examples.jsonl"
     if not path.exists():
         raise ExampleError(f"{path} does not exist; `certistar filter` makes such a folder")
+    records = list(read_records(path))
+    if not records:
+        raise ExampleError(f"{path}: there is no example to train on")
+    kinds = {"messages" in record for record in records}
+    if len(kinds) > 1:
+        raise ExampleError(f"{path}: holds completions and dialogs; filter them into folders of their own")
     style = model.style("guided")
+    if kinds == {True}:
+        return _read_lessons(records, tokenizer, style, max_tokens)
+    return _read_completions(records, tokenizer, style, max_tokens)
+
+
+def _read_completions(records: list[dict[str, Any]], tokenizer: Any, style: PromptStyle, limit: int) -> list[Example]:
     examples: list[Example] = []
-    for record in read_records(path):
+    for record in records:
         prompt = tuple(prompt_ids(tokenizer, record["prompt"], style))
         if record.get("completion_ids"):
             example = Example(record["id"], prompt, tuple(record["completion_ids"]))
@@ -94,10 +114,16 @@ def read_examples(data: Path, model: ModelConfig, tokenizer: Any, *, max_tokens:
             # The prompt is tokenised as the policy does it, or a chat template's special tokens would come twice.
             example = tokenised(record["id"], record["prompt"], record["completion"], tokenizer)
             example = replace(example, prompt_ids=prompt)
-        examples.append(checked(example, eos_id=tokenizer.eos_token_id, max_tokens=max_tokens))
-    if not examples:
-        raise ExampleError(f"{path}: there is no example to train on")
+        examples.append(checked(example, eos_id=tokenizer.eos_token_id, max_tokens=limit))
     return examples
+
+
+def _read_lessons(records: list[dict[str, Any]], tokenizer: Any, style: PromptStyle, limit: int) -> list[MaskedExample]:
+    def conversation(messages: Messages) -> str:
+        return as_prompt(messages, tokenizer, style)
+
+    made = [masked_example(read_lesson(record), conversation, tokenizer, style) for record in records]
+    return [dialogs.checked(example, eos_id=tokenizer.eos_token_id, max_tokens=limit) for example in made]
 
 
 def _trainable_model(job: FineTuning) -> Any:
@@ -126,7 +152,7 @@ def _trainable_model(job: FineTuning) -> Any:
     return get_peft_model(model, lora)
 
 
-def _trainer(job: FineTuning, model: Any, tokenizer: Any, examples: list[Example], work: Path) -> Any:
+def _trainer(job: FineTuning, model: Any, tokenizer: Any, examples: Examples, work: Path) -> Any:
     import torch
     from transformers import PrinterCallback, Trainer, TrainingArguments
 
@@ -156,7 +182,8 @@ def _trainer(job: FineTuning, model: Any, tokenizer: Any, examples: list[Example
         data_seed=job.seed,
         dataloader_pin_memory=gpu,
     )
-    collator = CompletionCollator(tokenizer.pad_token_id)
+    collates = MaskCollator if isinstance(examples[0], MaskedExample) else CompletionCollator
+    collator = collates(tokenizer.pad_token_id)
     trainer = Trainer(model, arguments, train_dataset=examples, data_collator=collator)  # type: ignore[arg-type]
     trainer.remove_callback(PrinterCallback)
     return trainer
@@ -179,7 +206,7 @@ def uses_bfloat16(config: TrainingConfig) -> bool:
     return torch.cuda.is_available() or native()
 
 
-def _put_in_place(job: FineTuning, model: Any, work: Path, examples: list[Example], metrics: dict[str, Any]) -> None:
+def _put_in_place(job: FineTuning, model: Any, work: Path, examples: Examples, metrics: dict[str, Any]) -> None:
     """Save the weights beside, move them over, and write the manifest last."""
     saved = work / "final"
     shutil.rmtree(saved, ignore_errors=True)
@@ -193,7 +220,7 @@ def _put_in_place(job: FineTuning, model: Any, work: Path, examples: list[Exampl
     shutil.rmtree(work, ignore_errors=True)
 
 
-def manifest(job: FineTuning, examples: list[Example], loss: float) -> dict[str, Any]:
+def manifest(job: FineTuning, examples: Examples, loss: float) -> dict[str, Any]:
     """Return what the adapter was made from, by digest."""
     data = (job.data / "examples.jsonl").read_bytes()
     return {
@@ -204,7 +231,7 @@ def manifest(job: FineTuning, examples: list[Example], loss: float) -> dict[str,
         "seed": job.seed,
         "precision": "bfloat16" if uses_bfloat16(job.training) else "float32",
         "examples": len(examples),
-        "supervised_tokens": sum(len(example.completion_ids) for example in examples),
+        "supervised_tokens": sum(example.num_learnt for example in examples),
         "mean_loss": loss,
     }
 

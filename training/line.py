@@ -14,19 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import RunFailed
+from critics.judge import Judging
 from critics.problem import Problem
+from rollout.actor_critic.feedback import Reviewing
 from rollout.policy import Policy, model_digest
 from rollout.problems.splits import content_key
 from rollout.traces import Sampling, derived_seed
-from rollout.worker import sample
 from training.config import ArmConfig, RunConfig
-from training.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived, provenance
-from training.evaluation import Judging, measure, problems_digest
+from training.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
+from training.evaluation import measure, problems_digest
 from training.filters import funnel, is_certified, is_right, select, subsample
 from training.finetuning import MANIFEST, FineTuning, fine_tune
 from training.policy import build_policy
 from training.problems import held_out_problems, training_problems
 from training.store import OpenStore, read_records, write_json, write_records
+from training.strategy import ActorCritic, Strategy, strategy_of
 
 
 class RunError(RunFailed):
@@ -41,6 +43,10 @@ class Progress:
     message: str = ""
 
 
+def _no_reviews(_: object) -> Any:
+    raise RunError("this arm's dialogs need a critic that reviews them; give the line a `ReviewPool`")
+
+
 @dataclass(frozen=True)
 class Line:
     """One arm with one seed in a run folder, and what it needs to work."""
@@ -51,6 +57,7 @@ class Line:
     seed: int
     judging: Judging
     report: Callable[[Progress], None] = field(default=lambda _: None)
+    reviewing: Reviewing = field(default=_no_reviews)
 
     @property
     def path(self) -> Path:
@@ -76,6 +83,10 @@ class Line:
         style = self.config.model.style(self.arm.format)
         return build_policy(self.config.model, adapter, style)
 
+    def strategy(self, adapter: Path | None) -> Strategy:
+        """Return how the policy of a round is asked."""
+        return strategy_of(self.config, self.arm, trained=adapter is not None, review=self.reviewing)
+
 
 def line_path(config: RunConfig, arm: ArmConfig, seed: int) -> str:
     """Return the line's folder below the run; a run of one arm and one seed has its rounds at the top."""
@@ -86,7 +97,9 @@ def base_path(config: RunConfig, arm: ArmConfig, seed: int) -> str:
     """Return where the base model's evaluation stands: it belongs to all arms that decode alike."""
     if line_path(config, arm, seed) == ".":
         return "base"
-    return f"base/{arm.decoding}{'' if arm.format == 'guided' else '-' + arm.format}/seed-{seed}"
+    format_ = "" if arm.format == "guided" else f"-{arm.format}"
+    asked_otherwise = f"-{arm.name}" if arm.actor_critic else ""
+    return f"base/{arm.decoding}{format_}{asked_otherwise}/seed-{seed}"
 
 
 def run_line(line: Line) -> None:
@@ -169,10 +182,9 @@ class _Rollout:
         missing = [problem for problem in unit if problem.id not in done]
         fresh: list[dict[str, Any]] = []
         try:
-            for trace in sample(
-                self.policy, missing, sampling, seed=self.seed, format_=self.line.arm.format, hinted=hinted
-            ):
-                fresh.append(trace.record())
+            strategy = self.line.strategy(self.adapter)
+            for record in strategy.attempts(self.policy, missing, sampling, seed=self.seed, hinted=hinted):
+                fresh.append(record)
         finally:  # what a server wrote before it failed was paid for
             self.store.append(fresh)
         return whole + fresh
@@ -222,7 +234,8 @@ def curate(line: Line, number: int, traces: list[dict[str, Any]]) -> None:
     earlier: list[dict[str, Any]] = []
     if number and line.config.star.start == "base":
         earlier = list(read_records(line.round_path(number - 1) / "dataset" / "examples.jsonl"))
-    fresh = [example_record(trace, number) for trace in kept]
+    taught = line.strategy(None).examples(kept, seed=derived_seed(line.seed, "lessons", number))
+    fresh = [{**example, "id": f"round-{number:03d}/{example['id']}"} for example in taught]
     write_records(folder / "examples.jsonl", [*earlier, *fresh])
     if derivation.wanted:
         write_records(folder / DERIVED, filter(is_derived, kept), checksum=True)
@@ -234,19 +247,6 @@ def derivation_of(line: Line) -> Derivation:
     """Return what the arm makes of its traces; the held-out problems are compared where questions are rewritten."""
     held_out = contents_of(line.held_out) if line.arm.hindsight else None
     return Derivation(line.arm.prune, line.arm.hindsight, held_out)
-
-
-def example_record(trace: dict[str, Any], number: int) -> dict[str, Any]:
-    """Return the training example of a kept trace, with the digest of its certificate where it has one."""
-    certificate = trace["judgement"]["certificate"]
-    return {
-        "id": f"round-{number:03d}/{trace['id']}",
-        "prompt": trace["prompt"],
-        "completion": trace["completion"],
-        "completion_ids": trace["completion_ids"],
-        "certificate": None if certificate is None else certificate["digest"],
-        **provenance(trace),
-    }
 
 
 def _num_kept_by(line: Line, arm_name: str, number: int) -> int:
@@ -294,21 +294,16 @@ def evaluate(line: Line, folder: Path, adapter: Path | None, *, last: bool, firs
         return
     config = line.config.evaluation
     policy = line.policy(adapter)
-    wanted: dict[str, Sampling] = {"sampled": _sampling(line, line.arm.decoding, 1.0)}
-    if config.greedy == "every" or (config.greedy == "ends" and (first or last)):
-        wanted["greedy"] = _sampling(line, line.arm.decoding, 0.0)
-    if last and config.guided and line.arm.decoding == "free" and line.arm.format == "guided":
-        wanted["guided"] = _sampling(line, "guided", 1.0)
     seed = derived_seed(line.seed, "evaluation")
     modes: dict[str, Any] = {}
-    for name, sampling in wanted.items():
+    for name, (sampling, strategy) in _modes(line, adapter, last=last, first=first).items():
         modes[name] = measure(
             policy,
             line.held_out,
             sampling,
             line.judging,
+            strategy,
             seed=seed,
-            format_=line.arm.format,
             batch_size=config.batch_size,
             progress=lambda num: line.report(Progress(attempts=num)),
         )
@@ -325,6 +320,21 @@ def evaluate(line: Line, folder: Path, adapter: Path | None, *, last: bool, firs
         },
     )
     line.report(Progress(message=_headline(line, folder, modes["sampled"])))
+
+
+def _modes(line: Line, adapter: Path | None, *, last: bool, first: bool) -> dict[str, tuple[Sampling, Strategy]]:
+    """Return how a policy is measured, by name."""
+    config, arm = line.config.evaluation, line.arm
+    strategy = line.strategy(adapter)
+    sampled = _sampling(line, arm.decoding, config.temperature)
+    modes: dict[str, tuple[Sampling, Strategy]] = {"sampled": (sampled, strategy)}
+    if config.greedy == "every" or (config.greedy == "ends" and (first or last)):
+        modes["greedy"] = (_sampling(line, arm.decoding, 0.0), strategy)
+    if last and config.guided and arm.decoding == "free" and arm.format == "guided":
+        modes["guided"] = (_sampling(line, "guided", config.temperature), strategy)
+    if config.resampled and (first or last) and isinstance(strategy, ActorCritic):
+        modes["resampled"] = (sampled, strategy.resampling())
+    return modes
 
 
 def _sampling(line: Line, decoding: Any, temperature: float) -> Sampling:

@@ -17,9 +17,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
+from critics.judge import JudgePool
 from critics.lifeline import die_with_parent
-from training.config import ArmConfig, ConfigError, RunConfig
+from rollout.actor_critic.feedback import ReviewPool
+from training.config import ArmConfig, RunConfig
 from training.line import Line, Progress, RunError, base_path, evaluate_base, line_path, run_line
+from training.section import ConfigError
 from training.store import write_json, write_text
 
 Report = Callable[[Progress], None]
@@ -64,7 +67,10 @@ def num_attempts(config: RunConfig) -> int:
     bases = {base_path(config, arm, 0) for arm in config.arms}
     per_base = evaluation.num_problems * (1 if evaluation.greedy == "never" else 2)
     guided = free * evaluation.num_problems * evaluation.guided
-    return len(config.seeds) * (len(config.arms) * per_line + len(bases) * per_base + guided)
+    dialogs = sum(arm.format == "asp" for arm in config.arms)
+    dialog_bases = sum("-asp" in base for base in bases)
+    resampled = evaluation.resampled * evaluation.num_problems * (dialogs + dialog_bases)
+    return len(config.seeds) * (len(config.arms) * per_line + len(bases) * per_base + guided + resampled)
 
 
 @contextmanager
@@ -164,7 +170,8 @@ class _Worker:
     config: RunConfig
     out: Path
     messages: Any
-    judges: Any = None
+    judges: JudgePool
+    reviews: ReviewPool
 
 
 _worker: list[_Worker] = []
@@ -173,7 +180,6 @@ _worker: list[_Worker] = []
 def _start_worker(config: RunConfig, out: Path, messages: Any) -> None:
     from multiprocessing.util import Finalize
 
-    from critics.judge import JudgePool
     from training.logs import quieten
 
     die_with_parent()
@@ -182,15 +188,24 @@ def _start_worker(config: RunConfig, out: Path, messages: Any) -> None:
 
     if not torch.cuda.is_available():
         torch.set_num_threads(1)
-    worker = _Worker(config, out, messages, JudgePool())
+    worker = _Worker(config, out, messages, JudgePool(), ReviewPool(timeout_s=config.actor_critic.timeout_s))
     # A multiprocessing child joins its own children before `atexit` runs: judges left alive would hang it.
     Finalize(None, worker.judges.stop, exitpriority=100)
+    Finalize(None, worker.reviews.stop, exitpriority=100)
     _worker.append(worker)
 
 
 def _work(unit: Unit) -> None:
     (worker,) = _worker
-    line = Line(worker.config, worker.out, unit.arm, unit.seed, worker.judges.judge, worker.messages.put)
+    line = Line(
+        worker.config,
+        worker.out,
+        unit.arm,
+        unit.seed,
+        worker.judges.judge,
+        worker.messages.put,
+        worker.reviews,
+    )
     if unit.kind == "base":
         evaluate_base(line)
     else:

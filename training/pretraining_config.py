@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from training.config import Positive, Rate, Section, read_yaml, validated
+from training.section import Positive, Rate, Section, read_yaml, validated
 
 
 class MixtureConfig(Section):
@@ -13,7 +13,7 @@ class MixtureConfig(Section):
 
     dataset: str
     num_examples: Positive
-    family: dict[str, Any] = {}
+    family: dict[str, Any] = Field(default_factory=dict)
     """The keys of its generator, as its dataclass names them."""
 
 
@@ -29,7 +29,7 @@ class PhaseConfig(Section):
     """The share of demonstrations that stop before the proof ends and answer by chance."""
     misformalise_rate: Rate = 0.0
     """The share of demonstrations in which one rule has the wrong sign."""
-    mixture: list[MixtureConfig] = []
+    mixture: list[MixtureConfig] = Field(default_factory=list)
     """Problems of other data sets, mixed in."""
 
 

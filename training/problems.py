@@ -7,7 +7,8 @@ from pathlib import Path
 from critics.errors import InputError
 from critics.problem import Problem, RecordError, read_problem
 from rollout.published.loaders import load_published
-from training.config import ConfigError, ProblemsConfig, RunConfig
+from training.config import ProblemsConfig, RunConfig
+from training.section import ConfigError
 from training.store import read_records
 
 

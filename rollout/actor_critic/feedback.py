@@ -263,7 +263,10 @@ def _test(test: ProgramTest) -> str:
 
 
 class ReviewPool:
-    """Reviews replies in `jobs` processes that can be killed, each within `timeout_s` seconds; a context manager."""
+    """Reviews replies in `jobs` processes that can be killed, each within `timeout_s` seconds; a context manager.
+
+    They are started by the first call.
+    """
 
     def __init__(self, *, jobs: int = 1, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
         from pebble import ProcessPool
@@ -277,12 +280,16 @@ class ReviewPool:
         futures = [self._pool.schedule(review, args=(reply,), timeout=self._timeout_s) for reply in replies]
         return [_outcome(reply, future) for reply, future in zip(replies, futures, strict=True)]
 
+    def stop(self) -> None:
+        """End the workers at once."""
+        self._pool.stop()
+        self._pool.join()
+
     def __enter__(self) -> "ReviewPool":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._pool.stop()
-        self._pool.join()
+        self.stop()
 
 
 def _outcome(reply: Reply, future: "Future[Review]") -> Review:

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from training.commands.messages import say
-from training.config import ConfigError, load_run
+from training.config import load_run
 from training.logs import quieten
+from training.section import ConfigError
 
 
 def train_files(config_path: Path, data: Path, out: Path, nproc: str, seed: int, overrides: list[str] | None) -> None:

@@ -4,16 +4,15 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from critics.problem import read_attempt
 from critics.recheck import recheck
 from critics.verdict import VERDICTS
-from rollout.prompt import PromptStyle, text
 from training.commands.messages import print_counts, say
 from training.commands.problems import read_problems
 from training.commands.verdicts import judged, read_attempts
-from training.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived, provenance
+from training.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.filters import KEEPS, funnel, select
 from training.store import read_records, write_json, write_records
+from training.strategy import file_examples
 
 
 def filter_file(
@@ -36,11 +35,12 @@ def filter_file(
     traces = _with_verdicts(read_attempts(path), path, verdicts, jobs, timeout_s)
     candidates, failures = derive(traces, derivation, lambda drafts: judged(list(drafts), jobs, timeout_s))
     kept = select(candidates, keep)  # type: ignore[arg-type]
-    write_records(out / "examples.jsonl", [_example(trace) for trace in kept])
+    examples = file_examples(kept)
+    write_records(out / "examples.jsonl", examples)
     if derivation.wanted:
         write_records(out / DERIVED, filter(is_derived, kept), checksum=True)
     made = derivation_counts(kept, failures, derivation)
-    summary = {**funnel(traces, len(kept)), **made, "examples": len(kept), "keep": keep}
+    summary = {**funnel(traces, len(kept)), **made, "examples": len(examples), "keep": keep}
     write_json(out / "summary.json", summary)
     shown = {k: summary[k] for k in ("sampled", "right", "certified", "lucky", *made, "kept")}
     print_counts(summary if as_json else shown, as_json)
@@ -92,16 +92,3 @@ def _refuse_false_certificates(traces: list[dict[str, Any]]) -> None:
                 f"attempt {trace['id']!r} is said to be certified and its certificate does not hold "
                 f"({rejected[0]['reason']}); judge it again"
             )
-
-
-def _example(trace: dict[str, Any]) -> dict[str, Any]:
-    certificate = trace["judgement"].get("certificate")
-    attempt = read_attempt(trace)
-    return {
-        "id": trace["id"],
-        "prompt": trace.get("prompt") or text(attempt.problem, PromptStyle()),
-        "completion": attempt.completion,
-        "completion_ids": trace.get("completion_ids") or [],
-        "certificate": None if certificate is None else certificate["digest"],
-        **provenance(trace),
-    }

@@ -7,11 +7,13 @@ from typing import Any
 from critics.errors import InputError
 from critics.judge import JudgePool
 from critics.problem import Problem
+from rollout.actor_critic.feedback import ReviewPool
 from training.commands.messages import say
 from training.commands.problems import read_problems
 from training.config import ArmConfig, RunConfig, load_run
 from training.policy import quiet_policy
 from training.store import write_text
+from training.strategy import strategy_of
 from training.tables import table
 
 
@@ -30,9 +32,9 @@ def evaluate_file(
     wanted = read_problems(problems)
     arms = [_arm(config, name) for name in arm_names] or config.arms[:1]
     modes: dict[str, dict[str, Any]] = {}
-    with JudgePool() as pool:
+    with JudgePool() as pool, ReviewPool(timeout_s=config.actor_critic.timeout_s) as reviews:
         for arm in arms:
-            modes[arm.name] = _measured(config, arm, adapter, wanted, pool, seed)
+            modes[arm.name] = _measured(config, arm, adapter, wanted, (pool, reviews), seed)
             if not as_json:
                 _say_mode(f"{arm.name}: " if arm_names else "", modes[arm.name])
     if table_path is not None:
@@ -49,17 +51,23 @@ def _arm(config: RunConfig, name: str) -> ArmConfig:
 
 
 def _measured(
-    config: RunConfig, arm: ArmConfig, adapter: Path | None, problems: list[Problem], pool: JudgePool, seed: int
+    config: RunConfig,
+    arm: ArmConfig,
+    adapter: Path | None,
+    problems: list[Problem],
+    pools: tuple[JudgePool, ReviewPool],
+    seed: int,
 ) -> dict[str, Any]:
     from training.evaluation import measure
 
+    pool, reviews = pools
     return measure(
         quiet_policy(config, arm, adapter),
         problems,
         config.sampling.sampling(arm.decoding, samples=1),
         pool.judge,
+        strategy_of(config, arm, trained=adapter is not None, review=reviews),
         seed=seed,
-        format_=arm.format,
         batch_size=config.evaluation.batch_size,
     )
 
