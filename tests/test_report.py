@@ -12,7 +12,7 @@ import pytest
 import yaml
 from rich.console import Console
 
-from training import report
+from training import figures, report
 from training.comparison import compare_runs, summarise, table, verdict_sentence, write_report
 from training.store import line_of
 
@@ -489,7 +489,7 @@ def test_broken_trace_line_is_named(run):
 def test_figure_is_equal_bytes_each_time_and_says_what_it_shows(run, tmp_path):
     paths = [tmp_path / "one.svg", tmp_path / "two.svg"]
     for path in paths:
-        report.write_figure(summarise(run), path)
+        figures.write_figure(summarise(run), path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
     assert paths[0].read_text().startswith("<?xml")
 

@@ -7,13 +7,15 @@ refused, never compared loosely. No model is needed: a finished run can be summa
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from critics.errors import InputError
 from training.estimates import REPLICATES, PairedComparison, Proportion, compare_paired, mean, mean_interval
-from training.report import p_value, percent, pick_examples, points, render, write_figure
+from training.figures import write_figure
+from training.report import p_value, percent, pick_examples, points, render
+from training.results import Arm, Evaluation, Outcome, provenance, read_arms, unfinished_seeds
+from training.retries import curve, feedback_record
 from training.store import write_text
 
 if TYPE_CHECKING:
@@ -21,67 +23,11 @@ if TYPE_CHECKING:
 
 MARGIN = 0.08
 """The lead in gain that certification should buy; `verdict_sentence` says whether it did."""
+CERTIFIED_MARGIN = 0.05
+"""The lead in certified answers that strict dialogs should have over those with a right label."""
 RATES = {"accuracy": "right", "certified": "certified", "lucky": "lucky"}
 STAGES = ("sampled", "right", "certified", "kept")
 ANSWERS = ("answered", "no_answer", "abstained", "wrong_formal", "exhausted")
-
-Outcome = Literal["right", "certified"]
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """One evaluation.json; outcomes in the order of the ids, which are sorted so that they pair up."""
-
-    path: Path
-    problems: Mapping[str, Any]
-    modes: Mapping[str, Mapping[str, Any]]
-    ids: tuple[str, ...]
-    right: tuple[int, ...]
-    certified: tuple[int, ...]
-
-    @property
-    def sampled(self) -> Mapping[str, Any]:
-        """The mode that everything but the columns named after another mode is about."""
-        return self.modes["sampled"]
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One arm under one seed."""
-
-    seed: int
-    rounds: tuple[Evaluation, ...]
-    """Round 0 is the model before any fine-tuning."""
-    datasets: tuple[Mapping[str, Any], ...]
-    """What each fine-tuning learnt from: its rollout's counts."""
-    traces: Path
-    """The attempts of the last rollout."""
-
-
-@dataclass(frozen=True, slots=True)
-class Arm:
-    """One filter's lines, by ascending seed; all have as many rounds, decoded in the same way."""
-
-    name: str
-    decoding: str
-    lines: tuple[Line, ...]
-
-    @property
-    def seeds(self) -> list[int]:
-        """Its seeds, ascending."""
-        return [line.seed for line in self.lines]
-
-    def outcomes(self, outcome: Outcome, number: int) -> list[int]:
-        """Return 0 or 1 for each answer of a round, seed by seed."""
-        return [x for line in self.lines for x in getattr(line.rounds[number], outcome)]
-
-    def gains(self) -> list[int]:
-        """Return, for each answer, last round minus round 0: 1 learnt, -1 unlearnt."""
-        return [b - a for a, b in zip(self.outcomes("right", 0), self.outcomes("right", -1), strict=True)]
-
-    def answer_seeds(self) -> list[int]:
-        """Return the seed of each answer."""
-        return [line.seed for line in self.lines for _ in line.rounds[0].ids]
 
 
 def summarise(run: Path) -> dict[str, Any]:
@@ -90,7 +36,7 @@ def summarise(run: Path) -> dict[str, Any]:
     Raises InputError that names the file where the run is unfinished or a record is ill-formed, or both
     files where two evaluations are of different problems.
     """
-    return _summary(_read_arms(run), _provenance(run))
+    return _summary(read_arms(run), provenance(run))
 
 
 def compare_runs(runs: Sequence[Path]) -> dict[str, Any]:
@@ -104,11 +50,9 @@ def compare_runs(runs: Sequence[Path]) -> dict[str, Any]:
     unique = len({run.resolve().name for run in runs}) == len(runs)
     labelled = {run.resolve().name if unique else str(run): run for run in runs}
     arms = [
-        Arm(f"{label}:{arm.name}", arm.decoding, arm.lines)
-        for label, run in labelled.items()
-        for arm in _read_arms(run)
+        Arm(f"{label}:{arm.name}", arm.decoding, arm.lines) for label, run in labelled.items() for arm in read_arms(run)
     ]
-    origins = {label: _provenance(run) for label, run in labelled.items()}
+    origins = {label: provenance(run) for label, run in labelled.items()}
     return _summary(arms, {"name": " and ".join(labelled), "runs": origins})
 
 
@@ -118,9 +62,9 @@ def write_report(run: Path, *, partial: bool = False) -> dict[str, Any]:
     `partial`: of an unfinished one, by the seeds that every arm has finished; `provenance.unfinished_seeds` names
     the others. Raises InputError as `summarise` does, and where no seed is finished.
     """
-    unfinished = _unfinished_seeds(run) if partial else []
-    arms = _read_arms(run, without=unfinished)
-    summary = _summary(arms, _provenance(run) | ({"unfinished_seeds": unfinished} if unfinished else {}))
+    unfinished = unfinished_seeds(run) if partial else []
+    arms = read_arms(run, without=unfinished)
+    summary = _summary(arms, provenance(run) | ({"unfinished_seeds": unfinished} if unfinished else {}))
     examples = pick_examples({arm.name: [(line.seed, line.traces) for line in arm.lines] for arm in arms})
     record = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False)
     write_text(run / "report.json", record + "\n")
@@ -136,6 +80,7 @@ def verdict_sentence(summary: Mapping[str, Any]) -> list[str]:
     """Say in plain English what each arm gained, and whether the first arm's lead is what was hoped for."""
     sentences = [_gains_sentence(summary["arms"]), _certified_sentence(summary["arms"])]
     sentences += [_lead_sentence(c) for c in summary["comparisons"] if c["metric"] == "gain"]
+    sentences += [_certified_lead_sentence(c) for c in summary["comparisons"] if _is_of_dialogs(summary, c)]
     if len({arm["decoding"] for arm in summary["arms"].values()}) > 1:
         sentences.append("The arms decode differently, so a gain is measured from the arm's own start.")
     if all(len(arm["seeds"]) == 1 for arm in summary["arms"].values()):
@@ -176,6 +121,20 @@ def _lead_sentence(c: Mapping[str, Any]) -> str:
     return f"Does {a} gain more than {b}? {numbers}: {finding}"
 
 
+def _is_of_dialogs(summary: Mapping[str, Any], comparison: Mapping[str, Any]) -> bool:
+    return comparison["metric"] == "certified" and "by_retries" in summary["arms"][comparison["b"]]["rounds"][0]
+
+
+def _certified_lead_sentence(c: Mapping[str, Any]) -> str:
+    numbers = f"{points(c['difference'])} points (95% {points(c['interval'])}, p {_equals(c['p'])}, n = {c['n']})"
+    low, high = c["interval"]
+    if low > 0:
+        finding = "yes." if c["difference"] >= CERTIFIED_MARGIN else "yes, by less than the 5 points hoped for."
+    else:
+        finding = "no, fewer." if high < 0 else "not told apart."
+    return f"Does {c['a']} certify more than {c['b']} in the end? {numbers}: {finding}"
+
+
 def _equals(p: float) -> str:
     shown = p_value(p)
     return shown if shown.startswith("<") else f"= {shown}"
@@ -206,7 +165,7 @@ def table(summary: Mapping[str, Any]) -> "Table":
 # -- the summary
 
 
-def _summary(arms: Sequence[Arm], provenance: dict[str, Any]) -> dict[str, Any]:
+def _summary(arms: Sequence[Arm], origin: dict[str, Any]) -> dict[str, Any]:
     _check_paired(arms)
     lead = next((arm for arm in arms if arm.name.rsplit(":", 1)[-1] == "strict"), arms[0])
     measured = arms[0].lines[0].rounds[0]
@@ -215,23 +174,29 @@ def _summary(arms: Sequence[Arm], provenance: dict[str, Any]) -> dict[str, Any]:
         "arms": {arm.name: _arm_record(arm) for arm in arms},
         "comparisons": [
             {"a": lead.name, "b": arm.name, "metric": metric, **comparison.record()}
-            for metric in ("accuracy", "gain", "certified")
+            for metric in _metrics(arms)
             for arm in arms
             if arm is not lead
             for comparison in [_compare(lead, arm, metric)]
         ],
         "provenance": {
-            **provenance,
+            **origin,
             "evaluation": {**measured.problems, "seeds": lead.seeds},
             "statistics": {"method": method, "bootstrap_replicates": REPLICATES, "bootstrap_seed": 0},
         },
     }
 
 
+def _metrics(arms: Sequence[Arm]) -> tuple[str, ...]:
+    dialogs = all(line.rounds[-1].tests_passed for arm in arms for line in arm.lines)
+    return ("accuracy", "gain", "certified", *(("tests_passed",) if dialogs else ()))
+
+
 def _compare(a: Arm, b: Arm, metric: str) -> PairedComparison:
     if metric == "gain":
         return compare_paired(a.gains(), b.gains(), a.answer_seeds(), test="sign-flip")
-    outcome: Outcome = "right" if metric == "accuracy" else "certified"
+    outcomes: dict[str, Outcome] = {"accuracy": "right", "certified": "certified", "tests_passed": "tests_passed"}
+    outcome = outcomes[metric]
     return compare_paired(a.outcomes(outcome, -1), b.outcomes(outcome, -1), a.answer_seeds(), test="mcnemar")
 
 
@@ -266,7 +231,20 @@ def _round_record(arm: Arm, number: int) -> dict[str, Any]:
         "answers": _answers([evaluation.sampled for evaluation in evaluations]),
         "by_hops": _by_group([evaluation.sampled for evaluation in evaluations], "by_hops"),
         "by_condition": _by_group([evaluation.sampled for evaluation in evaluations], "by_condition"),
+        **_over_retries(evaluations),
     }
+
+
+def _over_retries(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
+    """Return what dialogs come to with fewer retries, and without feedback; nothing for other attempts."""
+    record: dict[str, Any] = {}
+    for key, mode in (("by_retries", "sampled"), ("by_retries_resampled", "resampled")):
+        if all((evaluation.modes.get(mode) or {}).get("by_retries") for evaluation in evaluations):
+            record[key] = curve([evaluation.modes[mode]["by_retries"] for evaluation in evaluations])
+    if "by_retries_resampled" in record:
+        modes = [(line.modes["sampled"], line.modes["resampled"]) for line in evaluations]
+        record["feedback"] = feedback_record(modes)
+    return record
 
 
 def _rates(counts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -326,87 +304,3 @@ def _check_same_problems(a: Evaluation, b: Evaluation) -> None:
         f"{a.path} ({len(a.ids)} problems) and {b.path} ({len(b.ids)}) are not of the same problems: "
         f"{num_shared} ids are shared, and answers are compared one by one; evaluate both on the same file"
     )
-
-
-# -- reading a run folder
-
-
-def _unfinished_seeds(run: Path) -> list[int]:
-    """Return the seeds under which some arm lacks its last evaluation; raises InputError where all do."""
-    layout = _read(run / "lines.json")
-    last = f"round-{layout['num_rounds'] - 1:03d}/evaluation.json"
-    seeds = {entry["seed"] for entry in layout["lines"]}
-    unfinished = {e["seed"] for e in layout["lines"] if not (run / e["path"] / last).exists()}
-    if unfinished == seeds:
-        raise InputError(f"{run}: no seed is finished under every arm yet; run `certistar run` again to go on")
-    return sorted(unfinished)
-
-
-def _read_arms(run: Path, *, without: Sequence[int] = ()) -> list[Arm]:
-    """Read the lines of all arms but those of the seeds in `without`."""
-    layout = _read(run / "lines.json")
-    lines: dict[str, list[Line]] = {}
-    for entry in (entry for entry in layout["lines"] if entry["seed"] not in without):
-        lines.setdefault(entry["arm"], []).append(_read_line(run, entry, layout["num_rounds"]))
-    if not lines:
-        raise InputError(f"{run / 'lines.json'}: names no lines; run `certistar run` again")
-    return [_arm(name, sorted(found, key=lambda line: line.seed)) for name, found in lines.items()]
-
-
-def _arm(name: str, lines: Sequence[Line]) -> Arm:
-    if len({line.seed for line in lines}) < len(lines):
-        raise InputError(f"arm {name} has two lines with one seed: {[line.seed for line in lines]}")
-    evaluations = [evaluation for line in lines for evaluation in line.rounds]
-    first = evaluations[0]
-    for other in evaluations:
-        if other.sampled["decoding"] != first.sampled["decoding"]:
-            raise InputError(f"arm {name} is decoded differently in {first.path} and {other.path}")
-    return Arm(name, first.sampled["decoding"], tuple(lines))
-
-
-def _read_line(run: Path, entry: Mapping[str, Any], num_rounds: int) -> Line:
-    rounds = [run / entry["base"], *(run / entry["path"] / f"round-{r:03d}" for r in range(num_rounds))]
-    return Line(
-        seed=entry["seed"],
-        rounds=tuple(_read_evaluation(folder / "evaluation.json") for folder in rounds),
-        datasets=tuple(_read(folder / "dataset" / "summary.json") for folder in rounds[1:]),
-        traces=rounds[-1] / "traces.jsonl",
-    )
-
-
-def _read_evaluation(path: Path) -> Evaluation:
-    record = _read(path)
-    try:
-        sampled = record["modes"]["sampled"]
-        outcomes = sampled["outcomes"]
-        answers = sorted(zip(outcomes["ids"], outcomes["right"], outcomes["certified"], strict=True))
-        counts = [sampled["n"], sampled["right"], sampled["certified"]]
-        problems = record["problems"]
-        if sampled["decoding"] not in ("guided", "free"):
-            raise InputError(f"sampled.decoding is {sampled['decoding']!r}, not guided or free")
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: not an evaluation ({error!r}); delete it and run `certistar run` again") from error
-    ids, right, certified = zip(*answers, strict=True) if answers else ((), (), ())
-    if counts != [len(ids), sum(right), sum(certified)] or not ids:
-        raise InputError(f"{path}: its counts (n, right, certified) {counts} are not those of its outcomes, or 0")
-    return Evaluation(path, problems, record["modes"], ids, right, certified)
-
-
-def _provenance(run: Path) -> dict[str, Any]:
-    import yaml
-
-    config_path = run / "config.yaml"
-    config = yaml.safe_load(config_path.read_text(encoding="utf-8")) if config_path.exists() else None
-    name = (config or {}).get("name") or run.resolve().name
-    return {"name": name, **_read(run / "lines.json").get("provenance", {})}
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(
-            f"{path} is missing: the run is not finished; run `certistar run` again to finish it"
-        ) from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path} is not JSON ({error}); delete it and run `certistar run` again") from None
