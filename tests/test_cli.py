@@ -169,6 +169,20 @@ def test_rollout_and_evaluation_of_an_untrained_model(tiny_model: Path, problems
     assert (mode["n"], mode["certified"]) == (4, 0)
 
 
+def test_the_configuration_switches_how_the_loop_decodes(tiny_model: Path, problems: Path, tmp_path: Path) -> None:
+    run = config(tmp_path, tiny_model)
+    plain, seated, switched = (tmp_path / name for name in ("plain.jsonl", "seated.jsonl", "switched.jsonl"))
+    rollout = ("rollout", run, "--problems", problems)
+    assert certistar(*rollout, "--out", plain).exit_code == 0
+    assert certistar(*rollout, "--out", seated, "--set", "sampling.num_seats=1").exit_code == 0
+    assert [t["completion_ids"] for t in read(seated)] == [t["completion_ids"] for t in read(plain)]
+    keys = ("--set", "sampling.jump_forward=true", "--set", "sampling.log_probabilities=true")
+    assert certistar(*rollout, "--out", switched, *keys).exit_code == 0
+    for trace in read(switched):
+        assert trace["sampling"]["jump_forward"]
+        assert len(trace["log_probabilities"]) == len(trace["completion_ids"])
+
+
 def test_a_line_that_is_no_json_is_named(attempts: Path) -> None:
     with attempts.open("a") as file:
         file.write('{"id": "torn", "prob')

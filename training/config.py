@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from critics.problem import Problem
+from rollout.decoding.request import Switches
 from rollout.problems.catalogue import FAMILIES, family
 from rollout.problems.prontoqa import Ontology
 from rollout.problems.splits import Split
@@ -139,7 +140,7 @@ class ModelConfig(Section):
 class SamplingConfig(Section):
     """How attempts are sampled in rollouts; evaluation uses the same token limit."""
 
-    later = frozenset({"conclusion"})
+    later = frozenset({"conclusion", "jump_forward", "gathered_head", "log_probabilities", "fit_blocks", "num_seats"})
     temperature: Annotated[float, Field(ge=0)] = 1.0
     samples_per_problem: Positive = 1
     max_new_tokens: Positive = 256
@@ -148,6 +149,17 @@ class SamplingConfig(Section):
     conclusion: Conclusion = "free"
     """decided: under the guide, the line `Answer:` waits until the goal is decided and agrees with it, the repair
     that the paper names at its figure 12. free, because that is what the paper measures."""
+    jump_forward: bool = False
+    """Write forced text without asking the model: fewer forward passes, other token boundaries (docs/decoding.md)."""
+    gathered_head: bool = False
+    """Compute only the allowed rows of the output head inside blocks; equal but for floating-point error."""
+    log_probabilities: bool = False
+    """Keep each token's log-probability under the unmasked model in the traces."""
+    fit_blocks: bool = False
+    """Near the token limit open only blocks that still fit."""
+    num_seats: Positive | None = None
+    """Sequences written at a time, the next one seated as soon as one ends: what bounds the memory of the cache.
+    null: as many as a work unit has."""
 
     def sampling(self, decoding: Decoding, *, temperature: float | None = None, samples: int | None = None) -> Sampling:
         """Return the sampling of a rollout, or of an evaluation with other temperature and sample count."""
@@ -157,6 +169,7 @@ class SamplingConfig(Section):
             self.samples_per_problem if samples is None else samples,
             self.max_new_tokens,
             self.conclusion if decoding == "guided" else "free",
+            Switches(self.jump_forward, self.gathered_head, self.log_probabilities, self.fit_blocks),
         )
 
 

@@ -81,7 +81,7 @@ class Line:
     def policy(self, adapter: Path | None) -> Policy:
         """Load the policy of a round."""
         style = self.config.model.style(self.arm.format)
-        return build_policy(self.config.model, adapter, style)
+        return build_policy(self.config.model, adapter, style, num_seats=self.config.sampling.num_seats)
 
     def strategy(self, adapter: Path | None) -> Strategy:
         """Return how the policy of a round is asked."""

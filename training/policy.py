@@ -10,10 +10,15 @@ from training.config import ArmConfig, ModelConfig, RunConfig
 from training.logs import quieten
 
 
-def build_policy(model: ModelConfig, adapter: Path | None, style: PromptStyle) -> Policy:
-    """Return the policy; raises `InputError` where a server would need an adapter that it does not know."""
+def build_policy(
+    model: ModelConfig, adapter: Path | None, style: PromptStyle, *, num_seats: int | None = None
+) -> Policy:
+    """Return the policy, which writes `num_seats` sequences at a time; None: all that it is given at once.
+
+    Raises `InputError` where a server would need an adapter that it does not know.
+    """
     if model.server is None:
-        return HuggingFacePolicy(model.name, adapter, prompt_style=style, dtype=model.dtype)
+        return HuggingFacePolicy(model.name, adapter, prompt_style=style, dtype=model.dtype, num_seats=num_seats)
     if adapter is not None:
         raise InputError(
             f"adapter {adapter}: the server at {model.server.base_url} does not know it; start the server with it and "
@@ -30,4 +35,5 @@ def quiet_policy(config: RunConfig, arm: ArmConfig, adapter: Path | None) -> Pol
 
         if not torch.cuda.is_available():
             torch.set_num_threads(1)
-    return build_policy(config.model, adapter, config.model.style(arm.format))
+    style = config.model.style(arm.format)
+    return build_policy(config.model, adapter, style, num_seats=config.sampling.num_seats)
