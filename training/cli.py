@@ -113,11 +113,14 @@ def judge(
     jobs: Jobs = 1,
     timeout: Timeout = 10.0,
     as_json: Json = False,
+    problems: Annotated[
+        list[Path] | None, typer.Option("--problems", help="Of recorded programs without theirs (repeatable).")
+    ] = None,
 ) -> None:
     """Judge attempts: one verdict record for each, in the same order."""
     from training.commands.verdicts import judge_file
 
-    judge_file(file, out, jobs, timeout, as_json)
+    judge_file(file, out, jobs, timeout, as_json, problems)
 
 
 @command

@@ -67,6 +67,8 @@ class Declarations:
     """Each member's universe and number."""
     signatures: dict[str, Signature] = field(default_factory=dict[str, Signature])
     functions: dict[str, Function] = field(default_factory=dict[str, Function])
+    free: dict[str, tuple[str, Type]] = field(default_factory=dict[str, tuple[str, Type]])
+    """Variables that nothing binds: each one's function without arguments, and its type."""
     constraints: list[Line] = field(default_factory=list[Line])
 
 

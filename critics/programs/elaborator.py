@@ -2,14 +2,16 @@
 
 Bound variables must not bear the name of a member or a function (an attack captures a constant that way). A member
 plus a number stays within its order, and a number is never a member. Names may differ in case where nothing else is
-meant.
+meant. A variable that nothing binds is an unknown of its own where it is a function's argument, as in Z3; what it was
+meant to say is not known, and no such program is certified.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
-from critics.programs.core import Application, Constant, Operator, Quantified, Term, Variable
+from critics.programs.core import Application, Constant, Function, Operator, Quantified, Term, Variable
 from critics.programs.declarations import BOOLEAN, INTEGER, Declarations, Sort, Type, is_reserved
-from critics.programs.expression import Binding, Call, Expression, Listing, Name, Number, Operation
+from critics.programs.expression import Binding, Call, Expression, Listing, Name, Number, Operation, moved_inside
 from critics.programs.sections import Line, ProgramError, Repairs
 
 Typed = tuple[Term, Type]
@@ -22,6 +24,8 @@ _QUANTIFIERS = ("forall", "exists", "count", "sum", "distinct", "alldifferent", 
 _COUNTED = {"atleast": "ge", "atmost": "le", "exactly": "eq"}
 _COUNTED_ONE = {"atleastone": "ge", "atmostone": "le", "exactlyone": "eq"}
 _NONE = ("none", "null")
+_VARIABLE = re.compile(r"[a-z]\d{0,2}")
+"""What a variable is called; anything longer that is not declared was forgotten."""
 
 
 class Elaborator:
@@ -68,6 +72,9 @@ class Elaborator:
         members = self._declared.members
         if text in self._declared.signatures:
             return self._applied(text, (), scope)
+        if text in self._declared.free:
+            name, type_ = self._declared.free[text]
+            return Application(name, ()), type_
         member = text if text in members else self._alike(text, members, "undeclared_name")
         universe, number = members[member]
         return Constant(number), Type("member", universe)
@@ -88,6 +95,9 @@ class Elaborator:
             return self._membership(operands[0], operands[1], scope), BOOLEAN
         if operator in ("eq", "ne") and any(_is_none(o) for o in operands):
             return self._against_none(operator, operands, scope), BOOLEAN
+        if (inside := moved_inside(operator, operands)) is not None:
+            self._repairs.note("comparison_moved_inside")
+            return self._call(inside.name, inside.arguments, scope)
         left, right = (self.typed(o, scope) for o in operands)
         if operator == "iff" or operator in ("eq", "ne", *_ORDER):
             return self._compared(operator, left, right), BOOLEAN
@@ -196,11 +206,23 @@ class Elaborator:
         signature = self._declared.signatures[name]
         self._exactly(arguments, len(signature.arguments))
         terms: list[Term] = []
-        for argument, wanted in zip(arguments, signature.arguments, strict=True):
+        domains = self._declared.functions[name].domains
+        for argument, wanted, domain in zip(arguments, signature.arguments, domains, strict=True):
+            if isinstance(argument, Name) and argument.text not in scope:
+                self._declare_free(argument.text, wanted, domain)
             term, type_ = self.typed(argument, scope)
             self._check_type(type_, wanted)
             terms.append(term)
         return Application(name, tuple(terms)), signature.result
+
+    def _declare_free(self, text: str, type_: Type, domain: tuple[int, ...]) -> None:
+        """Make a variable that nothing binds an unknown of the sort that is needed where it stands."""
+        known = {*self._declared.free, *self._declared.signatures, *(m.lower() for m in self._declared.members)}
+        if _VARIABLE.fullmatch(text) and text not in known:
+            # Such a name is no identifier that a program could declare or speak of.
+            name = f"free {text}"
+            self._declared.free[text] = name, type_
+            self._declared.functions[name] = Function((), domain, is_boolean=False)
 
     def _check_type(self, given: Type, wanted: Type) -> None:
         if given.kind == "bool" or given.universe != wanted.universe:
@@ -319,6 +341,11 @@ class Elaborator:
                 return None
 
     def _sort(self, expression: Expression) -> Sort:
+        if isinstance(expression, Operation) and expression.operator == "add":
+            self._repairs.note("sort_union")
+            one, other = (self._sort(part) for part in expression.operands)
+            self._check_type(other.type, one.type)
+            return Sort(one.type, tuple(sorted({*one.values, *other.values})))
         if not isinstance(expression, Name):
             raise self._error("undeclared_sort", "a sort is needed behind the colon")
         text = expression.text

@@ -6,6 +6,7 @@ mean; each liberty has its word in `repairs`. Untrusted names go no further than
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from critics.programs.sections import Line, Repairs
@@ -81,10 +82,13 @@ class Operation:
 Expression = Name | Number | Call | Listing | Binding | Operation
 
 
-def read_expression(line: Line, repairs: Repairs) -> Expression:
-    """Read a whole line as one expression; raises `ProgramError` (`sections`) naming the line."""
+def read_expression(line: Line, repairs: Repairs, *, conjoin: bool = False) -> Expression:
+    """Read a whole line as one expression; raises `ProgramError` (`sections`) naming the line.
+
+    `conjoin`: formulas with commas between them are one conjunction.
+    """
     reader = ExpressionReader(line, repairs)
-    read = reader.expression()
+    read = reader.conjoined() if conjoin else reader.expression()
     reader.end()
     if _depth_of(read) > MAX_DEPTH:
         # Attack: a chain of a thousand sums, for every walk over it to run out of frames.
@@ -150,6 +154,14 @@ class ExpressionReader:
             left = Operation("iff", (left, self._implication()))
         self._depth -= 1
         return left
+
+    def conjoined(self) -> Expression:
+        """Read formulas with commas between them."""
+        parts = [self.expression()]
+        while self._peek() == "," and self._peek(1):
+            self._operator("arguments_conjoined")
+            parts.append(self.expression())
+        return parts[0] if len(parts) == 1 else Operation("and", tuple(parts))
 
     def end(self) -> None:
         """Raise unless everything is read; a comma or full stop at the end says nothing."""
@@ -304,6 +316,20 @@ class ExpressionReader:
     def _expect(self, token: str) -> None:
         if self._take() != token:
             raise self._line.error("syntax", f"{token!r} is missing")
+
+
+def moved_inside(operator: str, operands: Sequence[Expression]) -> Call | None:
+    """Return `ForAll([..], T < 2)` for `ForAll([..], T) < 2`, which has no other meaning; None where it is not that.
+
+    Only a number is moved, because a name might be bound there.
+    """
+    left, number = operands
+    if operator not in _COMPARE.values() or not isinstance(number, Number) or not isinstance(left, Call):
+        return None
+    if left.name.lower() not in ("forall", "exists") or not left.arguments:
+        return None
+    *bindings, body = left.arguments
+    return Call(left.name, (*bindings, Operation(operator, (body, number))))
 
 
 def _balanced(tokens: list[str], repairs: Repairs) -> list[str]:

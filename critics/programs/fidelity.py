@@ -41,6 +41,9 @@ def bar_of(
     problem: dict[str, Any], program: LogicProgram, ground: Sequence[list[Ground]], holding: int
 ) -> Refusal | None:
     """Return what bars a program from being believed of which the option at `holding` alone holds, or None."""
+    if program.declared.free:
+        names = ", ".join(program.declared.free)
+        return Refusal(Unproved, "free_variable", f"nothing binds {names}: is all meant, or some?")
     if not program.constraints:
         # Attack: put the premises where only the right option needs them.
         return Refusal(Vacuous, "no_constraints", "the program has no constraints")

@@ -46,7 +46,7 @@ def read_logic_program(text: str, repairs: Repairs) -> LogicProgram:
 
 
 def _constraint(line: Line, declared: Declarations, repairs: Repairs) -> Term:
-    return Elaborator(declared, line, repairs).formula(read_expression(line, repairs))
+    return Elaborator(declared, line, repairs).formula(read_expression(line, repairs, conjoin=True))
 
 
 def _joined(lines: Sequence[Line], repairs: Repairs) -> list[Line]:

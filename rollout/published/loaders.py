@@ -8,6 +8,7 @@ from critics.problem import Problem
 from rollout.published.ar_lsat import load_ar_lsat
 from rollout.published.deductions import load_deductions
 from rollout.published.deontiqa import load_deontiqa
+from rollout.published.folio import load_folio
 from rollout.published.logicaldeduction import load_logicaldeduction
 from rollout.published.prontoqa import load_prontoqa
 from rollout.published.proofwriter import load_proofwriter
@@ -26,9 +27,12 @@ LOADERS: Mapping[str, Loader] = {
     "deontiqa": load_deontiqa,
     "logicaldeduction": load_logicaldeduction,
     "ar-lsat": load_ar_lsat,
+    "folio": load_folio,
 }
 _OWN_KEYS = {
     "theory": "proofwriter",
+    "premises_fol": "folio",
+    "premises-FOL": "folio",
     "premises": "syllogism",
     "continuations": "wason",
     "peano": "deontiqa",

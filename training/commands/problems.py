@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from critics.errors import InputError
-from critics.problem import Problem
+from critics.problem import Problem, read_problem
+from rollout.logic_forms import class_coverage
 from rollout.problems.catalogue import family
 from rollout.problems.prontoqa import Ontology
 from rollout.problems.splits import Split
@@ -42,7 +43,10 @@ def make_problems(
     write_records(out, records)
     say(f"{len(records)} problems in {out}")
     unformalised = sum(record["formal"] is None for record in records)
-    if unformalised:
+    if name == "folio":
+        shares = ", ".join(f"{name} {num}" for name, num in class_coverage(map(read_problem, records)).items())
+        say(f"problems with statements of each logic class: {shares}")
+    elif unformalised:
         say(f"{unformalised} of them have no formalisation: no proof of theirs can be certified")
     if source is not None and name == "deontiqa":
         _say_findings(source)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +10,21 @@ from critics.errors import InputError
 from critics.judge import JudgePool
 from critics.problem import RecordError, read_attempt
 from critics.recheck import recheck
+from rollout.published.recorded import holds_recorded, load_recorded
 from training.commands.messages import print_counts, say
+from training.error_tables import error_columns, error_table
+from training.program_tables import blind_attempts, program_rows, program_table
 from training.store import read_records, write_records
 
+_PROGRAM_FORMATS = frozenset(("rules", "csp", "logic-program", "fol", "z3-python"))
 
-def read_attempts(path: Path) -> list[dict[str, Any]]:
-    """Read attempts or traces, each checked to be one; errors name the file and the line."""
+
+def read_attempts(path: Path, problems: Sequence[Path] | None = None) -> list[dict[str, Any]]:
+    """Read attempts, traces or recorded programs, each checked to be one; errors name the file and the line."""
     records: list[dict[str, Any]] = []
     seen: dict[str, int] = {}
-    for number, record in enumerate(read_records(path), 1):
+    listed = load_recorded(path, problems) if holds_recorded(path) else read_records(path)
+    for number, record in enumerate(listed, 1):
         try:
             attempt = read_attempt(record)
         except RecordError as error:
@@ -30,11 +36,35 @@ def read_attempts(path: Path) -> list[dict[str, Any]]:
     return records
 
 
-def judge_file(path: Path, out: Path, jobs: int, timeout_s: float, as_json: bool) -> None:
-    """Judge attempts into verdict records."""
-    verdicts = list(judged(read_attempts(path), jobs, timeout_s))
+def judge_file(
+    path: Path, out: Path, jobs: int, timeout_s: float, as_json: bool, problems: Sequence[Path] | None = None
+) -> None:
+    """Judge attempts into verdict records; of programs for solvers, print rates and errors by data set and model.
+
+    `problems` are those of recorded programs that do not carry theirs; None: the files beside are searched.
+    """
+    records = read_attempts(path, problems)
+    verdicts = list(judged(records, jobs, timeout_s))
     write_records(out, verdicts)
-    print_counts(tally(verdict["verdict"] for verdict in verdicts), as_json)
+    counts = tally(verdict["verdict"] for verdict in verdicts)
+    if not any(record["format"] in _PROGRAM_FORMATS for record in records):
+        print_counts(counts, as_json)
+        return
+    hidden = blind_attempts(records, verdicts)
+    rows = program_rows(records, verdicts, judged(hidden, jobs, timeout_s) if hidden else ())
+    columns = error_columns(records, verdicts)
+    if as_json:
+        print(json.dumps({**counts, "table": [r.record() for r in rows], "errors": [c.record() for c in columns]}))
+        return
+    print_counts(counts, as_json=False)
+    _show(program_table(rows), *((error_table(columns),) if columns else ()))
+
+
+def _show(*tables: Any) -> None:
+    from rich.console import Console
+
+    for shown in tables:
+        Console(stderr=True).print(shown)
 
 
 def judged(records: list[dict[str, Any]], jobs: int, timeout_s: float) -> Iterator[dict[str, Any]]:

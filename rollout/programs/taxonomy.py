@@ -1,0 +1,158 @@
+"""What is wrong with a solver program, as far as execution tells: the categories of Elezabi and Akoush (section 3.1).
+
+Their nine categories are the outcomes of a runner that pastes a program into Python. Here nothing is pasted: a category
+is read off the critic's verdict, and stands for what that runner would have stumbled over. What our reader puts right
+has no category. Two outcomes are kept apart that theirs counted as successes: all options hold, or some of several do.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Literal
+
+from critics.problem import Attempt, read_attempt
+from critics.programs.core import TooLarge, Undefined
+from critics.programs.execution import Execution, execute
+from critics.programs.logic_program import LogicProgram, read_logic_program
+from critics.programs.option import Option
+from critics.programs.sections import ProgramError, Repairs
+
+
+class Category(StrEnum):
+    """What came of executing a program; the first nine are the paper's, in its order."""
+
+    UNDERCONSTRAINED = "underconstrained"
+    OVERCONSTRAINED = "overconstrained"
+    TYPE_ERROR = "type_error"
+    SYNTAX_ERROR = "syntax_error"
+    NAME_ERROR = "name_error"
+    ATTRIBUTE_ERROR = "attribute_error"
+    PARSING_ERROR = "parsing_error"
+    Z3_EXCEPTION = "z3_exception"
+    NO_OUTPUT = "no_output"
+    ALL_TRUE = "all_true"
+    """Every option holds: the paper's bug, which the runner took for a success."""
+    SEVERAL_TRUE = "several_true"
+    """More than one option holds and not all: the runner takes the first."""
+    ANSWERED = "answered"
+    """One answer comes out; whether it is right, and means what the text says, is not for execution to tell."""
+    CRITIC_ERROR = "critic_error"
+    """The critic failed; nothing is known of the program."""
+
+
+ERRORS = tuple(Category)[:9]
+"""The paper's categories."""
+Cause = Literal["underconstrained", "overconstrained"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """An attempt's category, and the cause where options hold that should not, as far as their helpers tell it."""
+
+    category: Category
+    cause: Cause | None = None
+
+
+_BY_REASON: Mapping[str, Category] = {
+    **dict.fromkeys(
+        ("sections", "no_options", "no_rules", "no_query", "no_premises", "conclusion", "labels", "option_count",
+         "multiple_queries", "variables", "too_long", "too_many_premises", "depth", "too_deep", "empty"),
+        Category.PARSING_ERROR,
+    ),
+    **dict.fromkeys(("syntax", "character"), Category.SYNTAX_ERROR),
+    **dict.fromkeys(
+        ("undeclared_name", "undeclared_function", "undeclared_sort", "unknown_helper", "name", "shadow",
+         "free_variable", "unbound_head_var", "unbound"),
+        Category.NAME_ERROR,
+    ),
+    **dict.fromkeys(("type", "arity", "role", "quantifier", "nested_helper", "unbounded_domain"), Category.TYPE_ERROR),
+    **dict.fromkeys(
+        ("no_helper", "redeclaration", "overlapping_sorts", "sort", "undefined", "too_large"), Category.Z3_EXCEPTION
+    ),
+}  # fmt: skip
+"""By the reason of a malformed program."""
+_ATTRIBUTE = re.compile(r"unexpected character '\.'")
+_REFUSED_BY_Z3 = re.compile(r"is given where|a formula is needed, not a value|\d+ arguments where")
+"""What Z3 itself refuses: a value of another sort, a value for a formula, more or fewer arguments. Operations on values
+that have none, such as `<` between truth values, Python refuses before."""
+_HOLDING = re.compile(r"options ((?:[A-Z], )+[A-Z]) ")
+
+
+def diagnose(record: Mapping[str, Any], verdict: Mapping[str, Any]) -> Diagnosis:
+    """Return what came of executing an attempt, by its verdict record; deterministic, and blind to the gold answer.
+
+    An attempt of `logic-program` format that has no answer is executed again, because its verdict does not say which
+    helpers its options use. Raises `RecordError` for what is no attempt.
+    """
+    attempt = read_attempt(record)
+    if verdict["verdict"] == "error":
+        return Diagnosis(Category.CRITIC_ERROR)
+    if verdict["verdict"] == "malformed":
+        return Diagnosis(_of_malformed(attempt.format, verdict["reason"], verdict["feedback"]))
+    if verdict["answer"] is not None:
+        return Diagnosis(Category.ANSWERED)
+    if attempt.format == "logic-program" and verdict["verdict"] != "timeout":
+        return _of_options(attempt)
+    return _of_answerless(verdict, len(attempt.problem.options or ()))
+
+
+def _of_malformed(format_: str, reason: str, feedback: str) -> Category:
+    if format_ == "logic-program" and reason == "syntax" and _ATTRIBUTE.search(feedback):
+        return Category.ATTRIBUTE_ERROR
+    if reason in ("type", "arity") and _REFUSED_BY_Z3.search(feedback):
+        return Category.Z3_EXCEPTION
+    return _BY_REASON.get(reason, Category.PARSING_ERROR)
+
+
+def _of_options(attempt: Attempt) -> Diagnosis:
+    try:
+        program = read_logic_program(attempt.completion, Repairs())
+        run = execute(program)
+    except (ProgramError, TooLarge, Undefined, RecursionError):
+        return Diagnosis(Category.NO_OUTPUT)
+    num = len(run.holding())
+    if not run.decided() or num == 1:
+        # One option that holds only because everything does is none.
+        return Diagnosis(Category.NO_OUTPUT if not run.decided() else Category.OVERCONSTRAINED)
+    cause = _cause(program, run)
+    if num == 0:
+        return Diagnosis(Category(cause) if cause else Category.NO_OUTPUT, cause)
+    return Diagnosis(Category.ALL_TRUE if num == len(run.options) else Category.SEVERAL_TRUE, cause)
+
+
+def _cause(program: LogicProgram, run: Execution) -> Cause | None:
+    """Tell under- from over-constrained; None where the options' helpers disagree, which needs reading.
+
+    Contradictory constraints are overconstrained whatever the helpers. Else a claim that something always holds, or
+    never does, fails where the constraints leave too much open, and a claim that something can be fails where they
+    leave too little.
+    """
+    if run.constraints.model is None:
+        return "overconstrained"
+    return cause_of(program.options, too_many=bool(run.holding()))
+
+
+def cause_of(options: tuple[Option, ...], *, too_many: bool) -> Cause | None:
+    """Return the cause of no option's holding, or of `too_many`, by the options' helpers."""
+    modes = {option.mode for option in options}
+    if modes <= {"valid", "unsat"}:
+        return "overconstrained" if too_many else "underconstrained"
+    if modes <= {"sat", "not_valid"}:
+        return "underconstrained" if too_many else "overconstrained"
+    return None
+
+
+def _of_answerless(verdict: Mapping[str, Any], num_options: int) -> Diagnosis:
+    """Diagnose what ran in another language: there an option, or a query, must hold in all solutions."""
+    match verdict["reason"]:
+        case "inconsistent_constraints" | "inconsistent_context" | "inconsistent_premises":
+            return Diagnosis(Category.OVERCONSTRAINED, "overconstrained")
+        case "no_option_holds":
+            return Diagnosis(Category.UNDERCONSTRAINED, "underconstrained")
+        case "several_options_hold":
+            named = _HOLDING.search(verdict["feedback"])
+            is_all = named is not None and len(named[1].split(", ")) == num_options
+            return Diagnosis(Category.ALL_TRUE if is_all else Category.SEVERAL_TRUE)
+        case _:
+            return Diagnosis(Category.NO_OUTPUT)

@@ -1,0 +1,78 @@
+"""LogicalDeduction (BIG-bench's `logical_deduction`): objects in a row, and which of the options is true of them.
+
+Three shapes are read: Logic-LM's records (`context`, `question`, lettered `options`, a letter), BIG-bench's own task
+file (`examples` with `input` and `target_scores`), and this project's `problem` lines. There is no `formal`: the text
+is in a language that the critic of `csp` programs reads by itself.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError
+from critics.problem import Problem, RecordError, read_problem
+from critics.programs.ordering_text import read_ordering
+from rollout.published.records import Entry, as_list, as_object, lettered, read_entries
+
+DATASET = "logicaldeduction"
+QUESTION = "Which of the following is true?"
+"""BIG-bench asks nothing in words; this is what Logic-LM asks."""
+
+
+def load_logicaldeduction(path: Path | str) -> Iterator[Problem]:
+    """Yield the file's problems in order.
+
+    `meta` has `num_objects`, or `inexpressible` where a sentence is not of the language that is read. Raises
+    `InputError` at the first bad record, naming file, line and remedy.
+    """
+    entries = list(read_entries(Path(path)))
+    if any(entry.name is not None for entry in entries) and all(entry.name != "examples" for entry in entries):
+        raise InputError(f"{path}: no task file, which has `examples`; write records as a list, or a line each")
+    for entry in entries:
+        try:
+            for record in _examples(entry):
+                yield _described(_problem(record))
+        except RecordError as error:
+            raise InputError(f"{entry.where}: {error}; correct the record or remove it") from error
+
+
+def _examples(entry: Entry) -> Iterator[object]:
+    """Yield the examples of a task file, which says more than its examples; other records are one each."""
+    if entry.name is None:
+        yield entry.record
+    elif entry.name == "examples":
+        for number, example in enumerate(as_list(entry.record) or (), 1):
+            yield _from_task(example, f"logical_deduction_{number}")
+
+
+def _from_task(example: object, id_: str) -> dict[str, Any]:
+    data = as_object(example) or {}
+    scores = as_object(data.get("target_scores"))
+    if not scores or not isinstance(data.get("input"), str):
+        raise RecordError(f"{id_}: `input` and `target_scores` are needed")
+    right = [chr(ord("A") + place) for place, score in enumerate(scores.values()) if score == 1]
+    if len(right) != 1:
+        raise RecordError(f"{id_}: target_scores must have exactly one 1, not {len(right)}")
+    options = lettered(list(scores))
+    return {"id": id_, "context": data["input"].strip(), "question": QUESTION, "options": options, "answer": right[0]}
+
+
+def _problem(record: object) -> Problem:
+    data: Mapping[str, Any] | None = as_object(record)
+    if data is None:
+        raise RecordError("a problem must be a JSON object")
+    dataset = data.get("dataset", DATASET)
+    if not isinstance(dataset, str) or dataset.lower() != DATASET:
+        raise RecordError(f"dataset: {dataset!r} is not LogicalDeduction")
+    problem = read_problem({**data, "dataset": DATASET})
+    if problem.options is None:
+        raise RecordError("options: a list of options is needed")
+    return problem
+
+
+def _described(problem: Problem) -> Problem:
+    read = read_ordering(problem.context, problem.options or ())
+    if read is None:
+        return replace(problem, meta={**problem.meta, "inexpressible": "a sentence that orders nothing we know"})
+    return replace(problem, meta={**problem.meta, "num_objects": len(read.objects)})

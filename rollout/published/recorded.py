@@ -1,0 +1,143 @@
+"""Recorded solver programs of language models (Logic-LM, Pan et al. 2023) as attempts to be judged.
+
+Two shapes are read: Logic-LM's own outputs, one JSON list a data set and model, whose records hold the problem and
+its `raw_logic_programs`; and lines of `program`, `dataset`, `model`, `problem_id`, whose problems are in other files.
+An attempt is what the model wrote, its format by the data set, with the model's name beside it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError
+from critics.problem import Problem, RecordError, read_problem
+from rollout.published.loaders import load_published
+from rollout.published.records import Entry, as_list, as_object, read_entries
+
+PROGRAM_FORMATS: Mapping[str, str] = {
+    "prontoqa": "rules",
+    "proofwriter": "rules",
+    "logicaldeduction": "csp",
+    "ar-lsat": "logic-program",
+    "folio": "fol",
+}
+"""The format of a data set's programs."""
+_FILE = re.compile(
+    r"(?:self-refine-\d+_)?(?P<dataset>[^_]+)_(?P<split>[^_]+(?:_test)?)_(?P<model>.+?)\.jsonl?(?:\.gz)?"
+)
+"""How Logic-LM names its outputs: `AR-LSAT_dev_gpt-3.5-turbo.json`."""
+_LETTERS = {"A": "true", "B": "false", "C": "unknown"}
+"""FOLIO's, where its problems have no options."""
+
+
+def holds_recorded(path: Path) -> bool:
+    """Say whether a file's first record looks like a recorded program rather than an attempt."""
+    try:
+        entry = next(read_entries(path), None)
+    except InputError:
+        return False
+    record = None if entry is None else as_object(entry.record)
+    return record is not None and ("raw_logic_programs" in record or {"program", "problem_id"} <= record.keys())
+
+
+def load_recorded(path: Path, problems: Sequence[Path] | None = None) -> Iterator[dict[str, Any]]:
+    """Yield attempt records in order: `id`, `problem`, `format`, `completion`, `model`.
+
+    `problems` are files where the problems of lines without their own are; None: the files beside `path` are searched.
+    A record with several programs gives an attempt each. FOLIO's annotations are left out of the problem: no model was
+    shown their vocabulary. Raises `InputError` naming file, record and remedy.
+    """
+    entries = list(read_entries(path))
+    known = _Problems(path, problems, entries)
+    for entry in entries:
+        try:
+            yield from _attempts(entry, path, known)
+        except RecordError as error:
+            raise InputError(f"{entry.where}: {error}; correct the record or remove it") from error
+
+
+def _attempts(entry: Entry, path: Path, known: "_Problems") -> Iterator[dict[str, Any]]:
+    record = as_object(entry.record)
+    if record is None:
+        raise RecordError("a recorded program must be a JSON object")
+    dataset, model = _origin(record, path)
+    problem = known.of(record) if "program" in record else _own_problem(record, dataset)
+    if problem.dataset != dataset:
+        raise RecordError(f"problem_id: {problem.id!r} is of {problem.dataset}, not of {dataset}")
+    problem = replace(problem, formal=None) if dataset == "folio" else problem
+    programs = _programs(record)
+    for number, program in enumerate(programs, 1):
+        id_ = f"{record['id']}" if "program" in record else f"{dataset}/{model}/{record['id']}"
+        yield {
+            "id": id_ if len(programs) == 1 else f"{id_}#{number}",
+            "problem": problem.record(),
+            "format": PROGRAM_FORMATS[dataset],
+            "completion": program,
+            "model": model,
+        }
+
+
+def _origin(record: Mapping[str, Any], path: Path) -> tuple[str, str]:
+    """Return data set and model, by the record or else by the file's name."""
+    named = _FILE.fullmatch(path.name)
+    given = [record.get(key) or (named[key] if named else None) for key in ("dataset", "model")]
+    dataset, model = (str(value) if value else "" for value in given)
+    if dataset.lower() not in PROGRAM_FORMATS or not model:
+        raise RecordError(
+            f"dataset {dataset!r}, model {model!r}: both are needed, in the record or as the file's name "
+            f"(DATASET_SPLIT_MODEL.json); data sets are {', '.join(PROGRAM_FORMATS)}"
+        )
+    return dataset.lower(), model
+
+
+def _programs(record: Mapping[str, Any]) -> list[str]:
+    written = [record["program"]] if "program" in record else as_list(record.get("raw_logic_programs"))
+    if not isinstance(record.get("id"), str) or not written or not all(isinstance(text, str) for text in written):
+        raise RecordError("`id` and `program` (a text) or `raw_logic_programs` (a list of texts) are needed")
+    return written
+
+
+def _own_problem(record: Mapping[str, Any], dataset: str) -> Problem:
+    return read_problem({**record, "dataset": dataset, "formal": None, "meta": {}})
+
+
+class _Problems:
+    """The problems that lines without their own name, read when the first is asked for."""
+
+    def __init__(self, path: Path, given: Sequence[Path] | None, entries: Sequence[Entry]) -> None:
+        records = [record for entry in entries if (record := as_object(entry.record)) is not None]
+        self._wanted = {str(record["problem_id"]) for record in records if "problem_id" in record}
+        self._path, self._given = path, given
+        self._found: dict[str, Problem] | None = None
+
+    def of(self, record: Mapping[str, Any]) -> Problem:
+        """Return a line's problem; raises `RecordError` where there is none, or where its answer is another."""
+        if self._found is None:
+            self._found = self._read()
+        problem = self._found.get(str(record.get("problem_id")))
+        if problem is None:
+            where = "the files given" if self._given is not None else f"the files of {self._path.parent}"
+            raise RecordError(f"problem_id: {record.get('problem_id')!r} is not in {where}; name the file that has it")
+        answer = record.get("answer")
+        if problem.options is None and answer in _LETTERS:
+            answer = _LETTERS[answer]
+        if answer is not None and problem.answer is not None and answer != problem.answer:
+            raise RecordError(f"answer: {answer!r} where problem {problem.id!r} has {problem.answer!r}")
+        return problem
+
+    def _read(self) -> dict[str, Problem]:
+        found: dict[str, Problem] = {}
+        for path in self._given if self._given is not None else sorted(self._path.parent.iterdir()):
+            if self._given is not None or (path != self._path and self._has_wanted(path)):
+                found.update({p.id: p for p in load_published(path) if p.id in self._wanted})
+        return found
+
+    def _has_wanted(self, path: Path) -> bool:
+        """Say whether a file beside has a wanted problem; what cannot be read is somebody else's file."""
+        try:
+            records = [as_object(entry.record) for entry in read_entries(path)]
+        except InputError:
+            return False
+        return any(record.get("id") in self._wanted for record in records if record is not None)

@@ -1,0 +1,146 @@
+"""What execution says is wrong: a program for each of the paper's nine kinds, and for what it took for a success."""
+
+from typing import Any
+
+import pytest
+
+from critics.judge import judge_record
+from critics.problem import RecordError
+from rollout.programs.taxonomy import ERRORS, Category, Diagnosis, diagnose
+from training.error_tables import error_columns, error_table
+
+PROGRAM = """# Declarations
+cooks = EnumSort([ann, bob])
+dishes = EnumSort([pie, tart, cake])
+bakes = Function([cooks] -> [dishes])
+sweet = Function([dishes] -> [bool])
+
+# Constraints
+{constraint}
+bakes(ann) != bakes(bob)
+
+# Options
+Question ::: Which one of the following {asked} true?
+{helper}(bakes(ann) == pie) ::: (A)
+{helper}(bakes(ann) == tart) ::: (B)
+{helper}(bakes(ann) == cake) ::: (C)
+"""
+
+
+def attempt(constraint: str, helper: str = "is_valid", completion: str | None = None) -> dict[str, Any]:
+    asked = "must be" if helper == "is_valid" else "could be"
+    text = PROGRAM.format(constraint=constraint, helper=helper, asked=asked) if completion is None else completion
+    options = ["A) Ann bakes a pie.", "B) Ann bakes a tart.", "C) Ann bakes a cake."]
+    question = f"Which one of the following {asked} true?"
+    problem = {"id": "p", "dataset": "ar-lsat", "context": "..", "question": question, "options": options}
+    return {"id": "a", "problem": {**problem, "answer": "A"}, "format": "logic-program", "completion": text}
+
+
+def diagnosed(record: dict[str, Any]) -> Diagnosis:
+    return diagnose(record, judge_record(record))
+
+
+@pytest.mark.parametrize(
+    ("constraint", "category"),
+    [
+        ("sweet(bakes(ann))", Category.UNDERCONSTRAINED),
+        ("sweet(pie) < sweet(tart)", Category.TYPE_ERROR),
+        ("bakes(ann) == pie pie", Category.SYNTAX_ERROR),
+        ("bakes(carl) == pie", Category.NAME_ERROR),
+        ("cooks(ann) == pie", Category.NAME_ERROR),
+        ("bakes.ann == pie", Category.ATTRIBUTE_ERROR),
+        ("sweet(ann)", Category.Z3_EXCEPTION),
+        ("And(bakes(ann), sweet(pie))", Category.Z3_EXCEPTION),
+        ("sweet(pie, tart)", Category.Z3_EXCEPTION),
+    ],
+)
+def test_the_papers_kinds_of_errors_are_told_apart(constraint: str, category: Category) -> None:
+    assert diagnosed(attempt(constraint)).category == category
+
+
+def test_a_text_that_is_no_program_is_a_parsing_error() -> None:
+    assert diagnosed(attempt("", completion="I cannot do that.")).category == Category.PARSING_ERROR
+    lost = attempt("sweet(pie)")["completion"].replace("::: (C)", "::: (B)")
+    assert diagnosed(attempt("", completion=lost)).category == Category.PARSING_ERROR
+
+
+@pytest.mark.parametrize(
+    ("constraint", "helper", "expected"),
+    [
+        ("sweet(pie)", "is_valid", Diagnosis(Category.UNDERCONSTRAINED, "underconstrained")),
+        ("bakes(ann) == bakes(bob)", "is_sat", Diagnosis(Category.OVERCONSTRAINED, "overconstrained")),
+        ("bakes(ann) == bakes(bob)", "is_valid", Diagnosis(Category.ALL_TRUE, "overconstrained")),
+        ("sweet(pie)", "is_sat", Diagnosis(Category.ALL_TRUE, "underconstrained")),
+        ("bakes(ann) != cake", "is_sat", Diagnosis(Category.SEVERAL_TRUE, "underconstrained")),
+        ("sweet(pie)", "is_unsat", Diagnosis(Category.UNDERCONSTRAINED, "underconstrained")),
+        ("bakes(ann) == pie", "is_unsat", Diagnosis(Category.SEVERAL_TRUE, "overconstrained")),
+        ("bakes(ann) == pie", "is_valid", Diagnosis(Category.ANSWERED)),
+    ],
+)
+def test_under_and_over_constrained_are_told_apart_by_the_helpers(
+    constraint: str, helper: str, expected: Diagnosis
+) -> None:
+    assert diagnosed(attempt(constraint, helper)) == expected
+
+
+def test_helpers_that_disagree_leave_the_cause_to_a_reader() -> None:
+    mixed = PROGRAM.format(constraint="sweet(pie)", helper="is_valid", asked="is").replace(
+        "is_valid(bakes(ann) == cake)", "is_unsat(bakes(ann) == cake)"
+    )
+    assert diagnosed(attempt("", completion=mixed)).cause == "underconstrained"
+    mixed = mixed.replace("is_unsat(bakes(ann) == cake)", "is_sat(And(bakes(ann) == cake, bakes(bob) == cake))")
+    assert diagnosed(attempt("", completion=mixed)) == Diagnosis(Category.NO_OUTPUT)
+
+
+def test_a_wrong_gold_answer_changes_no_category() -> None:
+    record = attempt("bakes(ann) == tart")
+    assert judge_record(record)["verdict"] == "refuted"
+    assert diagnosed(record).category == Category.ANSWERED
+
+
+def test_a_failed_critic_and_a_timeout_are_held_against_no_program() -> None:
+    verdict = {"id": "a", "verdict": "error", "reason": "critic_failed", "answer": None, "feedback": ""}
+    assert diagnose(attempt(""), verdict).category == Category.CRITIC_ERROR
+    verdict = {**verdict, "verdict": "timeout", "reason": "solver_limit"}
+    assert diagnose(attempt(""), verdict).category == Category.NO_OUTPUT
+    with pytest.raises(RecordError):
+        diagnose({"id": "a"}, verdict)
+
+
+CSP = """Domain:
+1: first
+2: last
+Variables:
+ann [IN] [1, 2]
+bob [IN] [1, 2]
+Constraints:
+{}
+Query:
+A) ann == 1
+B) bob == 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("constraint", "category"),
+    [
+        ("ann != bob", Category.UNDERCONSTRAINED),
+        ("ann < ann", Category.OVERCONSTRAINED),
+        ("ann + bob == 2", Category.ALL_TRUE),
+        ("ann < bob", Category.ANSWERED),
+    ],
+)
+def test_programs_of_other_languages_have_the_same_categories(constraint: str, category: Category) -> None:
+    problem = {"id": "p", "dataset": "own", "context": "..", "question": "?", "options": ["A) Ann.", "B) Bob."]}
+    record = {"id": "a", "problem": problem, "format": "csp", "completion": CSP.format(constraint)}
+    assert diagnosed(record).category == category
+
+
+def test_the_counts_of_a_column_add_up() -> None:
+    records = [attempt("sweet(pie)"), attempt("bakes(ann) == pie"), attempt("sweet(pie)", "is_sat")]
+    (column,) = error_columns(records, [judge_record(record) for record in records])
+    found = column.record()
+    assert (found["n"], found["errors"], sum(found["categories"].values())) == (3, 1, 3)
+    assert found["causes"] == {"underconstrained": 1}
+    assert error_table([column]).row_count == 1
+    assert len(ERRORS) == 9
