@@ -21,7 +21,6 @@ NO_MODEL = "-"
 """The model of attempts that do not name theirs."""
 _COLUMNS = {
     "executable_rate": "executed",
-    "answer_rate": "answered",
     "executed_accuracy": "right of\nexecuted",
     "accuracy": "right",
     "strict_coverage": "strict\ncoverage",

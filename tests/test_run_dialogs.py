@@ -1,0 +1,182 @@
+"""A run whose arms write programs in a dialog with their critic, from rollouts to the report."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from critics.judge import judge_record
+from critics.problem import Problem
+from rollout.actor_critic.demonstration import demonstrate
+from rollout.actor_critic.feedback import review_here
+from rollout.policy import Completion
+from rollout.traces import PolicyDigests
+from training.comparison import write_report
+from training.config import RunConfig
+from training.filters import KEEPS, kept
+from training.line import Line, evaluate_base, run_line
+from training.loop import _lines, num_attempts
+from training.section import ConfigError
+from training.store import read_records, write_json
+
+ARMS = [
+    {"name": "strict", "keep": "strict", "decoding": "free", "format": "asp"},
+    {"name": "label", "keep": "label", "decoding": "free", "format": "asp"},
+]
+
+
+def config_for(model: Path, **changes) -> RunConfig:
+    return RunConfig.model_validate(
+        {
+            "name": "test",
+            "model": {"name": str(model)},
+            "problems": {"dataset": "controlled-english"},
+            "arms": ARMS,
+            "actor_critic": {"instructions": False, "max_retries": 1},
+            "star": {"rounds": 1, "problems_per_round": 4},
+            "sampling": {"max_new_tokens": 30, "batch_size": 2},
+            "training": {"batch_size": 2, "learning_rate": 1e-3},
+            "evaluation": {"num_problems": 3, "greedy": "never", "resampled": True},
+            **changes,
+        }
+    )
+
+
+class Mending:
+    """An actor that leaves the query out and writes a certified reply once it is told so."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.digests = PolicyDigests("mending")
+        self.replies = {problem.question: demonstrate(problem) for problem in problems}
+
+    def conversation(self, messages) -> str:
+        return json.dumps(messages)
+
+    def complete(self, prompts, guides, seeds, sampling) -> list[Completion]:
+        return [Completion(self._reply(json.loads(prompt)), (), True) for prompt in prompts]
+
+    def _reply(self, messages) -> str:
+        asked = messages[1]["content"].rpartition("Query: ")[2]
+        good = self.replies[asked]
+        if any("Query" in m["content"] for m in messages[2:] if m["role"] == "user"):
+            return good
+        parts = json.loads(good)
+        del parts["Query"]
+        return json.dumps(parts)
+
+
+class MendingLine(Line):
+    """A line whose policy is not the model, but what it learns is the model's."""
+
+    def policy(self, adapter):
+        problems = [*self.held_out, *self.config.problems.generate("train", 4, seed=self.seed)]
+        return Mending(problems)
+
+
+@pytest.fixture(scope="module")
+def run(tiny_model, tmp_path_factory):
+    import torch
+
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("dialogs")
+    config = config_for(tiny_model)
+    write_json(folder / "lines.json", _lines(config))
+    reports = []
+    for arm in config.arms:
+        line = MendingLine(
+            config, folder, arm, 0, lambda records: [judge_record(r) for r in records], reports.append, review_here
+        )
+        evaluate_base(line)
+        run_line(line)
+    write_report(folder)
+    assert sum(event.attempts for event in reports) == num_attempts(config)
+    return folder
+
+
+def test_rollouts_hold_whole_dialogs_with_their_verdicts(run):
+    traces = list(read_records(run / "strict/seed-0/round-000/traces.jsonl", checksum=True))
+    assert len(traces) == 4
+    for trace in traces:
+        assert [turn["review"]["kind"] for turn in trace["turns"]] == ["reply", "clean"]
+        assert trace["judgement"]["verdict"] == "certified"
+        assert [message["role"] for message in trace["messages"]] == [
+            "system",
+            "user",
+            "assistant",
+            "user",
+            "assistant",
+        ]
+
+
+def test_kept_dialogs_become_lessons_with_their_certificates_and_train_the_model(run):
+    folder = run / "strict/seed-0/round-000"
+    lessons = list(read_records(folder / "dataset/examples.jsonl"))
+    assert [lesson["kind"] for lesson in lessons] == ["compile-fix", "direct"] * 4
+    digests = [t["judgement"]["certificate"]["digest"] for t in read_records(folder / "traces.jsonl")]
+    assert [lesson["certificate"] for lesson in lessons[::2]] == digests
+    summary = json.loads((folder / "dataset/summary.json").read_text())
+    assert (summary["kept"], summary["examples"]) == (4, 8)
+    manifest = json.loads((folder / "adapter/manifest.json").read_text())
+    assert manifest["examples"] == 8
+    assert manifest["supervised_tokens"] > 0
+
+
+def test_evaluation_counts_after_every_retry_and_without_feedback(run):
+    modes = json.loads((run / "strict/seed-0/round-000/evaluation.json").read_text())["modes"]
+    told, resampled = modes["sampled"]["by_retries"], modes["resampled"]["by_retries"]
+    assert [(cell["right"], cell["compiled"], cell["certified"]) for cell in told] == [(0, 0, 0), (3, 3, 3)]
+    assert [cell["certified"] for cell in resampled] == [0, 0]
+    assert modes["sampled"]["certified"] == 3
+
+
+def test_the_report_shows_retries_and_what_feedback_is_worth(run):
+    report = json.loads((run / "report.json").read_text())
+    last = report["arms"]["label"]["rounds"][-1]
+    assert [point["tests_passed"] for point in last["by_retries"]] == [0, 1]
+    assert last["feedback"][-1]["metric"] == "certified"
+    assert last["feedback"][-1]["difference"] == 1
+    assert {c["metric"] for c in report["comparisons"]} == {"accuracy", "gain", "certified", "tests_passed"}
+    page = (run / "report.html").read_text()
+    assert "Dialogs over retries" in page
+    assert "feedback − resampling" in page
+
+
+def test_tests_are_asked_of_dialogs_alone(run):
+    (trace, *_) = read_records(run / "strict/seed-0/round-000/traces.jsonl")
+    assert all(kept(trace, keep) for keep in KEEPS if keep != "guided")
+    assert not kept({**trace, "accepted": False}, "tests")
+    del trace["turns"]
+    with pytest.raises(ValueError, match="no dialog"):
+        kept(trace, "tests")
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"arms": [{**ARMS[0], "decoding": "guided"}]}, "free"),
+        ({"arms": [{**ARMS[0], "format": "guided", "keep": "tests"}]}, "format: asp"),
+        ({"arms": [{**ARMS[0], "actor_critic": {"histori": "none"}}]}, "history"),
+        ({"arms": [{**ARMS[0], "actor_critic": {"timeout_s": 3}}]}, "one for all arms"),
+        ({"actor_critic": {"tests": False}}, "depth"),
+        ({"star": {"rationalise": True}}, "rationalise"),
+    ],
+)
+def test_a_configuration_that_does_not_fit_is_refused(tmp_path, changes, told):
+    with pytest.raises((ConfigError, ValueError), match=told):
+        config_for(tmp_path, **changes)
+
+
+def test_an_arm_may_ask_otherwise_and_has_a_start_of_its_own(tmp_path):
+    resampled = {**ARMS[0], "name": "resampled", "actor_critic": {"history": "none"}}
+    config = config_for(tmp_path, arms=[*ARMS, resampled])
+    assert config.actor_critic_of(config.arms[2]).history == "none"
+    assert config.actor_critic_of(config.arms[2]).max_retries == 1
+    bases = [entry["base"] for entry in _lines_of(config)]
+    assert bases == ["base/free-asp/seed-0", "base/free-asp/seed-0", "base/free-asp-resampled/seed-0"]
+
+
+def _lines_of(config):
+    from training.line import base_path
+
+    return [{"base": base_path(config, arm, 0)} for arm in config.arms]
