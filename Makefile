@@ -31,7 +31,7 @@ check: setup
 	$(BIN)/pyright
 
 bench: setup
-	for name in kernel decoding asp programs equivalence; do $(BIN)/certistar bench $$name || exit 1; done
+	for name in kernel decoding asp programs equivalence pool store training; do $(BIN)/certistar bench $$name || exit 1; done
 
 # Caches and builds alone: .venv and the runs in checkpoints/ stay.
 clean:

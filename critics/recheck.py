@@ -9,6 +9,7 @@ from typing import Any
 
 from critics.asp.second.checker import ANSWER_SETS_KIND, check_answer_sets, check_attempt
 from critics.checker import Rejected, check
+from critics.equivalence.recheck import EQUIVALENCE_KINDS, check_equivalence, check_same_expressions
 from critics.fol.certificate import KIND as FOL_KIND
 from critics.fol.recheck import check_entailment, check_same_formulas
 from critics.formula import FormulaError, parse_literal, parse_statement
@@ -16,12 +17,16 @@ from critics.kernel import ArityError, WorkLimitExceeded
 from critics.problem import Formal, RecordError, is_object, read_formal
 from critics.programs.checkers import PROGRAM_CHECKERS, check_same_program
 from critics.reference import TRANSLATORS, same_formal, saturated, text_contradicts
+from critics.scripts.certificate import KIND as SCRIPT_KIND
+from critics.scripts.recheck import check_script_certificate, check_script_record
 from critics.translators.translation import TranslationError
 
 CHECKERS: dict[str, Callable[[Any], bool]] = {
     FOL_KIND: check_entailment,
     ANSWER_SETS_KIND: check_answer_sets,
+    SCRIPT_KIND: check_script_certificate,
     **PROGRAM_CHECKERS,
+    **dict.fromkeys(EQUIVALENCE_KINDS, check_equivalence),
 }
 """The checkers of certificates that hold no Horn derivation, by kind; each says whether a second solver agreed."""
 
@@ -67,8 +72,12 @@ def recheck_one(verdict: dict[str, Any], record: dict[str, Any]) -> bool:
         raise Rejected("other_attempt")
     try:
         dataset = _check_same_problem(record.get("problem"), certificate["problem"])
+        if certificate["kind"] == SCRIPT_KIND:
+            check_script_record(record, certificate, dataset)
+            return seconded
         check_same_program(record, certificate)
         check_same_formulas(record, certificate)
+        check_same_expressions(record, certificate)
         if certificate["kind"] == ANSWER_SETS_KIND:
             return _recheck_program(record, certificate)
         if checker is None:

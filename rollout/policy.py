@@ -5,14 +5,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
 from rollout.conversation import Messages, as_text
-from rollout.decoding.masks import MaskEngine
 from rollout.decoding.request import Request
-from rollout.decoding.rows import Row
+from rollout.decoding.texts import TextMasks, row_of
 from rollout.decoding.tokens import token_bytes
 from rollout.guide import Guide
 from rollout.prompt import SEPARATOR, PromptStyle, messages, text
@@ -74,6 +73,15 @@ class ChatPolicy(Policy, Protocol):
         ...
 
 
+@runtime_checkable
+class ScoringPolicy(ChatPolicy, Protocol):
+    """A policy that tells how likely it is to write a text."""
+
+    def score(self, prompts: Sequence[str], continuations: Sequence[str]) -> list[float]:
+        """Return the log-probability of each continuation after its prompt: of its text, not of an end after it."""
+        ...
+
+
 class ScriptedPolicy:
     """A policy that writes what it is told, in order: for tests and for replaying recorded text."""
 
@@ -122,7 +130,7 @@ class HuggingFacePolicy:
         """A base model that has seen solved examples goes on with another problem instead of ending its text."""
         adapter_digest = None if adapter is None else adapter_weights_digest(adapter)
         self.digests = PolicyDigests(model_digest(model_name), adapter_digest)
-        self._masks = MaskEngine(token_bytes(self.tokenizer), [self.tokenizer.eos_token_id], spell=self._spelled)
+        self._masks = TextMasks(token_bytes(self.tokenizer), [self.tokenizer.eos_token_id], spell=self._spelled)
         self._num_seats = num_seats
         """How many sequences are written at a time; None: as many as there are prompts."""
 
@@ -144,7 +152,7 @@ class HuggingFacePolicy:
         """Sample all prompts as one batch, or as many at a time as there are seats."""
         from rollout.decoding.sampling import sample_batch
 
-        rows = [None] * len(prompts) if guides is None else [Row(guide) for guide in guides]
+        rows = [None] * len(prompts) if guides is None else [row_of(guide) for guide in guides]
         requests = [
             Request(prompt_ids(self.tokenizer, prompt, self.prompt_style), seed, row, self._stop.encode())
             for prompt, seed, row in zip(prompts, seeds, rows, strict=True)
@@ -162,6 +170,16 @@ class HuggingFacePolicy:
             num_seats=self._num_seats,
         )
         return [self._completion(request, eos_id) for request in requests]
+
+    def score(self, prompts: Sequence[str], continuations: Sequence[str]) -> list[float]:
+        """Return the log-probability of each continuation, tokenised apart from its prompt as in training."""
+        from rollout.decoding.scoring import score_batch
+
+        listed = zip(prompts, continuations, strict=True)
+        pairs = [
+            (prompt_ids(self.tokenizer, one, self.prompt_style), self._spelled(other.encode())) for one, other in listed
+        ]
+        return score_batch(self.model, pairs, pad_id=self.tokenizer.pad_token_id)
 
     def _spelled(self, text: bytes) -> list[int]:
         return self.tokenizer(text.decode(errors="replace"), add_special_tokens=False)["input_ids"]
@@ -260,7 +278,7 @@ def model_digest(model_name: str) -> str:
     return _digest_of(names)
 
 
-_IDENTITY_FILES = frozenset({"config.json", "tokenizer.json"})
+_IDENTITY_FILES = frozenset({"config.json", "tokenizer.json", "chat_template.jinja"})
 
 
 def adapter_weights_digest(adapter: Path) -> str:

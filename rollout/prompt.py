@@ -20,8 +20,10 @@ SEPARATOR = "\n###"
 """What stands between solved examples as text, and so is where a base model ends its own solution."""
 _EXAMPLE_SEED = 2023
 _NUM_DRAWN = 48
-_DEFAULT_NUM = {"guided": 2, "cot": 4}
+_DEFAULT_NUM = {"guided": 2, "cot": 4, "answer": 4}
 """As in paper 004, section 4.1: guided examples are longer, so there are fewer of them."""
+_THREE_VALUED = frozenset({"folio"})
+"""Data sets whose problems have no options and may be unknown."""
 _STAND_IN = "prontoqa"
 """Whose examples are shown for a data set that has no generator."""
 _GUIDED_RULES = (
@@ -34,7 +36,9 @@ _EXHAUSTED = " Where nothing more can be inferred, write [[infer:nothing]]."
 _COT_RULES = (
     "You solve logic problems step by step, one short sentence for each step, using nothing but the given sentences."
 )
+_ANSWER_RULES = "You answer logic problems from nothing but the given sentences, and write the answer and no reasoning."
 _TRUE_OR_FALSE = " End with a line that says Answer: true or Answer: false."
+_OR_UNKNOWN = " End with a line that says Answer: true, Answer: false or Answer: unknown, where neither follows."
 _ONE_OPTION = " End with a line that says Answer: and one of the options."
 
 
@@ -47,7 +51,8 @@ class PromptStyle:
     chat: the same as turns of the tokenizer's chat template."""
     examples: int | None = None
     """Solved examples before the problem; None: as many as the paper shows (`solved_examples`)."""
-    format: Literal["guided", "cot"] = "guided"
+    format: Literal["guided", "cot", "answer"] = "guided"
+    """answer: the answer alone, without a word before it."""
 
 
 def problem_text(problem: Problem, *, hint: bool = False) -> str:
@@ -78,11 +83,23 @@ def text(problem: Problem, style: PromptStyle, *, hint: bool = False) -> str:
 
 
 def _rules(problem: Problem, style: PromptStyle) -> str:
-    ending = _TRUE_OR_FALSE if problem.options is None else _ONE_OPTION
-    if style.format == "cot":
-        return _COT_RULES + ending
-    can_be_unknown = problem.options is not None and in_terms_of("unknown", problem.options) is not None
-    return _GUIDED_RULES + (_EXHAUSTED if can_be_unknown else "") + ending
+    ending = answer_rule(problem)
+    if style.format != "guided":
+        return (_COT_RULES if style.format == "cot" else _ANSWER_RULES) + ending
+    return _GUIDED_RULES + (_EXHAUSTED if _can_be_unknown(problem) else "") + ending
+
+
+def answer_rule(problem: Problem) -> str:
+    """Return which answers a problem has and where to write them, as the end of instructions."""
+    if problem.options is not None:
+        return _ONE_OPTION
+    return _OR_UNKNOWN if _can_be_unknown(problem) else _TRUE_OR_FALSE
+
+
+def _can_be_unknown(problem: Problem) -> bool:
+    if problem.options is None:
+        return problem.dataset in _THREE_VALUED
+    return in_terms_of("unknown", problem.options) is not None
 
 
 @lru_cache
@@ -123,22 +140,25 @@ def _solved(format_: str, dataset: str) -> Iterator[tuple[Problem, str]]:
         known = reference(problem)
         if known is not None:
             yield problem, _solution(problem, known.formal, format_)
-        elif format_ == "cot":
-            yield problem, f"Answer: {_shown_answer(problem)}"
+        elif format_ != "guided":
+            yield problem, answer_line(problem)
 
 
 def _solution(problem: Problem, formal: Formal, format_: str) -> str:
     if format_ == "guided":
         body, _, _ = demonstrate(problem, formal, style="annotated").rpartition("Answer: ")
-        return f"{body}Answer: {_shown_answer(problem)}"
+        return f"{body}{answer_line(problem)}"
+    if format_ == "answer":
+        return answer_line(problem)
     answer, inferences = decide(formal)
     steps = [read_aloud(literal, problem.context) for literal in inferences]
     if answer == "unknown":
         steps.append("Nothing else follows.")
-    return f"Reasoning: {' '.join(steps)}\nAnswer: {_shown_answer(problem)}"
+    return f"Reasoning: {' '.join(steps)}\n{answer_line(problem)}"
 
 
-def _shown_answer(problem: Problem) -> str:
-    """Return the gold answer as the prompt spells it: an option as it stands there."""
+def answer_line(problem: Problem) -> str:
+    """Return the line that gives the gold answer as the prompt spells it: an option as it stands there."""
     assert problem.answer is not None
-    return problem.answer if problem.options is None else problem.options[ord(problem.answer) - ord("A")]
+    said = problem.answer if problem.options is None else problem.options[ord(problem.answer) - ord("A")]
+    return f"Answer: {said}"

@@ -5,7 +5,7 @@ import pytest
 from critics.errors import InputError
 from critics.formula import Literal, Rule
 from critics.kernel import Kernel
-from training.bench import bench
+from training.bench import BENCHES, bench
 from training.benches.kernel import doubling_chain, enumerated, merged_statements
 from training.benches.timing import growth_exponent
 
@@ -19,6 +19,15 @@ def test_kernel_has_the_rows_of_the_design(capsys: pytest.CaptureFixture[str]) -
     assert all(list(row) == ["name", "value", "unit", "baseline", "n"] for row in rows.values())
     assert (rows["check_us"]["unit"], rows["check_us"]["n"]) == ("us", 1)
     assert result["provenance"]["peak_memory_mib"] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "row"), [("pool", "speedup_2"), ("training", "step_ratio"), ("store", "records_per_s")]
+)
+def test_other_benches_have_the_rows_of_the_design(name: str, row: str) -> None:
+    rows = {row.name: row.value for row in BENCHES[name](1)}
+    assert rows[row] > 0
+    assert all(value > 0 for value in rows.values())
 
 
 def test_the_table_has_a_line_for_each_row(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ import os, time
 import critics.judge
 
 real = critics.judge.judge_record
+real_unit = critics.judge.judge_unit
 
 def judge_record(record):
     """Hang, die or fail where the completion says so, else judge."""
@@ -24,7 +25,14 @@ def judge_record(record):
         time.sleep(60)
     if record["completion"] == "die":
         os._exit(3)
+    if record["completion"] == "dawdle":
+        time.sleep(0.7)
     return real(record)
+
+def judge_unit(records):
+    """Judge a unit with the judge above."""
+    critics.judge.judge_record = judge_record
+    return real_unit(records)
 '''
 
 
@@ -40,7 +48,7 @@ def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.syspath_prepend(str(tmp_path))
     import fake_critics  # type: ignore[import-not-found]
 
-    monkeypatch.setattr(critics.judge, "judge_record", fake_critics.judge_record)
+    monkeypatch.setattr(critics.judge, "judge_unit", fake_critics.judge_unit)
     return
 
 
@@ -68,6 +76,25 @@ def test_a_hanging_critic_is_a_timeout_a_dead_one_an_error_and_the_others_do_not
     assert [v["certificate"] is None for v in verdicts] == [False, True, True, False]
 
 
+@pytest.mark.usefixtures("fakes")
+def test_a_unit_shares_neither_death_nor_time_among_its_attempts():
+    completions = [PROOF] * 40
+    completions[3], completions[7], completions[11] = "hang", "die", "hang"
+    records = [attempt(str(i), completion) for i, completion in enumerate(completions)]
+    with JudgePool(jobs=1, timeout_s=2) as pool:
+        verdicts = list(pool.judge(records))
+    assert [v["id"] for v in verdicts] == [str(i) for i in range(40)]
+    odd = {v["id"]: v["verdict"] for v in verdicts if v["verdict"] != "certified"}
+    assert odd == {"3": "timeout", "7": "error", "11": "timeout"}
+
+
+@pytest.mark.usefixtures("fakes")
+def test_slow_attempts_together_longer_than_the_limit_are_each_within_it():
+    records = [attempt(str(i), "dawdle") for i in range(8)]
+    with JudgePool(jobs=1, timeout_s=2) as pool:
+        assert [v["verdict"] for v in pool.judge(records)] == ["unproved"] * 8
+
+
 def test_a_critic_that_raises_is_an_error_whatever_it_raises(monkeypatch: pytest.MonkeyPatch):
     for failure in (ValueError("no"), RecursionError(), MemoryError(), KeyError("x"), AssertionError()):
 
@@ -80,7 +107,8 @@ def test_a_critic_that_raises_is_an_error_whatever_it_raises(monkeypatch: pytest
         assert type(failure).__name__ in verdict["feedback"]
 
 
-def test_a_format_without_a_critic_is_an_error_and_an_unknown_one_no_attempt():
+def test_a_format_without_a_critic_is_an_error_and_an_unknown_one_no_attempt(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delitem(critics.judge.CRITICS, "z3-python")
     verdict = judge_record(attempt(format_="z3-python"))
     assert (verdict["verdict"], verdict["reason"]) == ("error", "no_critic")
     with pytest.raises(RecordError, match="format"):

@@ -19,7 +19,7 @@ from rollout.sentence import read_aloud
 from rollout.traces import Sampling
 from rollout.worker import sample
 
-FORMAL_DATASETS = [name for name in FAMILIES if name != "wason"]
+FORMAL_DATASETS = ["prontoqa", "proofwriter", "prontoqa-ood", "syllogism", "deontiqa"]
 THREE_VALUED = {"proofwriter"}
 MINE = Problem("p", "mine", "Tom is a cat.", "True or false: Tom is warm.", answer="true")
 

@@ -43,12 +43,15 @@ class LessonConfig(Section):
 class ActorCriticConfig(Section):
     """The dialog of an actor with its critic; its keys are those of `DialogSettings` and `ActorPrompt`."""
 
+    later = frozenset({"opinions"})
     tests: bool = True
     """Whether the actor writes tests (table 1 of LLM-ARC)."""
     guidelines: bool = True
     """Whether it reads how tests are written for each logic class (table 2)."""
     examples: Literal[0, 8, 20] = 8
     """Solved examples that the base model reads; a trained actor reads none."""
+    instructions: bool = True
+    """false: the actor reads the statements alone, because it was trained from scratch to do nothing else."""
     max_retries: Annotated[int, Field(ge=0, le=MAX_RETRIES)] = MAX_RETRIES
     max_refusals: Annotated[int, Field(ge=0)] = 1
     """Refused turns that cost no retry. 0 where strategies are compared at the same number of turns."""
@@ -58,6 +61,9 @@ class ActorCriticConfig(Section):
     """What the actor is shown of its dialog; none: plain resampling with the same budget."""
     portion_size: Positive | None = None
     """Statements in one portion of a long problem. null: the whole problem at once."""
+    opinions: Literal["none", "failing", "all"] = "none"
+    """Whether `model_critic` doubts tests and puts proofs into words. failing: of replies that the solver faults, for
+    the actor to read; all: of accepted ones too, for the record. It decides nothing."""
     timeout_s: Annotated[float, Field(gt=0)] = DEFAULT_TIMEOUT_S
     """For one review."""
     lessons: LessonConfig = LessonConfig()
@@ -73,7 +79,9 @@ class ActorCriticConfig(Section):
 
     def settings(self, *, trained: bool) -> DialogSettings:
         """Return the dialog of the base model, or of an actor that was trained on dialogs."""
-        prompt = ActorPrompt(self.tests, self.guidelines, self.examples, self.portion_size is not None)
+        prompt = ActorPrompt(
+            self.tests, self.guidelines, self.examples, self.portion_size is not None, self.instructions
+        )
         return DialogSettings(
             prompt.trained() if trained else prompt,
             self.max_retries,

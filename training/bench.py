@@ -12,9 +12,13 @@ from typing import Any
 from critics.errors import InputError
 from training.benches.asp import asp
 from training.benches.decoding import decoding
+from training.benches.equivalence import equivalence
 from training.benches.kernel import kernel
+from training.benches.pool import pool
 from training.benches.programs import programs
+from training.benches.store import store
 from training.benches.timing import Row
+from training.benches.training import training
 
 DEFAULT_REPEATS = 100
 
@@ -52,6 +56,10 @@ def provenance(repeats: int) -> dict[str, Any]:
 BENCHES: dict[str, Callable[[int], list[Row]]] = {
     "asp": asp,
     "decoding": decoding,
+    "equivalence": equivalence,
     "kernel": kernel,
+    "pool": pool,
     "programs": programs,
+    "store": store,
+    "training": training,
 }

@@ -28,6 +28,13 @@ Timeout = Annotated[float, typer.Option("--timeout", min=0.001, help="Seconds fo
 Seed = Annotated[int, typer.Option("--seed", help="Everything random follows from it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print machine-readable results.")]
 Adapter = Annotated[Path | None, typer.Option("--adapter", help="A folder that `train` or a round wrote.")]
+WithoutJail = Annotated[
+    bool,
+    typer.Option(
+        "--run-untrusted-scripts-without-a-jail",
+        help="Interpret z3-python scripts although this machine cannot jail them. Only on a machine you can lose.",
+    ),
+]
 Problems = Annotated[Path, typer.Option("--problems", help="Problems as JSON lines.", show_default=False)]
 
 
@@ -116,20 +123,27 @@ def judge(
     problems: Annotated[
         list[Path] | None, typer.Option("--problems", help="Of recorded programs without theirs (repeatable).")
     ] = None,
+    without_jail: WithoutJail = False,
 ) -> None:
     """Judge attempts: one verdict record for each, in the same order."""
-    from training.commands.verdicts import judge_file
+    from training.commands.verdicts import judge_file, leave_the_jail
 
+    if without_jail:
+        leave_the_jail()
     judge_file(file, out, jobs, timeout, as_json, problems)
 
 
 @command
 def recheck(
-    file: Annotated[Path, typer.Argument(help="Verdicts or traces as JSON lines.")], as_json: Json = False
+    file: Annotated[Path, typer.Argument(help="Verdicts or traces as JSON lines.")],
+    as_json: Json = False,
+    without_jail: WithoutJail = False,
 ) -> None:
     """Re-check certificates with the independent checker; exit status 1 if any is rejected."""
-    from training.commands.verdicts import recheck_file
+    from training.commands.verdicts import leave_the_jail, recheck_file
 
+    if without_jail:
+        leave_the_jail()
     if recheck_file(file, as_json):
         raise typer.Exit(1)
 
@@ -224,11 +238,22 @@ def report(
 
 
 @command
-def demonstrate(file: Annotated[Path, typer.Argument(help="Problems as JSON lines.")], out: Out) -> None:
-    """Write reference attempts for problems that have a formalisation, or a text that can be translated."""
+def demonstrate(
+    file: Annotated[Path, typer.Argument(help="Problems as JSON lines.")],
+    out: Out,
+    format_: Annotated[
+        str, typer.Option("--format", help="guided, cot (the gold answer), fol, fol-cot or asp.")
+    ] = "guided",
+    config: Annotated[
+        Path | None, typer.Option("--config", help="Write the prompts that this configuration's model reads.")
+    ] = None,
+    arm: Annotated[str | None, typer.Option("--arm", help="Of which arm; the first that fits, if none.")] = None,
+    overrides: Overrides = None,
+) -> None:
+    """Write reference attempts for problems that have a formalisation, an annotation or a gold answer."""
     from training.commands.demonstrations import demonstrate_file
 
-    demonstrate_file(file, out)
+    demonstrate_file(file, out, format_, config, arm, overrides)
 
 
 @command
@@ -266,7 +291,10 @@ def pretrain(config: Config, out: Out, overrides: Overrides = None) -> None:
 
 @command
 def bench(
-    name: Annotated[str, typer.Argument(help="kernel, decoding, asp or programs.")] = "kernel", as_json: Json = False
+    name: Annotated[
+        str, typer.Argument(help="kernel, decoding, asp, programs, equivalence, pool, store or training.")
+    ] = "kernel",
+    as_json: Json = False,
 ) -> None:
     """Measure ratios against the named baseline in one run."""
     from training.bench import bench as measure

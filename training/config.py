@@ -24,16 +24,19 @@ from training.section import Positive, Rate, Section, explained, read_yaml, vali
 
 YamlOntology = Annotated[Ontology, BeforeValidator(lambda v: str(v).lower() if isinstance(v, bool) else v)]
 """YAML reads the names `true` and `false` as booleans."""
-Format = Literal["guided", "cot", "asp"]
-"""What arms write: guided rationales, plain chain of thought, programs with tests in a dialog with the critic."""
+Format = Literal["guided", "cot", "answer", "fol", "fol-cot", "asp"]
+"""What arms write: guided rationales, plain chain of thought, the answer alone, formulas that a solver decides,
+formulas with the model's own answer under them, programs with tests in a dialog with the critic."""
 
 
 class ProblemsConfig(Section):
     """Problems to generate, or a file to read."""
 
-    later = frozenset({"dataset", "family"})
+    later = frozenset({"dataset", "family", "hub"})
     file: str | None = None
     """A JSON-lines file of problems, or a published file; the other keys then do not matter."""
+    hub: str | None = None
+    """A data set of the Hub in the place of a file, with its split: `yale-nlp/FOLIO:train`, under `dataset: folio`."""
     dataset: str = "prontoqa"
     """What is generated (`rollout.problems.catalogue`)."""
     hops: list[int] = [1, 2, 3, 4, 5]
@@ -46,15 +49,22 @@ class ProblemsConfig(Section):
 
     @model_validator(mode="after")
     def _can_be_generated(self) -> Self:
+        if self.hub is not None and (self.dataset != "folio" or self.file is not None):
+            raise ValueError(f"hub: {self.hub!r} needs `dataset: folio`, which alone is read from the Hub, and no file")
         own = self.dataset == "prontoqa"
         for key in ("family",) if own else _PRONTOQA_KEYS:
             if getattr(self, key) != type(self).model_fields[key].get_default(call_default_factory=True):
                 raise ValueError(f"{key}: " + ("PrOntoQA's keys stand beside it" if own else "write it under family"))
         if self.dataset in FAMILIES:
             self._configured("train")
-        elif self.file is None:
+        elif self.source is None:
             raise ValueError(f"dataset: {self.dataset!r} has no generator; known here: {', '.join(FAMILIES)}")
         return self
+
+    @property
+    def source(self) -> str | None:
+        """What the problems are read from; None: they are generated."""
+        return self.file if self.hub is None else self.hub
 
     @property
     def named_dataset(self) -> str | None:
@@ -133,8 +143,8 @@ class ModelConfig(Section):
     """null: the model runs in this process."""
 
     def style(self, format_: Format) -> PromptStyle:
-        """Return the prompt style for a format; of a dialog, only how turns are put to the model matters."""
-        return PromptStyle(self.prompt, self.examples, "cot" if format_ == "cot" else "guided")
+        """Return the prompt style for a format; a conversation asks of it only how turns are put to the model."""
+        return PromptStyle(self.prompt, self.examples, format_ if format_ in ("cot", "answer") else "guided")
 
 
 class SamplingConfig(Section):
@@ -181,8 +191,8 @@ class ArmConfig(Section):
     keep: Keep
     decoding: Decoding
     format: Format = "guided"
-    """cot: plain chain of thought, which no critic can certify; asp: programs with tests, in a dialog with the
-    critic."""
+    """cot: plain chain of thought, which no critic can certify, and answer: no thought at all; fol: formulas that Z3
+    decides, and fol-cot: formulas as a chain of thought; asp: programs with tests, in a dialog with the critic."""
     actor_critic: dict[str, Any] = {}
     """Keys of the section `actor_critic` that this arm has otherwise: prompts, feedback or history compared."""
     match: str | None = None
@@ -203,8 +213,8 @@ class ArmConfig(Section):
 
     @model_validator(mode="after")
     def _asks_in_one_way(self) -> Self:
-        if self.format == "asp" and self.decoding == "guided":
-            raise ValueError("decoding: write `free` with `format: asp`; the critic answers instead of a guide")
+        if self.format not in ("guided", "cot") and self.decoding == "guided":
+            raise ValueError(f"decoding: write `free` with `format: {self.format}`; no guide is for what it writes")
         if self.format != "asp" and (self.actor_critic or self.keep == "tests"):
             key = "actor_critic" if self.actor_critic else "keep: tests"
             raise ValueError(f"{key}: is for `format: asp`")
@@ -271,9 +281,11 @@ class EvaluationConfig(Section):
 class RunConfig(Section):
     """What `certistar run` does: rounds of one arm, or of several that are compared."""
 
-    later = frozenset({"actor_critic"})
+    later = frozenset({"actor_critic", "model_critic"})
     name: str
     model: ModelConfig
+    model_critic: ModelConfig | None = None
+    """Who gives opinions where `actor_critic.opinions` asks for them; it is not trained, and nothing trusts it."""
     problems: ProblemsConfig = ProblemsConfig()
     held_out: ProblemsConfig | None = None
     """Problems for evaluation; by default like `problems`, from another split."""
@@ -297,7 +309,7 @@ class RunConfig(Section):
         for arm in self.arms:
             if arm.match is not None and arm.match not in names[: names.index(arm.name)]:
                 raise ValueError(f"arms.{arm.name}.match: {arm.match!r} must name an arm listed before it")
-        if self.evaluation.split == self.train_split and self.problems.file is None:
+        if self.evaluation.split == self.train_split and self.problems.source is None:
             raise ValueError("evaluation.split: held-out problems need another split than train_split")
         return self
 
@@ -312,9 +324,11 @@ class RunConfig(Section):
                     f"arms.{arm.name}.actor_critic.timeout_s: is one for all arms; write it under actor_critic"
                 )
             try:
-                self.actor_critic_of(arm)
+                asks = self.actor_critic_of(arm).opinions != "none"
             except ValidationError as error:
                 raise ValueError(f"arms.{arm.name}.actor_critic.{explained(error, ActorCriticConfig)}") from error
+            if asks and self.model_critic is None:
+                raise ValueError(f"arms.{arm.name}.actor_critic.opinions: name who gives them under model_critic")
         return self
 
     def actor_critic_of(self, arm: ArmConfig) -> ActorCriticConfig:

@@ -45,6 +45,7 @@ def _findings() -> Iterator[Finding]:
     yield _disk()
     yield _package("clingo", "clingo", "critics of logic programs")
     yield _package("pebble", "Pebble", "critics that can be killed")
+    yield _jail()
     yield _seed_model()
     torch = _package("torch", "torch", "rollouts and fine-tuning")
     yield torch
@@ -75,6 +76,18 @@ def _package(module: str, distribution: str, purpose: str) -> Finding:
     except ImportError as error:
         return Finding(False, module, f"needed for {purpose}: pip install {distribution} ({error})")
     return Finding(True, module, f"{version}, for {purpose}")
+
+
+def _jail() -> Finding:
+    from critics.scripts.jail_examination import missing_layers
+
+    missing = missing_layers()
+    if missing:
+        note = f"{', '.join(missing)} cannot be had here, so z3-python scripts get the verdict error (no_jail)"
+        return Finding(
+            False, "jail", f"{note}; judge them on Linux 5.13 or later, where Landlock and seccomp are allowed"
+        )
+    return Finding(True, "jail", "every layer holds, for z3-python scripts")
 
 
 def _seed_model() -> Finding:

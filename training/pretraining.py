@@ -19,26 +19,27 @@ from rollout.policy import load_model, load_tokenizer, model_digest
 from rollout.problems.catalogue import family
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle, text
+from training.actor_curriculum import EOS, PAD, build_actor_tokenizer, lessons
 from training.examples import CompletionCollator, Example, tokenised
 from training.logs import quieten
-from training.pretraining_config import PhaseConfig, PretrainingConfig
+from training.pretraining_config import ActorPretrainingConfig, PhaseConfig, PretrainingConfig
 
 _PIECES = r" ?[0-9]+-| 'x\)+\]\]| 'x\) -> \((?:not \()?|\)*\]\]| ?\[\[[a-z]+:\(*(?:not \()?| ?[A-Za-z]+|[0-9]|\s|."
 """Where the tokenizer may cut: words with their blank, and the brackets of guided text with theirs."""
-EOS, PAD = "<|end|>", "<|pad|>"
 _BARE = PromptStyle()
 
 
-def pretrain(config: PretrainingConfig, out: Path) -> dict[str, Any]:
+def pretrain(config: PretrainingConfig | ActorPretrainingConfig, out: Path) -> dict[str, Any]:
     """Train the seed model of `config` into `out`; return its provenance, which is written beside it."""
     quieten()
     import torch
     from transformers import set_seed
 
     torch.set_num_threads(1)
-    tokenizer = load_tokenizer(config.start) if config.start else build_tokenizer(config)
+    start = None if isinstance(config, ActorPretrainingConfig) else config.start
+    tokenizer = load_tokenizer(start) if start else _tokenizer(config)
     set_seed(config.seed)
-    model = _earlier_model(config.start) if config.start else build_model(config, tokenizer)
+    model = _earlier_model(start) if start else build_model(config, tokenizer)
     batches = [batch for phase in range(len(config.phases)) for batch in _batches(config, phase, tokenizer)]
     trainer = _trainer(config, model, tokenizer, batches, out)
     result = trainer.train()
@@ -47,6 +48,10 @@ def pretrain(config: PretrainingConfig, out: Path) -> dict[str, Any]:
     provenance = _provenance(config, model, tokenizer, result.metrics)
     (out / "provenance.json").write_text(json.dumps(provenance, indent=1) + "\n")
     return provenance
+
+
+def _tokenizer(config: PretrainingConfig | ActorPretrainingConfig) -> Any:
+    return build_actor_tokenizer(config) if isinstance(config, ActorPretrainingConfig) else build_tokenizer(config)
 
 
 def demonstrations(phase: PhaseConfig, *, seed: int, index: int) -> Iterator[tuple[Problem, str]]:
@@ -130,7 +135,7 @@ def build_tokenizer(config: PretrainingConfig) -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=EOS, pad_token=PAD)
 
 
-def build_model(config: PretrainingConfig, tokenizer: Any) -> Any:
+def build_model(config: PretrainingConfig | ActorPretrainingConfig, tokenizer: Any) -> Any:
     """Return an untrained Llama of the configured size."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -159,13 +164,10 @@ def _earlier_model(folder: str) -> Any:
     return load_model(folder, dtype="float32", attn_implementation="eager")
 
 
-def _batches(config: PretrainingConfig, phase: int, tokenizer: Any) -> Iterator[list[Example]]:
+def _batches(config: PretrainingConfig | ActorPretrainingConfig, phase: int, tokenizer: Any) -> Iterator[list[Example]]:
     """Yield batches of similar length, so that little is padded; their order is shuffled in windows."""
     window = 64 * config.batch_size
-    examples = [
-        tokenised(problem.id, text(problem, _BARE), completion, tokenizer)
-        for problem, completion in demonstrations(config.phases[phase], seed=config.seed, index=phase)
-    ]
+    examples = list(_examples(config, phase, tokenizer))
     rng = random.Random(f"{config.seed}/{phase}")
     for start in range(0, len(examples), window):
         part = sorted(examples[start : start + window], key=lambda e: e.num_tokens)
@@ -174,7 +176,24 @@ def _batches(config: PretrainingConfig, phase: int, tokenizer: Any) -> Iterator[
         yield from batches
 
 
-def _trainer(config: PretrainingConfig, model: Any, tokenizer: Any, batches: list[list[Example]], out: Path) -> Any:
+def _examples(config: PretrainingConfig | ActorPretrainingConfig, phase: int, tokenizer: Any) -> Iterator[Example]:
+    if isinstance(config, ActorPretrainingConfig):
+        for lesson in lessons(config, config.phases[phase], seed=config.seed * 100 + phase):
+            turns = [dict(turn) for turn in lesson.messages]
+            read = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+            yield tokenised(lesson.id, read, lesson.reply, tokenizer)
+        return
+    for problem, completion in demonstrations(config.phases[phase], seed=config.seed, index=phase):
+        yield tokenised(problem.id, text(problem, _BARE), completion, tokenizer)
+
+
+def _trainer(
+    config: PretrainingConfig | ActorPretrainingConfig,
+    model: Any,
+    tokenizer: Any,
+    batches: list[list[Example]],
+    out: Path,
+) -> Any:
     from transformers import Trainer, TrainingArguments
 
     collator = CompletionCollator(tokenizer.pad_token_id)
@@ -201,20 +220,35 @@ def _trainer(config: PretrainingConfig, model: Any, tokenizer: Any, batches: lis
     return Trainer(model, arguments, train_dataset=batches, data_collator=lambda rows: collator(rows[0]))  # type: ignore[arg-type]
 
 
-def _provenance(config: PretrainingConfig, model: Any, tokenizer: Any, metrics: dict[str, float]) -> dict[str, Any]:
+def _provenance(
+    config: PretrainingConfig | ActorPretrainingConfig, model: Any, tokenizer: Any, metrics: dict[str, float]
+) -> dict[str, Any]:
     record = config.model_dump(mode="json")
     text_ = json.dumps(record, sort_keys=True)
-    last = config.phases[-1]
+    start = None if isinstance(config, ActorPretrainingConfig) else config.start
     return {
         "made_by": "certistar pretrain",
-        "started_from": model_digest(config.start) if config.start else "scratch",
+        "started_from": model_digest(start) if start else "scratch",
         "num_parameters": sum(p.numel() for p in model.parameters()),
         "vocabulary": len(tokenizer),
-        "sequences": sum(p.num_examples + sum(m.num_examples for m in p.mixture) for p in config.phases),
+        "sequences": _num_sequences(config),
         "final_loss_mean": round(metrics["train_loss"], 4),
-        "demonstrations_that_guess": last.guess_rate,
-        "demonstrations_misformalised": last.misformalise_rate,
+        **_on_purpose(config),
         "split": "pretrain (disjoint by content from train, develop and test)",
         "config": record,
         "config_digest": hashlib.sha256(text_.encode()).hexdigest(),
     }
+
+
+def _num_sequences(config: PretrainingConfig | ActorPretrainingConfig) -> int:
+    if isinstance(config, ActorPretrainingConfig):
+        return sum(phase.num_examples for phase in config.phases)
+    return sum(p.num_examples + sum(m.num_examples for m in p.mixture) for p in config.phases)
+
+
+def _on_purpose(config: PretrainingConfig | ActorPretrainingConfig) -> dict[str, Any]:
+    """Return how much of the last phase is wrong on purpose."""
+    if isinstance(config, ActorPretrainingConfig):
+        return {"wrong_on_purpose": config.phases[-1].flaws.model_dump(mode="json")}
+    last = config.phases[-1]
+    return {"demonstrations_that_guess": last.guess_rate, "demonstrations_misformalised": last.misformalise_rate}

@@ -1,7 +1,7 @@
 """The configuration of a seed model: its shape, and the curriculum that it is trained on from scratch."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -55,9 +55,56 @@ class PretrainingConfig(Section):
     phases: Annotated[list[PhaseConfig], Field(min_length=1)]
 
 
-def load_pretraining(path: Path, overrides: list[str] | None = None) -> PretrainingConfig:
-    """Read a seed model's configuration."""
-    return validated(PretrainingConfig, read_yaml(path), overrides or [], path)
+class FlawsConfig(Section):
+    """How often a part of a seed actor's lessons is wrong on purpose."""
+
+    test: Rate = 0.0
+    """Of the tests: they fail, because they demand the opposite, the converse, or that nothing follows."""
+    idle_test: Rate = 0.0
+    """Of the tests: they pass, and hardly any damage to a rule would make them fail."""
+    rule: Rate = 0.0
+    """Of the premises: a rule says the opposite, goes the wrong way round, or is missing."""
+    syntax: Rate = 0.0
+    """Of the premises: a rule cannot be compiled."""
+    query: Rate = 0.0
+    """Of the replies: the opposite of the question is asked."""
+    word: Rate = 0.0
+    """Of the premises: one adjective is copied wrongly, into the comment and the rules."""
+
+
+class LessonPhaseConfig(Section):
+    """One phase of the seed actor's curriculum: direct replies, and replies that mend what the critic found wrong."""
+
+    num_examples: Positive
+    family: dict[str, Any] = Field(default_factory=dict)
+    """The keys of the problems' generator."""
+    mended: Rate = 0.0
+    """The share of examples that go on from a reply that was found wrong and from what the critic said."""
+    flaws: FlawsConfig = FlawsConfig()
+    """Of direct replies, which are learnt with their flaws."""
+    mended_flaws: FlawsConfig = FlawsConfig()
+    """Of mended replies."""
+    first_flaws: FlawsConfig = FlawsConfig(test=0.4, rule=0.1, syntax=0.05, word=0.2)
+    """Of replies that are to be found wrong, which are read and not learnt."""
+
+
+class ActorPretrainingConfig(Section):
+    """What `certistar pretrain` makes for the dialog with the critic."""
+
+    name: str
+    seed: int
+    actor: Literal["controlled-english"]
+    """The data set that the actor is for."""
+    model: SizeConfig = SizeConfig()
+    batch_size: Positive = 32
+    learning_rate: Annotated[float, Field(gt=0)] = 3e-3
+    phases: Annotated[list[LessonPhaseConfig], Field(min_length=1)]
+
+
+def load_pretraining(path: Path, overrides: list[str] | None = None) -> PretrainingConfig | ActorPretrainingConfig:
+    """Read a seed model's configuration: one with the key `actor` is for the dialog with the critic."""
+    data = read_yaml(path)
+    return validated(ActorPretrainingConfig if "actor" in data else PretrainingConfig, data, overrides or [], path)
 
 
 def is_pretraining(path: Path) -> bool:

@@ -15,7 +15,7 @@ from training.store import read_records
 def training_problems(config: RunConfig, seed: int, number: int) -> list[Problem]:
     """Return the problems of round `number`: the next ones of the training split, or the next slice of the file."""
     num = config.star.problems_per_round
-    if config.problems.file is not None:
+    if config.problems.source is not None:
         return _slice_of(config.problems, number * num, num)
     return list(config.problems.generate(config.train_split, num, seed=seed, start=number * num))
 
@@ -24,7 +24,7 @@ def held_out_problems(config: RunConfig, seed: int) -> list[Problem]:
     """Return the problems for evaluation; the same for every arm and round of a seed."""
     source: ProblemsConfig = config.held_out or config.problems
     num = config.evaluation.num_problems
-    if source.file is not None:
+    if source.source is not None:
         if config.held_out is None:
             raise ConfigError("held_out: name the held-out problems where `problems` is a file")
         return _slice_of(source, 0, num)
@@ -49,8 +49,8 @@ def _holds_records(path: Path) -> bool:
 
 
 def _slice_of(source: ProblemsConfig, start: int, num: int) -> list[Problem]:
-    assert source.file is not None
-    path = Path(source.file)
+    assert source.source is not None
+    path = Path(source.source)
     problems = list(islice(load_problems(path, source.named_dataset), start, start + num))
     if len(problems) < num:
         raise ConfigError(

@@ -11,6 +11,7 @@ from critics.errors import InputError
 from critics.problem import Problem, read_attempt
 from rollout.actor_critic.dialog import DialogSettings, after_retries, converse
 from rollout.actor_critic.feedback import Reviewing
+from rollout.first_order import DEFAULT_EXAMPLES, FormulaWriter
 from rollout.policy import ChatPolicy, Policy
 from rollout.prompt import PromptStyle, text
 from rollout.traces import Sampling
@@ -18,8 +19,11 @@ from rollout.worker import sample
 from training.config import ArmConfig, RunConfig
 from training.derivation import provenance
 from training.dialogs import LessonSettings, Mix, lessons, mixed
+from training.opinions import opinionated
 
 Record = dict[str, Any]
+JUDGED_AS = {"answer": "cot", "fol-cot": "cot"}
+"""The formats of attempts whose arms are named after what they ask for."""
 
 
 class Strategy(Protocol):
@@ -60,6 +64,21 @@ class SingleAttempt:
     def shortened(self, trace: Record) -> list[Record]:
         """Return nothing: there is one completion."""
         return []
+
+
+@dataclass(frozen=True, slots=True)
+class FirstOrder(SingleAttempt):
+    """Formulas for a problem: for the solver, or with the model's own answer under them."""
+
+    num_examples: int
+    answers: bool
+
+    def attempts(
+        self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
+    ) -> Iterator[Record]:
+        """Yield one attempt after the other."""
+        writer = FormulaWriter(cast("ChatPolicy", policy), self.num_examples, answers=self.answers)
+        yield from SingleAttempt.attempts(self, writer, problems, sampling, seed=seed, hinted=hinted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +124,13 @@ class ActorCritic:
 
 def strategy_of(config: RunConfig, arm: ArmConfig, *, trained: bool, review: Reviewing) -> Strategy:
     """Return an arm's strategy; the prompt of an actor that was `trained` on its dialogs shows no examples."""
+    if arm.format in ("fol", "fol-cot") and config.model.prompt != "bare":
+        num_examples = DEFAULT_EXAMPLES if config.model.examples is None else config.model.examples
+        return FirstOrder(JUDGED_AS.get(arm.format, arm.format), num_examples, arm.format == "fol-cot")
     if arm.format != "asp":
-        return SingleAttempt(arm.format)
+        return SingleAttempt(JUDGED_AS.get(arm.format, arm.format))
     section = config.actor_critic_of(arm)
+    review = opinionated(config, section, review)
     return ActorCritic(section.settings(trained=trained), review, section.lessons.settings(), section.lessons.mix())
 
 
@@ -129,13 +152,14 @@ def file_examples(traces: Iterable[Record]) -> list[Record]:
     made: list[Record] = []
     for trace in traces:
         if trace.get("turns"):
-            made += ActorCritic(DialogSettings(), _nobody).examples([trace], seed=0)
+            made += ActorCritic(DialogSettings(), no_review).examples([trace], seed=0)
         else:
             made.append(completion_example(trace))
     return made
 
 
-def _nobody(_: object) -> Any:
+def no_review(_: object) -> Any:
+    """Stand in for the critic where no dialog goes on."""
     raise InputError("a finished dialog is not reviewed again")
 
 

@@ -71,6 +71,7 @@ class DialogSettings:
             "depth": self.depth,
             "history": self.history,
             "portion_size": self.portion_size,
+            **({} if self.prompt.instructions else {"instructions": False}),
         }
 
 
@@ -169,10 +170,10 @@ def converse(
         prompts = [policy.conversation(dialog.shown()) for dialog in going]
         try:
             completions = policy.complete(prompts, None, [dialog.turn_seed() for dialog in going], sampling)
-        except Interrupted as error:
+            reviews = review([d.reply(c) for d, c in zip(going, completions, strict=True)])
+        except Interrupted as error:  # by the actor's server, or by that of a model that has its say on the reviews
             interrupted = error
             break
-        reviews = review([d.reply(c) for d, c in zip(going, completions, strict=True)])
         for dialog, completion, said in zip(going, completions, reviews, strict=True):
             dialog.take(completion, said)
     yield from (dialog.trace(sampling, policy.digests) for dialog in dialogs if dialog.over)

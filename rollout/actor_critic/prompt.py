@@ -6,7 +6,7 @@ the paper's tables compare actors with and without tests and guidelines; a train
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -120,10 +120,12 @@ class ActorPrompt:
     """Solved examples; a trained actor reads none."""
     incremental: bool = False
     """Whether a problem comes in portions."""
+    instructions: bool = True
+    """False: the actor reads the statements alone, because it was trained from scratch to do nothing else."""
 
     def trained(self) -> "ActorPrompt":
         """Return the prompt of the actor that is trained on such dialogs: without examples (section 4.1)."""
-        return ActorPrompt(self.tests, self.guidelines, 0, self.incremental)
+        return replace(self, examples=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,9 @@ def solved_examples() -> tuple[SolvedExample, ...]:
 
 
 def system_text(prompt: ActorPrompt) -> str:
-    """Return the instructions, examples included."""
+    """Return the instructions, examples included; empty where the actor reads none."""
+    if not prompt.instructions:
+        return ""
     keys = ", ".join(text for key, text in _KEYS.items() if key != "Tests" or prompt.tests)
     sections = [
         _TASK,

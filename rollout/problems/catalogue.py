@@ -7,7 +7,8 @@ from typing import Any, get_type_hints
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.problems import deductions, deontiqa, prontoqa, proofwriter, syllogism, wason
+from rollout.formulas import generator, languages
+from rollout.problems import controlled_english, deductions, deontiqa, prontoqa, proofwriter, syllogism, wason
 from rollout.problems.splits import Split
 
 
@@ -41,19 +42,33 @@ FAMILIES: Mapping[str, Family] = {
     "prontoqa-ood": Family(deductions.Deductions, deductions.generate, {"hops": (2,)}),
     "syllogism": Family(syllogism.Syllogisms, syllogism.generate),
     "wason": Family(wason.SelectionTasks, wason.generate),
+    "controlled-english": Family(controlled_english.ControlledEnglish, controlled_english.generate),
     "deontiqa": Family(
         deontiqa.DeontiQA,
         deontiqa.generate,
         {"levels": (1, 2), "extra_facts": (1, 2), "extra_rules": (1, 2)},
     ),
 }
+LANGUAGES: Mapping[str, Family] = {
+    configuration.name: Family(configuration, generator.generate)
+    for configuration in (
+        languages.PropositionalFormulas,
+        languages.ThreeCnfFormulas,
+        languages.FirstOrderFormulas,
+        languages.EnglishFirstOrderFormulas,
+        languages.RegularExpressions,
+        languages.OwnGrammar,
+    )
+}
+"""Formal languages: their problems ask for a round trip, which is no question that a prompt could show solved."""
+GENERATED: Mapping[str, Family] = {**FAMILIES, **LANGUAGES}
 
 
 def family(dataset: str) -> Family:
     """Return a data set's generator; raises `InputError` that lists the known ones."""
-    if dataset not in FAMILIES:
-        raise InputError(f"data set {dataset!r} has no generator; {_listed(FAMILIES)}")
-    return FAMILIES[dataset]
+    if dataset not in GENERATED:
+        raise InputError(f"data set {dataset!r} has no generator; {_listed(GENERATED)}")
+    return GENERATED[dataset]
 
 
 def _listed(names: Any) -> str:

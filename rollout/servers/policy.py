@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
 from rollout.conversation import Messages, as_text
+from rollout.decoding.texts import TextGuide
 from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted
 from rollout.prompt import SEPARATOR, PromptStyle, messages, text
 from rollout.servers.author import Author
 from rollout.servers.capability import Capability, Probe
 from rollout.servers.connection import Connection, RequestRefused, ServerSettings, Tally
+from rollout.servers.scoring import score_texts
 from rollout.servers.tokens import ServedTokens
 from rollout.traces import PolicyDigests, Sampling
 
@@ -55,7 +57,16 @@ class ServerPolicy:
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
     ) -> list[Completion]:
         """Write all prompts, `parallel` at a time; raises `Interrupted` where the server fails on the way."""
+        if any(isinstance(guide, TextGuide) for guide in guides or ()):
+            raise InputError(
+                "constrained: a server is not held to the grammar of a whole text; set it to false, or take "
+                "model.server out of the configuration"
+            )
         return asyncio.run(self._complete(prompts, guides, seeds, sampling))
+
+    def score(self, prompts: Sequence[str], continuations: Sequence[str]) -> list[float]:
+        """Return the log-probability of each continuation; raises `InputError` where the server cannot tell."""
+        return score_texts(self.settings, prompts, continuations, self.tally)
 
     async def _complete(
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling

@@ -18,6 +18,7 @@ from critics.programs.logic_program import read_logic_program
 from critics.programs.options_critic import judge_logic_program
 from critics.programs.sections import Repairs
 from critics.programs.smtlib import script
+from training.benches.scripts import script_rows
 from training.benches.timing import Row, Timing, interleaved
 
 NUM_PROGRAMS = 8
@@ -32,7 +33,7 @@ for text in sys.stdin.read().split("\\f"):
 
 
 def programs(repeats: int) -> list[Row]:
-    """Measure the CPU time of one AR-LSAT program, and its ratio to a process of its own."""
+    """Measure the CPU time of one AR-LSAT program, its ratio to a process of its own, and scripts in their jail."""
     texts = [program(random.Random(f"bench programs {i}")) for i in range(NUM_PROGRAMS)]
     scripts = ["\f".join(_scripts(text)) for text in texts]
     _judged_s(texts[0])
@@ -53,6 +54,7 @@ def programs(repeats: int) -> list[Row]:
     return [
         Row("arlsat_cpu_vs_process", statistics.median(ratios), "ratio", baseline, num),
         Row("arlsat_ms", statistics.median(judged) * 1e3, "ms", baseline, num),
+        *script_rows(repeats),
     ]
 
 

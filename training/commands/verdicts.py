@@ -1,6 +1,7 @@
 """`judge` and `recheck`: attempts in, verdicts out; certificates once more."""
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -78,6 +79,14 @@ def judged(records: list[dict[str, Any]], jobs: int, timeout_s: float) -> Iterat
 def tally(words: Iterable[str]) -> dict[str, int]:
     """Count words."""
     return dict(sorted(Counter(words).items()))
+
+
+def leave_the_jail() -> None:
+    """Let this process, and those it starts, interpret scripts with what layers of the jail there are."""
+    from critics.scripts.jail_examination import FRIGHTENING
+
+    os.environ[FRIGHTENING] = "yes"
+    say("no jail is asked for: scripts of unknown authors are interpreted with what protection is left")
 
 
 def recheck_file(path: Path, as_json: bool) -> int:

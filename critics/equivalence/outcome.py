@@ -1,0 +1,33 @@
+"""What deciding an equivalence comes to: a proof, a difference that can be shown, or neither."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalent:
+    """Both mean the same, and this is how the checker can see it."""
+
+    method: str
+    """`propositional`, `prefix`, `solver` or `automaton`."""
+    detail: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What the method needs, in JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Different:
+    """Here they differ, and a separate evaluator has seen it."""
+
+    witness: Mapping[str, Any]
+    """In JSON: truth values of propositions, a finite model, or a word."""
+    left_holds: bool
+    """Whether it is the left one that holds there, or matches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """The budget ran out; nothing is known."""
+
+
+Outcome: TypeAlias = Equivalent | Different | Undecided

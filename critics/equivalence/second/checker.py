@@ -1,0 +1,159 @@
+"""Re-checking certificates of equivalences by code apart from the critic's, with the standard library alone.
+
+The certificate holds both sides in canonical text. This module reads them again, and asks that
+
+* its digest, keys and claim are right, and its free names are those that nothing binds;
+* where it says `checked`, the left side is the formula that the problem names (its text is read by the caller), and
+  is not seen to be constant;
+* by its method: `propositional`, that both have one graph, one truth table (up to 20 atoms), or that the clauses of
+  the proof follow by unit propagation and end in falsity, quantified parts being atoms; `prefix`, that the
+  quantifiers pulled out are the same up to the given order of neighbours of one kind, and the matrices
+  propositionally equivalent; `automaton`, that every set of partial derivatives of either expression stands for one
+  state of the given automaton.
+
+`solver` is the one method of which nothing can be replayed: `check_replayed` says so, and the caller asks solvers.
+"""
+
+import re
+from typing import Any
+
+from critics.checker import KEYS, PROBLEM_KEYS, Rejected, digest, in_terms_of
+from critics.equivalence.second import regex
+from critics.equivalence.second.matrices import Nodes, check_equal, is_constant
+from critics.equivalence.second.quantifiers import free_names, places_of, pulled
+from critics.equivalence.second.reader import read, symbols
+
+ENGINE = "certistar-equivalence/1"
+KINDS = {
+    "propositional": "propositional-equivalence",
+    "3cnf": "propositional-equivalence",
+    "first-order": "first-order-equivalence",
+    "regex": "regex-equivalence",
+}
+"""The kind of certificate by language."""
+SOLVERS = ("cvc5", "z3")
+_METHODS = {
+    "propositional": {"propositional": {"clauses"}},
+    "3cnf": {"propositional": {"clauses"}},
+    "first-order": {
+        "propositional": {"clauses"},
+        "prefix": {"order", "clauses"},
+        "solver": {"solver"},
+    },
+    "regex": {"automaton": {"alphabet", "transitions", "accepting"}},
+}
+_EVIDENCE = {"language", "left", "right", "free", "reference", "method", "detail"}
+_LIKE_A_VARIABLE = re.compile(r"[u-z]\d{0,2}")
+_ALPHABET = re.compile(r"(?!.*(.).*\1)\d{1,10}", re.ASCII)
+MAX_STATES = 20_000
+Tree = Any
+
+
+def check_replayed(certificate: Any) -> bool:
+    """Accept by returning whether the evidence was replayed; false where only solvers can tell. Raises `Rejected`."""
+    try:
+        return _check(certificate)
+    except regex.TooLarge as error:
+        raise Rejected("too_large") from error
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as error:
+        raise Rejected("ill_formed") from error
+
+
+def _check(certificate: Any) -> bool:
+    _check_frame(certificate)
+    evidence = certificate["evidence"]
+    detail, method = evidence["detail"], evidence["method"]
+    if method == "automaton":
+        _check_automaton(evidence, detail)
+        return True
+    left, right = read(evidence["left"]), read(evidence["right"])
+    _check_names(evidence, left, right)
+    if certificate["formalisation"] == "checked":
+        _check_contingent(left)
+    match method:
+        case "propositional":
+            nodes = Nodes()
+            check_equal(nodes, nodes.literal(left, {}), nodes.literal(right, {}), detail["clauses"])
+        case "prefix":
+            _check_prefix(left, right, detail["order"], detail["clauses"])
+        case _:
+            if detail["solver"] not in SOLVERS:
+                raise Rejected("ill_formed")
+            return False
+    return True
+
+
+def _check_frame(certificate: Any) -> None:
+    """Check all that does not depend on what the two sides say."""
+    if certificate.keys() != set(KEYS):
+        raise Rejected("ill_formed")
+    evidence, problem = certificate["evidence"], certificate["problem"]
+    if KINDS.get(evidence["language"]) != certificate["kind"] or certificate["engine"] != ENGINE:
+        raise Rejected("unknown_kind")
+    if digest(certificate) != certificate["digest"]:
+        raise Rejected("digest")
+    if evidence.keys() != _EVIDENCE or problem.keys() != set(PROBLEM_KEYS) or certificate["limits"] != {}:
+        raise Rejected("ill_formed")
+    options = problem["options"]
+    texts = [problem["context"], problem["question"], evidence["left"], evidence["right"], *certificate["repairs"]]
+    if not all(type(text) is str for text in [*texts, *(options or ())]) or type(certificate["repairs"]) is not list:
+        raise Rejected("ill_formed")
+    named = {"checked": "given", "trusted": "none"}.get(certificate["formalisation"])
+    if evidence["reference"] != named or (problem["formal"] is not None) != (named == "given"):
+        raise Rejected("ill_formed")
+    if certificate["claim"] != in_terms_of("true", options):
+        raise Rejected("claim")
+    if problem["answer"] is not None and problem["answer"] != certificate["claim"]:
+        raise Rejected("answer")
+    if evidence["detail"].keys() != _METHODS[evidence["language"]][evidence["method"]]:
+        raise Rejected("ill_formed")
+
+
+def _check_names(evidence: Any, left: Tree, right: Tree) -> None:
+    used = symbols(("∧", left, right))
+    predicates = {name for kind, name in used if kind == "predicate"}
+    if any(kind == "function" and name in predicates for kind, name in used):
+        raise Rejected("role")
+    if evidence["language"] != "first-order" and any(kind != "proposition" for kind, _ in used):
+        raise Rejected("not_propositional")
+    found = {
+        "left": free_names(left, _LIKE_A_VARIABLE.fullmatch),
+        "right": free_names(right, _LIKE_A_VARIABLE.fullmatch),
+    }
+    if evidence["free"] != found:
+        raise Rejected("free_names")
+
+
+def _check_prefix(left: Tree, right: Tree, order: list[int], proof: list[list[int]]) -> None:
+    if any(type(place) is not int for place in order):
+        raise Rejected("ill_formed")
+    (one, first), (other, second) = pulled(left), pulled(right)
+    nodes = Nodes()
+    literal = nodes.literal(first, {number: place for place, (_, number) in enumerate(one)})
+    check_equal(nodes, literal, nodes.literal(second, places_of(one, other, order)), proof)
+
+
+def _check_contingent(tree: Tree) -> None:
+    """Raise where the problem's formula is plainly true or false: any that is would be equivalent to it."""
+    try:
+        prefix, matrix = pulled(tree)
+    except Rejected:
+        return
+    nodes = Nodes()
+    if is_constant(nodes, nodes.literal(matrix, {number: place for place, (_, number) in enumerate(prefix)})):
+        raise Rejected("constant_formula")
+
+
+def _check_automaton(evidence: Any, detail: Any) -> None:
+    alphabet, transitions, accepting = detail["alphabet"], detail["transitions"], detail["accepting"]
+    if evidence["free"] != {"left": [], "right": []} or not _ALPHABET.fullmatch(alphabet):
+        raise Rejected("ill_formed")
+    num = len(transitions)
+    if not 0 < num <= MAX_STATES or any(len(row) != len(alphabet) for row in transitions):
+        raise Rejected("ill_formed")
+    if any(type(state) is not int or not 0 <= state < num for row in [*transitions, accepting] for state in row):
+        raise Rejected("ill_formed")
+    for side in ("left", "right"):
+        expression = regex.read(evidence[side], alphabet)
+        if not regex.is_language_of(expression, transitions, frozenset(accepting), alphabet):
+            raise Rejected("other_language")

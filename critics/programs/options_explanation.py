@@ -1,0 +1,95 @@
+"""Why no option of a `logic-program` holds, or several do: each option's queries, shown by a model or by a clash.
+
+A query that has a model is shown by it, and one that has none by the constraints that rule it out. So a missing
+constraint is seen in two situations that differ, and an excessive one in the core that it belongs to.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from critics.problem import Attempt, Problem
+from critics.programs.clashes import Clashes
+from critics.programs.core import TooLarge, Undefined, Value
+from critics.programs.declarations import Declarations, Type
+from critics.programs.execution import Execution, execute
+from critics.programs.grounding import Grounder
+from critics.programs.logic_program import TITLES, LogicProgram, read_logic_program
+from critics.programs.sections import ProgramError, Repairs, split_sections
+from critics.programs.situations import described, situation
+
+MAX_OPTIONS_SHOWN = 3
+Tables = Mapping[str, Mapping[tuple[int, ...], Value]]
+
+
+def explain_options(problem: Problem, attempt: Attempt) -> str | None:
+    """Return what the solver finds; None where the program answers, or cannot be run."""
+    try:
+        program = read_logic_program(attempt.completion, Repairs())
+        run = execute(program)
+        holding = run.holding()
+        if not run.decided() or (len(holding) == 1 and run.constraints.model is not None):
+            return None
+        explainer = _Explainer(program, run, _constraint_texts(program, attempt.completion))
+        return explainer.clash() if run.constraints.model is None else explainer.options(holding)
+    except (ProgramError, TooLarge, Undefined, RecursionError):
+        return None
+
+
+def _constraint_texts(program: LogicProgram, text: str) -> list[str]:
+    """Return each constraint as written; its number where the lines are not one for each."""
+    lines = [*program.declared.constraints, *split_sections(text, TITLES, Repairs()).get("constraints", [])]
+    written = [line.text for line in lines if line.text]
+    if len(written) == len(program.constraints):
+        return written
+    return [f"constraint {number}" for number, _ in enumerate(program.constraints, 1)]
+
+
+class _Explainer:
+    def __init__(self, program: LogicProgram, run: Execution, texts: Sequence[str]) -> None:
+        self._program, self._run, self._texts = program, run, texts
+        grounder = Grounder(program.declared.functions)
+        constraints = [grounder.ground(term) for term in program.constraints]
+        queries = [[grounder.ground(query.formula) for query in option.queries] for option in program.options]
+        statements = [*constraints, *(query for asked in queries for query in asked)]
+        self._clashes = Clashes(grounder.unknowns(), statements)
+        numbers = iter(range(len(constraints), len(statements)))
+        self._queries = [[next(numbers) for _ in asked] for asked in queries]
+
+    def clash(self) -> str | None:
+        """Tell which constraints contradict each other."""
+        core = self._clashes.among(range(len(self._texts)))
+        return None if core is None else f"These constraints cannot hold together: {self._quoted(core)}"
+
+    def options(self, holding: Sequence[int]) -> str:
+        """Tell of several options why each holds, or of none why each does not."""
+        shown = list(holding or range(len(self._program.options)))[:MAX_OPTIONS_SHOWN]
+        lines: list[str] = []
+        situations: list[tuple[str, dict[str, str]]] = []
+        for position in shown:
+            line = self._program.options[position].line.text
+            heading = f"({chr(ord('A') + position)}) {line} {'holds' if holding else 'does not hold'}"
+            for place, query in enumerate(self._program.options[position].queries):
+                model = self._run.options[position].queries[place].model
+                if not holding and (model is not None) == query.wanted:
+                    continue
+                if model is not None:
+                    situations.append((f"{heading}, because the constraints allow", self._words(model)))
+                elif core := self._clashes.among([*range(len(self._texts)), self._queries[position][place]]):
+                    kept = [number for number in core if number < len(self._texts)]
+                    lines.append(f"{heading}, because of {self._quoted(kept) if kept else 'what it says itself'}")
+        return "\n".join([*lines, *described(situations)])
+
+    def _quoted(self, numbers: Sequence[int]) -> str:
+        return "; ".join(f"`{self._texts[number]}`" for number in numbers)
+
+    def _words(self, model: Tables) -> dict[str, str]:
+        declared = self._program.declared
+        arguments = {
+            name: [_names(type_, declared) for type_ in signature.arguments]
+            for name, signature in declared.signatures.items()
+        }
+        results = {name: _names(signature.result, declared) for name, signature in declared.signatures.items()}
+        return situation(declared.functions, model, arguments, results)
+
+
+def _names(type_: Type, declared: Declarations) -> dict[int, str]:
+    return {number: name for name, (universe, number) in declared.members.items() if universe == type_.universe}

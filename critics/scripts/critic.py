@@ -1,0 +1,105 @@
+"""The critic of `z3-python` attempts: a script that prints its answer, and that this answer follows from its premises.
+
+The script is run in the jail, and what it printed is only what it claims. Premises and statement are read off the log
+of its solver calls and decided again elsewhere; the answer is certified where both agree. Satisfiable is not entailed:
+the published template prints `A` where premises and statement can hold together, which a statement that nothing is
+known about does as well (Deng et al., appendix A).
+"""
+
+from critics.formula import FormulaError
+from critics.problem import Attempt, Problem
+from critics.programs.fidelity import question_mode
+from critics.programs.refusal import MAX_FEEDBACK, Refusal, is_wrong, refused
+from critics.reference import Reference, ReferenceMismatch, reference
+from critics.scripts.argument import Mode, answer_of
+from critics.scripts.certificate import script_certificate
+from critics.scripts.decision import refuse_groundless
+from critics.scripts.examination import Examined, JailBroken, NoJail, asking, examined, report_of
+from critics.scripts.fidelity import refuse_other_theory
+from critics.scripts.jail_examination import FRIGHTENING, missing_layers
+from critics.scripts.printed import Wording, wording
+from critics.scripts.report import Report
+from critics.scripts.text_answer import answer_of_text
+from critics.verdict import Certified, CriticError, Refuted, Unproved, Verdict
+
+_ASKED: dict[str, Mode] = {
+    "must": "unsat", "cannot": "unsat", "list": "unsat", "could": "sat", "could_be_false": "sat",
+}  # fmt: skip
+"""The result of an option's check that lets it hold, by what the question asks of it."""
+
+
+def judge_script(problem: Problem, attempt: Attempt) -> Verdict:
+    """Judge one script; without a jail the verdict is `error` with the reason `no_jail`, and nothing is run."""
+    written = wording(problem.options)
+    try:
+        known = reference(problem)
+    except (ReferenceMismatch, FormulaError) as error:
+        return CriticError("no_reference", None, _brief(f"the problem's own formalisation cannot be used: {error}"))
+    try:
+        report = report_of(attempt.completion, written)
+        return _judged(problem, attempt.completion, known, written, report)
+    except Refusal as refusal:
+        return refused(refusal, problem, None)
+    except NoJail:
+        missing = ", ".join(missing_layers())
+        return CriticError("no_jail", None, f"scripts are not run without a jail ({missing}); {FRIGHTENING}=yes does")
+    except JailBroken as error:
+        return CriticError("jail_broken", None, _brief(str(error)))
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= MAX_FEEDBACK else f"{text[: MAX_FEEDBACK - 3]}..."
+
+
+def _judged(problem: Problem, completion: str, known: Reference | None, written: Wording, report: Report) -> Verdict:
+    answer = answer_of(report, written)
+    if is_wrong(answer, problem):
+        return Refuted("wrong_answer", answer, f"the answer is not {answer}")
+    try:
+        found = examined(report, written)
+        _refuse_other(problem, known, written, found, answer)
+    except Refusal as refusal:
+        return refused(refusal, problem, answer)
+    assert answer is not None
+    return Certified(answer, script_certificate(problem, completion, known, found, answer))
+
+
+def _refuse_other(
+    problem: Problem, known: Reference | None, written: Wording, found: Examined, answer: str | None
+) -> None:
+    """Refuse an answer that does not follow, and an argument about something else than the problem."""
+    if known is None:
+        refuse_groundless(found.argument, found.value)
+    if answer != answer_for(found.value, written):
+        # Attack: print true because premises and statement can hold together.
+        raise Refusal(Unproved, "not_entailed", f"what follows is {found.value}, and not what the script prints")
+    if asks_otherwise(problem.question, found.argument.mode):
+        raise Refusal(Unproved, "goal_mismatch", "the options' checks do not ask what the question asks")
+    if known is not None:
+        refuse_other_theory(found, known, asking())
+    if text_says_otherwise(problem, written, "none" if known is None else known.source, answer):
+        raise Refusal(Unproved, "text_says_otherwise", "the formulas answer something else than the text asks")
+
+
+def answer_for(value: str, written: Wording) -> str | None:
+    """Return an examination's value in the problem's terms."""
+    return value if written.truths is None else written.truths.get(value)
+
+
+def asks_otherwise(question: str, mode: Mode) -> bool:
+    """Say whether the options' checks ask what must be where the question asks what could be, or the other way."""
+    asked = question_mode(question)
+    return mode != "truth" and asked is not None and _ASKED.get(asked) != mode
+
+
+def text_says_otherwise(problem: Problem, written: Wording, source: str, answer: str | None) -> bool:
+    """Say whether the text, where it is in a language that can be read, answers something else.
+
+    Rules say what follows forwards. In ProofWriter's world and PrOntoQA's nothing else does; where the reference comes
+    from elsewhere (`source`), reasoning by cases or by contraposition may decide what they leave open.
+    """
+    said = answer_of_text(problem.context, problem.question, written)
+    if said is None or said == answer:
+        return False
+    is_open = written.truths is not None and said == written.truths.get("unknown", "none")
+    return not is_open or source in ("none", "prontoqa", "proofwriter")

@@ -1,0 +1,42 @@
+"""What a problem's text answers by itself, where it is in a language that can be read: a script must not say else."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import permutations
+
+from critics.programs.ordering_text import At, Claim, Ordering, read_ordering
+from critics.reference import text_decides
+from critics.scripts.printed import Wording
+
+MAX_OBJECTS = 7
+"""In a row; the published texts' most."""
+
+
+def answer_of_text(context: str, question: str, written: Wording) -> str | None:
+    """Return the text's own answer; None where the text is in no such language, or no option holds in it."""
+    if written.truths is None:
+        return _answer_of_row(context, written.options or ())
+    said = text_decides(context, question)
+    return None if said is None else written.truths.get(said, "none")
+
+
+@lru_cache(maxsize=64)
+def _answer_of_row(context: str, options: tuple[str, ...]) -> str | None:
+    """Return the one option that holds in every order that LogicalDeduction's sentences allow."""
+    text = read_ordering(context, options)
+    if text is None or len(text.objects) > MAX_OBJECTS:
+        return None
+    orders = list(_orders(text))
+    holding = [number for number, claim in enumerate(text.options) if all(_holds(claim, order) for order in orders)]
+    return chr(ord("A") + holding[0]) if orders and len(holding) == 1 else None
+
+
+def _orders(text: Ordering) -> Sequence[Mapping[str, int]]:
+    orders = ({thing: place for place, thing in enumerate(row)} for row in permutations(text.objects))
+    return [order for order in orders if all(_holds(claim, order) for claim in text.statements)]
+
+
+def _holds(claim: Claim, order: Mapping[str, int]) -> bool:
+    if isinstance(claim, At):
+        return order[claim.one] == claim.position
+    return order[claim.one] < order[claim.other]

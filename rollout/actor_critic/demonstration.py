@@ -1,0 +1,117 @@
+"""Reference replies in the dialog: the program with tests that a careful actor writes for a controlled-English problem.
+
+Each rule and each test stands under the sentence that it comes from, which is what a small model needs to learn to
+write them. A demonstration is a reply like any other: the critic judges it, and nothing is taken on trust.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from critics.problem import Problem
+from rollout.actor_critic.prompt import statements
+from rollout.problems.claims import All, Claim, EitherOr, IfThen, Is, Trait, read_claim, traits
+from rollout.problems.controlled_english import trial
+
+_ANYBODY = "X"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One numbered premise, and the rules under it."""
+
+    number: int
+    premise: str
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DraftTest:
+    """A test of one premise's rules."""
+
+    number: int
+    premise: str
+    facts: tuple[str, ...]
+    inferred: tuple[str, ...]
+    condition: str = "infer-All"
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form: the rule and its words first, so that they are read before the test is written."""
+        return {
+            "Rules": [f"R{self.number}"],
+            "Explanation": self.premise,
+            "Facts": list(self.facts),
+            self.condition: list(self.inferred),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A reply in parts, which can be changed one by one."""
+
+    sections: tuple[Section, ...]
+    tests: tuple[DraftTest, ...]
+    query: tuple[str, ...]
+
+    def text(self) -> str:
+        """Return the reply, on one line."""
+        lines = [line for s in self.sections for line in (f"% R{s.number}: {s.premise}", *s.rules)]
+        reply = {"Model": lines, "Tests": [test.record() for test in self.tests], "Query": list(self.query)}
+        return json.dumps(reply)
+
+
+def demonstrate(problem: Problem) -> str:
+    """Return a reply for which the critic certifies the answer; raises `ValueError` where it cannot read the text."""
+    return draft(problem).text()
+
+
+def draft(problem: Problem) -> Draft:
+    """Return the parts of a reply: rules for every premise, a test for each that is no fact, and the query."""
+    premises = statements(problem)
+    claims = [read_claim(premise) for premise in premises]
+    numbered = list(enumerate(zip(premises, claims, strict=True), 1))
+    sections = tuple(Section(number, premise, rules(claim)) for number, (premise, claim) in numbered)
+    tests = tuple(
+        _test(number, premise, claim, claims) for number, (premise, claim) in numbered if not isinstance(claim, Is)
+    )
+    goal = read_claim(problem.question)
+    asked = [f"ATOM({literal(trait)})" for trait in traits(goal)]
+    if len(asked) != 1:
+        raise ValueError(f"{problem.question!r} is not a statement about one person")
+    return Draft(sections, tests, tuple(asked))
+
+
+def rules(claim: Claim) -> tuple[str, ...]:
+    """Return the rules of a claim, in both directions where it has two."""
+    match claim:
+        case Is(trait):
+            return (f"{literal(trait)}.",)
+        case All(subject, predicate, positive):
+            return _both_ways(Trait(_ANYBODY, subject), Trait(_ANYBODY, predicate, positive))
+        case IfThen(condition, conclusion):
+            return _both_ways(condition, conclusion)
+        case EitherOr(one, other):
+            choice = f"1 {{{literal(one)}; {literal(other)}}} 1."
+            return choice, _rule(one, other.negated()), _rule(other, one.negated())
+
+
+def _both_ways(condition: Trait, conclusion: Trait) -> tuple[str, str]:
+    return _rule(condition, conclusion), _rule(conclusion.negated(), condition.negated())
+
+
+def _rule(condition: Trait, conclusion: Trait) -> str:
+    return f"{literal(conclusion)} :- {literal(condition)}."
+
+
+def _test(number: int, premise: str, claim: Claim, claims: Sequence[Claim]) -> DraftTest:
+    way = trial(claims, claim)
+    if way is None:
+        raise ValueError(f"nothing that {premise!r} speaks of is possible, so no test of it can be written")
+    supposed, expected = way
+    return DraftTest(number, premise, (f"{literal(supposed)}.",), (literal(expected),))
+
+
+def literal(trait: Trait) -> str:
+    """Return a trait in the program's language: `-brave(ada)`."""
+    name = trait.name if trait.name == _ANYBODY else trait.name.lower()
+    return f"{'' if trait.positive else '-'}{trait.adjective}({name})"

@@ -1,0 +1,197 @@
+"""A language model beside the critic: it doubts tests and puts proofs into words, and nothing is decided by it.
+
+LLM-ARC (section 5.1) wants both: a second critic that asks whether a test's expectation is what the statements demand,
+because tests may pass for the wrong reason, and a model that turns the solver's proof back into English. What it says
+is added to what the actor is told, marked as an opinion. Kind, reason, part and failing tests of a review stay what
+the solver made them; a reply that the solver accepts is told nothing; and no verdict asks for it.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from critics.problem import is_object
+from rollout.actor_critic.feedback import Reply, Review, Reviewing
+from rollout.conversation import Messages, message
+from rollout.policy import ChatPolicy, Completion
+from rollout.traces import PolicyDigests, Sampling, derived_seed
+
+_EXPLAINED = ("contradiction", "tests")
+"""Kinds of review that have a proof to be put into words; of what cannot be read, line and column say enough."""
+_MAX_READ = 16_000
+"""Characters of a reply that a model is asked about; a longer one gets no opinion."""
+_LONGEST_WORDS = 700
+_LONGEST_DOUBT = 200
+"""Characters told of the proof in words, and of each doubt."""
+_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n```\s*", re.DOTALL)
+_UNMARKED = str.maketrans("<>[]", "‹›()")
+
+_TASK = """You assist a logician who translates English statements into an answer set program with tests. The solver \
+clingo has run the program, and you are shown what it found. Two things are asked of you.
+First, go through the tests. Suppose a test's facts, take the statements literally, and ask whether they demand what \
+the test expects: that its literals hold always (infer-All), may hold (infer-Any), never hold (do-not-infer), or that \
+its facts contradict the statements (expect-contradiction). Go by the statements; the program may be wrong.
+Then say in at most three plain sentences what the solver found and how it comes about, with the numbers of the rules \
+and the names of the individuals. Add nothing that the solver did not find, do not answer the query, and do not \
+rewrite the program.
+Reply with one JSON object and nothing else: {"tests": {"1": "", "2": "why"}, "words": "the sentences"}. Under the \
+number of a test stands an empty text where its expectation is right, and else in one sentence what the statements \
+demand instead."""
+_MARK = "A language model has read this as well. Its opinion may be wrong and decides nothing:"
+
+
+@dataclass(frozen=True, slots=True)
+class OpinionSettings:
+    """What a model critic is asked about, and how much it may write."""
+
+    max_new_tokens: int = 400
+    """Of one opinion; a dialog has at most one for each turn."""
+    temperature: float = 0.0
+    on_accepted: bool = False
+    """Whether it is asked about replies that the solver accepts as well: for the record alone, since the dialog is
+    over then, whatever it doubts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What a model critic says of one reply."""
+
+    doubts: Mapping[int, str]
+    """By the number of a test, from 1: what the statements demand instead."""
+    words: str
+    """The solver's finding in its words; empty, like the doubts, where its reply could not be read."""
+    completion: Completion
+    seed: int
+    policy: PolicyDigests
+
+    def told(self) -> str:
+        """Return what is added to the solver's own words; empty where it has nothing to say."""
+        lines = [f"- What the solver found, in other words: {self.words}"] if self.words else []
+        lines += [f"- Test {number} is in doubt: {why}" for number, why in self.doubts.items()]
+        return "\n".join(["", _MARK, *lines]) if lines else ""
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form that a trace keeps."""
+        server = self.completion.server
+        return {
+            "doubts": {str(number): why for number, why in self.doubts.items()},
+            "words": self.words,
+            "completion": self.completion.text,
+            "finished": self.completion.finished,
+            "seed": self.seed,
+            "policy": {"base": self.policy.base, "adapter": self.policy.adapter},
+            **({} if server is None else {"server": dict(server)}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class OpinedReview(Review):
+    """A review of the solver's with an opinion beside it."""
+
+    opinion: Opinion = field(kw_only=True)
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form that a trace keeps."""
+        return {**Review.record(self), "opinion": self.opinion.record()}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCritic:
+    """Reviews as `review` does, and adds what `policy` thinks: a `Reviewing` made of another."""
+
+    review: Reviewing
+    policy: ChatPolicy
+    settings: OpinionSettings = field(default_factory=OpinionSettings)
+    seed: int = 0
+
+    def __call__(self, replies: Sequence[Reply]) -> list[Review]:
+        """Review replies in their order.
+
+        An opinion depends on reply, review and seed, and not on what else is in the batch. Raises `Interrupted`
+        where the policy cannot go on: an arm that was to have opinions must not silently be one without.
+        """
+        reviews = self.review(replies)
+        asked = [place for place, pair in enumerate(zip(replies, reviews, strict=True)) if self._asks(*pair)]
+        opinions = self._opinions([(replies[place], reviews[place]) for place in asked])
+        for place, opinion in zip(asked, opinions, strict=True):
+            reviews[place] = _with_opinion(reviews[place], opinion)
+        return reviews
+
+    def _asks(self, reply: Reply, review: Review) -> bool:
+        wanted = review.kind in _EXPLAINED or (review.kind == "clean" and self.settings.on_accepted)
+        return wanted and len(reply.text) <= _MAX_READ
+
+    def _opinions(self, pairs: Sequence[tuple[Reply, Review]]) -> list[Opinion]:
+        if not pairs:
+            return []
+        prompts = [self.policy.conversation(question(*pair)) for pair in pairs]
+        seeds = [derived_seed(self.seed, "model-critic", prompt) for prompt in prompts]
+        sampling = Sampling("free", self.settings.temperature, max_new_tokens=self.settings.max_new_tokens)
+        completions = self.policy.complete(prompts, None, seeds, sampling)
+        told = zip(pairs, completions, seeds, strict=True)
+        return [_opinion(completion, pair[1].num_tests, seed, self.policy.digests) for pair, completion, seed in told]
+
+
+def question(reply: Reply, review: Review) -> Messages:
+    """Return the conversation that asks for an opinion. Nothing of a reply knows the gold answer."""
+    found = review.told or "The program runs, and all tests pass."
+    parts = [
+        f"The statements:\n{reply.source.context}\nQuery: {reply.source.question}",
+        f"The program with its tests:\n{reply.text}",
+        f"What the solver found:\n{found}",
+    ]
+    return [message("system", _TASK), message("user", "\n\n".join(parts))]
+
+
+def _opinion(completion: Completion, num_tests: int, seed: int, policy: PolicyDigests) -> Opinion:
+    said = _read(completion.text)
+    listed = said.get("tests")
+    tests: dict[str, Any] = listed if is_object(listed) else {}
+    doubts = {number: _plain(tests.get(str(number)), _LONGEST_DOUBT) for number in range(1, num_tests + 1)}
+    return Opinion(
+        {number: why for number, why in doubts.items() if why},
+        _plain(said.get("words"), _LONGEST_WORDS),
+        completion,
+        seed,
+        policy,
+    )
+
+
+def _read(text: str) -> dict[str, Any]:
+    """Return the object of a reply; an empty one where there is none, which is no opinion."""
+    fenced = _FENCED.fullmatch(text)
+    try:
+        data = json.loads(fenced[1] if fenced else text)
+    except (ValueError, RecursionError):
+        return {}
+    return data if is_object(data) else {}
+
+
+def _plain(value: object, longest: int) -> str:
+    """Return a text as one short line.
+
+    Attack: `\\n### Reply` and a chat template's tokens would end the critic's turn and forge one of somebody else's.
+    """
+    if not isinstance(value, str):
+        return ""
+    line = " ".join(value.split()).translate(_UNMARKED)
+    line = "".join(character for character in line if character.isprintable())
+    return line if len(line) <= longest else f"{line[:longest]} .."
+
+
+def _with_opinion(review: Review, opinion: Opinion) -> OpinedReview:
+    """Return the review with an opinion beside it: everything but what is told is the solver's."""
+    # Attack: a critic that can be flattered must not be able to accept, so of a clean reply nothing is changed.
+    told = review.told + opinion.told() if review.told else ""
+    return OpinedReview(
+        review.kind,
+        review.reason,
+        told,
+        review.part,
+        review.written,
+        review.failing,
+        review.num_tests,
+        opinion=opinion,
+    )

@@ -1,0 +1,46 @@
+"""How complex a formula is: the numbers by which AutoEval sorts its results (sections 3.2 and appendix I)."""
+
+from collections import Counter
+from typing import Any
+
+from critics.equivalence.automaton import MinimalAutomaton, TooLarge, minimal_automaton
+from critics.equivalence.regex import Regex
+from rollout.formulas.derivation import Derivation, height, uses
+
+NAMES = {"∧": "conjunctions", "∨": "disjunctions", "¬": "negations", "→": "implications", "↔": "biconditionals",
+         "⊕": "exclusive_disjunctions", "*": "stars", "|": "unions"}  # fmt: skip
+
+
+def sizes(derivation: Derivation) -> dict[str, Any]:
+    """Return operators, depth of the parse tree, and how many of each sign there are."""
+    used = uses(derivation)
+    counted = Counter([NAMES[sign] for rule in used for sign in rule.signs if sign in NAMES])
+    operators = sum([rule.operators for rule in used])
+    return {"operators": operators, "depth": height(derivation), **dict(sorted(counted.items()))}
+
+
+def automaton_sizes(regex: Regex, alphabet: str) -> dict[str, Any]:
+    """Return states, edges and density of the minimal automaton, or nothing where it is beyond the budget.
+
+    The state from which nothing can be accepted is left out, and so are its edges; letters between the same two
+    states are edges of their own. Density is edges / (states * (states - 1)), to a tenth; null for a single state.
+    """
+    try:
+        automaton = minimal_automaton(regex, alphabet)
+    except TooLarge:
+        return {}
+    live = _live(automaton)
+    edges = sum(target in live for state in live for target in automaton.transitions[state])
+    states = len(live)
+    density = round(edges / (states * (states - 1)), 1) if states > 1 else None
+    return {"states": states, "edges": edges, "density": density}
+
+
+def _live(automaton: MinimalAutomaton) -> set[int]:
+    """Return the states from which an accepting one can be reached."""
+    live = set(automaton.accepting)
+    while True:
+        more = {state for state, row in enumerate(automaton.transitions) if live.intersection(row)} | live
+        if more == live:
+            return live
+        live = more

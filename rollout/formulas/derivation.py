@@ -1,0 +1,181 @@
+"""Derivations of a grammar with a wanted number of operators, or a wanted height, drawn at random.
+
+AutoEval (algorithm 1) grows a part of the grammar's tree level by level and sorts what it finds into categories.
+Here a category's members are drawn directly: tables say which numbers each nonterminal can reach, a rule is drawn
+among those that can, and what is left is shared out among its nonterminals evenly. Every derivation of a category has
+a positive chance, as in the paper (appendix B).
+"""
+
+import random
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from rollout.formulas.grammar import Grammar, Rule
+
+By = Literal["operators", "depth"]
+MAX_DEPTH = 40
+"""The paper's bound on the height of a derivation (table 1)."""
+_ATTEMPTS = 1_000
+_LIMIT = 64
+"""Values that a table has at least: the paper's categories share one."""
+
+
+class Derivation(NamedTuple):
+    """A rule and the derivations of its nonterminals."""
+
+    rule: Rule
+    parts: "tuple[Derivation, ...]"
+
+
+class _TooDeep(Exception):  # noqa: N818
+    """A draw went beyond the height that is allowed."""
+
+
+def draw(
+    grammar: Grammar, by: By, value: int, rng: random.Random, *, start: str | None = None, max_depth: int = MAX_DEPTH
+) -> Derivation | None:
+    """Draw a derivation of the category; None where the grammar has none, or none was met within the height."""
+    table = _table(grammar, by, max(_LIMIT, value))
+    symbol = start or grammar.start
+    if not table.reaches(symbol, value):
+        return None
+    for _ in range(_ATTEMPTS):
+        try:
+            return table.drawn(symbol, value, rng, max_depth)
+        except _TooDeep:
+            continue
+    return None
+
+
+def has_derivation(grammar: Grammar, by: By, value: int) -> bool:
+    """Say whether the grammar has a derivation of a category, whatever its height."""
+    return _table(grammar, by, max(_LIMIT, value)).reaches(grammar.start, value)
+
+
+def height(derivation: Derivation) -> int:
+    """Return the depth of the parse tree: how many rules stand below each other on its longest path."""
+    return 1 + (max([height(part) for part in derivation.parts]) if derivation.parts else 0)
+
+
+def uses(derivation: Derivation) -> list[Rule]:
+    """Return the rules of a derivation, once for each time that it uses them, in no promised order."""
+    waiting, found = [derivation], list[Rule]()
+    while waiting:
+        current = waiting.pop()
+        found.append(current.rule)
+        waiting += current.parts
+    return found
+
+
+def symbols(derivation: Derivation) -> list[str]:
+    """Return the terminals and slots that a derivation ends in, from left to right."""
+    waiting: list[Derivation | str] = [derivation]
+    found: list[str] = []
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, str):
+            found.append(current)
+            continue
+        parts = iter(current.parts)
+        waiting += [next(parts) if symbol in current.rule.children else symbol for symbol in current.rule.symbols][::-1]
+    return found
+
+
+@lru_cache(maxsize=64)
+def _table(grammar: Grammar, by: By, limit: int) -> "_Table":
+    return _Table(grammar, by, limit)
+
+
+class _Table:
+    """Which values each nonterminal can reach, bit k of a number for the value k; filled as it is used."""
+
+    def __init__(self, grammar: Grammar, by: By, limit: int) -> None:
+        self._grammar = grammar
+        self._by: By = by
+        self._limit = limit
+        self._reachable = dict.fromkeys(grammar.rules, 0)
+        before: dict[str, int] = {}
+        while self._reachable != before:
+            before = dict(self._reachable)
+            for symbol, rules in grammar.rules.items():
+                for rule in rules:
+                    self._reachable[symbol] |= self._reached(rule)
+        self._rules: dict[tuple[str, int], list[Rule]] = {}
+        self._options: dict[tuple[tuple[str, ...], int], list[int]] = {}
+
+    def reaches(self, symbol: str, value: int) -> bool:
+        """Say whether a nonterminal has a derivation of a value."""
+        return bool(self._reachable[symbol] >> value & 1)
+
+    def drawn(self, symbol: str, value: int, rng: random.Random, room: int) -> Derivation:
+        """Draw a derivation that is at most `room` high; raises `_TooDeep`."""
+        if room == 0:
+            raise _TooDeep
+        rules = self._rules.get((symbol, value)) or self._fitting(symbol, value)
+        rule = rules[int(rng.random() * len(rules))]
+        if not rule.children:
+            return Derivation(rule, ())
+        shares = self._heights(rule, value - 1, rng) if self._by == "depth" else self._shares(rule, value, rng)
+        parts = zip(rule.children, shares, strict=True)
+        return Derivation(rule, tuple([self.drawn(child, share, rng, room - 1) for child, share in parts]))
+
+    def _fitting(self, symbol: str, value: int) -> list[Rule]:
+        rules = [rule for rule in self._grammar.rules[symbol] if self._reached(rule) >> value & 1]
+        self._rules[symbol, value] = rules
+        return rules
+
+    def _shares(self, rule: Rule, value: int, rng: random.Random) -> list[int]:
+        left = value - rule.operators
+        shares: list[int] = []
+        for place in range(len(rule.children) - 1):
+            rest = rule.children[place:]
+            options = self._options.get((rest, left)) or self._firsts(rest, left)
+            shares.append(options[int(rng.random() * len(options))])
+            left -= shares[-1]
+        return [*shares, left]
+
+    def _firsts(self, children: tuple[str, ...], value: int) -> list[int]:
+        """Return what the first of some nonterminals can have where all of them have a value together."""
+        rest = self._sums(children[1:])
+        firsts = [n for n in range(value + 1) if self.reaches(children[0], n) and rest >> (value - n) & 1]
+        self._options[children, value] = firsts
+        return firsts
+
+    def _heights(self, rule: Rule, value: int, rng: random.Random) -> list[int]:
+        """Give one part the whole height, and the others any that is not above it."""
+        tall = [place for place, child in enumerate(rule.children) if self.reaches(child, value)]
+        chosen = tall[int(rng.random() * len(tall))]
+        return [
+            value if place == chosen else self._height(child, value, rng) for place, child in enumerate(rule.children)
+        ]
+
+    def _height(self, child: str, most: int, rng: random.Random) -> int:
+        heights = self._options.get(((child,), most))
+        if heights is None:
+            heights = [height for height in range(most + 1) if self.reaches(child, height)]
+            self._options[(child,), most] = heights
+        return heights[int(rng.random() * len(heights))]
+
+    def _reached(self, rule: Rule) -> int:
+        """Return the values that a rule can have, given those of its nonterminals."""
+        everything = (1 << (self._limit + 1)) - 1
+        if self._by == "operators":
+            return self._sums(rule.children) << rule.operators & everything
+        found, reachable = 0 if rule.children else 2, [self._reachable[child] for child in rule.children]
+        for value in range(self._limit):
+            below = (1 << (value + 1)) - 1
+            if all(heights & below for heights in reachable) and any(heights >> value & 1 for heights in reachable):
+                found |= 1 << (value + 1)
+        return found & everything
+
+    def _sums(self, children: tuple[str, ...]) -> int:
+        """Return all sums of one value of each nonterminal."""
+        total, everything = 1, (1 << (self._limit + 1)) - 1
+        for child in children:
+            reachable, shift, found = self._reachable[child], 0, 0
+            while total >> shift:
+                if total >> shift & 1:
+                    found |= reachable << shift
+                shift += 1
+            total = found & everything
+        return total

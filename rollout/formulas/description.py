@@ -1,0 +1,220 @@
+"""Plain descriptions that can be read back word for word: what a perfect translator writes, and a tiny model learns.
+
+    p1 ∧ ¬(p2 ∨ p3)      both p1 and not either p2 or p3
+    ∀x1. pred1(x1, p4)   for every x1 pred1 relates x1 to p4
+    0*(10)*              any number of zero then any number of group one then zero end
+
+Every word says how many parts follow, so that no bracket is needed. Groups of more than two come as nested pairs.
+"""
+
+import random
+from collections.abc import Sequence
+
+from critics.equivalence import regex as re_
+from critics.equivalence.language import Language, read_expression
+from critics.equivalence.regex import ALPHABET, Regex, write_regex
+from critics.fol.printing import canonical
+from critics.fol.syntax import (
+    Application,
+    Atom,
+    Compound,
+    Constant,
+    Equality,
+    Formula,
+    Not,
+    Operator,
+    Quantified,
+    Quantifier,
+    Term,
+    Variable,
+)
+
+LETTERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_PAIRS = {
+    Operator.AND: ("both", "and"),
+    Operator.OR: ("either", "or"),
+    Operator.XOR: ("just-one-of", "or"),
+    Operator.IMPLIES: ("if", "then"),
+    Operator.IFF: ("equally", "and"),
+}
+_FIRST_WORDS = {words[0]: (operator, words[1]) for operator, words in _PAIRS.items()}
+_QUANTIFIERS = {Quantifier.ALL: "every", Quantifier.SOME: "some"}
+_KINDS = {word: quantifier for quantifier, word in _QUANTIFIERS.items()}
+_LINKS = ("relates", "to", "at", "by")
+"""What stands before each argument of a predicate that has several."""
+
+
+class DescriptionError(ValueError):
+    """A text is no description in these words."""
+
+
+def describe(text: str, language: Language, alphabet: str = ALPHABET) -> str:
+    """Describe a formula; raises `FormulaError` where it cannot be read."""
+    expression = read_expression(text, language, alphabet)
+    if isinstance(expression, re_.Letter | re_.EmptyWord | re_.Sequence | re_.Union | re_.Star):
+        return " ".join(_of_regex(expression))
+    return " ".join(_of_formula(expression))
+
+
+def understand(description: str, language: Language) -> str:
+    """Return the canonical text of what a description in these words describes; raises `DescriptionError`."""
+    words = _Words(description.split())
+    found = write_regex(_regex(words)) if language is Language.REGEX else canonical(_formula(words, ()))
+    if words.left:
+        raise DescriptionError(f"{words.left[0]!r} follows a description that is complete")
+    return found
+
+
+def worded(description: str, rng: random.Random, *, error_rate: float) -> str:
+    """Return a description in which one word is wrong at a rate: `both` for `either`, `not` left out, and so on."""
+    words = description.split()
+    places = [place for place, word in enumerate(words) if word in _CONFUSED]
+    if not places or rng.random() >= error_rate:
+        return description
+    place = rng.choice(places)
+    words[place : place + 1] = _CONFUSED[words[place]].split()
+    return " ".join(words)
+
+
+_CONFUSED = {
+    "both": "either",
+    "either": "both",
+    "not": "",
+    "every": "some",
+    "some": "every",
+    "zero": "one",
+    "one": "zero",
+}
+
+
+def _of_formula(formula: Formula) -> list[str]:
+    match formula:
+        case Atom(predicate, ()):
+            return [predicate]
+        case Atom(predicate, (argument,)):
+            return [predicate, "holds-of", _name(argument)]
+        case Atom(predicate, arguments):
+            links = zip(_LINKS, arguments, strict=False)
+            return [predicate, *(word for link, term in links for word in (link, _name(term)))]
+        case Not(body):
+            return ["not", *_of_formula(body)]
+        case Compound(operator, (one, other)):
+            first, second = _PAIRS[operator]
+            return [first, *_of_formula(one), second, *_of_formula(other)]
+        case Compound(operator, operands):
+            return _of_formula(Compound(operator, (operands[0], Compound(operator, operands[1:]))))
+        case Quantified(quantifier, variable, body):
+            return ["for", _QUANTIFIERS[quantifier], variable, *_of_formula(body)]
+        case Equality():
+            raise DescriptionError("there are no words for equality")
+
+
+def _name(term: Term) -> str:
+    match term:
+        case Variable(name) | Constant(name):
+            return name
+        case Application():
+            raise DescriptionError("there are no words for functions")
+
+
+class _Words:
+    def __init__(self, words: Sequence[str]) -> None:
+        self.left = list(words)
+
+    def next(self) -> str:
+        if not self.left:
+            raise DescriptionError("the description breaks off")
+        return self.left.pop(0)
+
+    def expect(self, wanted: str) -> None:
+        word = self.next()
+        if word != wanted:
+            raise DescriptionError(f"{word!r} stands where {wanted!r} should")
+
+    def next_is(self, word: str) -> bool:
+        return bool(self.left) and self.left[0] == word
+
+
+def _formula(words: _Words, bound: tuple[str, ...]) -> Formula:
+    word = words.next()
+    if word == "not":
+        return Not(_formula(words, bound))
+    if word in _FIRST_WORDS:
+        operator, between = _FIRST_WORDS[word]
+        one = _formula(words, bound)
+        words.expect(between)
+        return Compound(operator, (one, _formula(words, bound)))
+    if word == "for":
+        kind, variable = words.next(), words.next()
+        if kind not in _KINDS:
+            raise DescriptionError(f"{kind!r} is neither 'every' nor 'some'")
+        return Quantified(_KINDS[kind], variable, _formula(words, (*bound, variable)))
+    return Atom(word, _arguments(words, bound))
+
+
+def _arguments(words: _Words, bound: tuple[str, ...]) -> tuple[Term, ...]:
+    def term() -> Term:
+        name = words.next()
+        return Variable(name) if name in bound else Constant(name)
+
+    if words.next_is("holds-of"):
+        words.next()
+        return (term(),)
+    found: list[Term] = []
+    for link in _LINKS:
+        if not words.next_is(link):
+            break
+        words.next()
+        found.append(term())
+    return tuple(found)
+
+
+def _of_regex(regex: Regex) -> list[str]:
+    match regex:
+        case re_.Letter(letter):
+            return [LETTERS[int(letter)]]
+        case re_.EmptyWord():
+            return ["nothing"]
+        case re_.Star(body):
+            return ["any", "number", "of", *_grouped(body)]
+        case re_.Sequence(parts):
+            return _with("then", [_grouped(part) for part in parts])
+        case re_.Union(parts):
+            return _with("or", [_grouped(part) for part in parts])
+
+
+def _grouped(regex: Regex) -> list[str]:
+    words = _of_regex(regex)
+    return ["group", *words, "end"] if isinstance(regex, re_.Sequence | re_.Union) else words
+
+
+def _with(word: str, parts: Sequence[list[str]]) -> list[str]:
+    return [each for place, part in enumerate(parts) for each in ([word] if place else []) + part]
+
+
+def _regex(words: _Words) -> Regex:
+    parts = [_part(words)]
+    for word, kind in (("then", re_.Sequence), ("or", re_.Union)):
+        while words.next_is(word):
+            words.next()
+            parts.append(_part(words))
+        if len(parts) > 1:
+            return kind(tuple(parts))
+    return parts[0]
+
+
+def _part(words: _Words) -> Regex:
+    word = words.next()
+    if word == "group":
+        inner = _regex(words)
+        words.expect("end")
+        return inner
+    if word == "any":
+        words.expect("number")
+        words.expect("of")
+        return re_.Star(_part(words))
+    if word == "nothing":
+        return re_.EmptyWord()
+    if word in LETTERS:
+        return re_.Letter(str(LETTERS.index(word)))
+    raise DescriptionError(f"{word!r} is no letter")

@@ -1,0 +1,264 @@
+"""Problems for round trips: formulas of a data set, balanced over its categories, without duplicates.
+
+What item i is depends on the configuration, the seed and i alone. Duplicates are refused against the items before, so
+that starting late costs making those; it changes nothing.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Any, Protocol
+
+from critics.equivalence.language import Language
+from critics.equivalence.regex import read_regex, write_regex
+from critics.errors import InputError
+from critics.fol.printing import canonical
+from critics.fol.syntax import Atom, Constant, Formula, Quantified, Quantifier, subformulas
+from critics.problem import Formal, Problem
+from rollout.formulas.categories import automaton_sizes, sizes
+from rollout.formulas.derivation import Derivation, draw, symbols, uses
+from rollout.formulas.expression import formula_of, scopes
+from rollout.formulas.languages import (
+    Distinct,
+    EnglishFirstOrderFormulas,
+    FirstOrderFormulas,
+    Formulas,
+    OwnGrammar,
+    language_of,
+)
+from rollout.formulas.sameness import atom_number, is_constant, names_key, order_key, regex_names_key, word_number
+from rollout.formulas.statement import context, question
+from rollout.formulas.vocabulary import Names, numbered, variables_of
+from rollout.problems.splits import SPLIT_BUCKETS, Split, item_seed
+
+MAX_DRAWS = 400
+"""Draws in vain after which a category is taken to have no more formulas."""
+_MAX_CHANGES = 200
+"""Changes of one name until a formula belongs to the split."""
+_NUM_BUCKETS = 16
+_FEWER = 0.05
+"""How often a formula is kept that has no room for the quantifiers that are wanted: the smallest have none."""
+_VARIABLES = numbered("x", 200)
+_MATRIX = "F"
+"""The nonterminal of the paper's first-order grammar below all quantifiers."""
+_LEAST = 2
+"""The depth of its smallest formulas without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A formula that belongs to the split, with what makes it a duplicate of others."""
+
+    text: str
+    key: int | str
+    meta: dict[str, Any]
+
+
+class _Source(Protocol):
+    def drawn(self, category: int, turn: int, rng: random.Random) -> _Drawn | None:
+        """Draw a formula of a category, the `turn`-th that is wanted of it; None where the draw came to nothing."""
+        ...
+
+
+def generate(config: Formulas, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
+    """Yield items `start` to `start + num - 1`; raises `InputError` where there are not so many."""
+    return islice(_problems(config, seed), start, start + num)
+
+
+def _problems(config: Formulas, seed: int) -> Iterator[Problem]:
+    language = language_of(config)
+    source = _Expressions(config) if language is Language.REGEX else _Formulas(config)
+    left, place, index = list(config.categories), 0, 0
+    seen, made = set[int | str](), Counter[int]()
+    while left:
+        place %= len(left)
+        category = left[place]
+        rng = random.Random(item_seed(config.name, config.split, seed, index, category))
+        found = _new(source, category, made[category], rng, seen)
+        if found is None:
+            left.pop(place)
+            continue
+        yield _problem(config, language, category, found, f"{config.name}/{config.split}/{seed}/{index}")
+        made[category] += 1
+        place, index = place + 1, index + 1
+    raise InputError(
+        f"{config.name}: there are no more than {index} such formulas in split {config.split!r}; ask for fewer, name "
+        "more categories, or set distinct to 'text'"
+    )
+
+
+def _new(source: _Source, category: int, turn: int, rng: random.Random, seen: set[int | str]) -> _Drawn | None:
+    for _ in range(MAX_DRAWS):
+        found = source.drawn(category, turn, rng)
+        if found is not None and found.key not in seen:
+            seen.add(found.key)
+            return found
+    return None
+
+
+def _problem(config: Formulas, language: Language, category: int, found: _Drawn, problem_id: str) -> Problem:
+    meta = {"language": language.value, "by": config.by, "category": category, **found.meta}
+    if isinstance(config, EnglishFirstOrderFormulas):
+        meta["english"] = True
+    if isinstance(config, OwnGrammar):
+        meta["signs"] = sorted({sign for sign in "→↔⊕|" if sign in config.grammar().signs()})
+    return Problem(
+        problem_id,
+        config.name,
+        context(meta),
+        question(found.text),
+        answer="true",
+        formal=Formal((), found.text),
+        meta=meta,
+    )
+
+
+class _Formulas:
+    """Propositional and first-order formulas."""
+
+    def __init__(self, config: Formulas) -> None:
+        self._config = config
+        self._grammar = config.grammar()
+        self._vocabulary = config.vocabulary()
+        self._strata: tuple[int, ...] | None = None
+        self._limits = 1_000, 1_000
+        if isinstance(config, FirstOrderFormulas):
+            self._limits = config.num_predicates, config.num_objects
+            self._strata = None if config.quantifiers is None else tuple(config.quantifiers)
+
+    def drawn(self, category: int, turn: int, rng: random.Random) -> _Drawn | None:
+        """Draw a derivation, its names, and change names until the formula belongs to the split."""
+        strata, config = self._strata, self._config
+        num_quantifiers = 0 if strata is None else strata[turn % len(strata)]
+        start, wanted = (None, category) if strata is None else (_MATRIX, category)
+        if strata is not None and config.by == "depth":
+            num_quantifiers = min(num_quantifiers, max(0, category - _LEAST))
+            wanted = category - num_quantifiers - 1
+        derivation = draw(self._grammar, config.by, wanted, rng, start=start)
+        if derivation is None:
+            return None
+        names = self._vocabulary.drawn(rng, *self._limits)
+        prefix = _VARIABLES[:num_quantifiers]
+        filled = _filled(derivation, names, prefix, config.split, rng)
+        if filled is None:
+            return None
+        atoms, formula = filled
+        if len(variables_of(atoms)) < num_quantifiers and rng.random() > _FEWER:
+            return None
+        if not config.constant and is_constant(formula):
+            return None
+        text = canonical(formula)
+        named = _named(atoms, formula)
+        shape = sizes(derivation)
+        if strata is not None:
+            shape["depth"] += named.get("quantifiers", 0) + 1
+        return _Drawn(text, _key(formula, text, config.distinct), {**shape, **named})
+
+
+def _filled(
+    derivation: Derivation, names: Names, prefix: tuple[str, ...], split: Split, rng: random.Random
+) -> tuple[list[Atom], Formula] | None:
+    """Fill a derivation's slots; with a prefix, quantifiers are put in front, each of which binds something."""
+    used = uses(derivation)
+    if any("f" in rule.symbols for rule in used):
+        places = list(scopes(derivation, iter(_VARIABLES)))
+        atoms = [names.atoms(rng, 1, scope)[0] for scope in places]
+    else:
+        atoms = names.atoms(rng, sum([rule.num_atoms for rule in used]), prefix, bound=True)
+        prefix = tuple(sorted(variables_of(atoms)))
+        places = [prefix] * len(atoms)
+    if not _moved_into(split, atoms, places, names, rng, kept=set(prefix)):
+        return None
+    formula = formula_of(derivation, iter(atoms), iter(_VARIABLES))
+    for variable in reversed(prefix):
+        formula = Quantified(Quantifier.ALL if rng.random() < 0.5 else Quantifier.SOME, variable, formula)
+    return atoms, formula
+
+
+def _moved_into(
+    split: Split, atoms: list[Atom], places: list[tuple[str, ...]], names: Names, rng: random.Random, kept: set[str]
+) -> bool:
+    """Change one atom after the other until their content belongs to the split; false where it never does."""
+    buckets = SPLIT_BUCKETS[split]
+    content = sum(map(atom_number, atoms))
+    for _ in range(_MAX_CHANGES):
+        if content % _NUM_BUCKETS in buckets:
+            return True
+        place = int(rng.random() * len(atoms))
+        before = atoms[place]
+        atoms[place] = names.atoms(rng, 1, places[place])[0]
+        if kept and not variables_of(atoms) >= kept:
+            atoms[place] = before
+        content += atom_number(atoms[place]) - atom_number(before)
+    return False
+
+
+def _named(atoms: list[Atom], formula: Formula) -> dict[str, Any]:
+    """Return the names in a formula, as a prompt lists them, and how many quantifiers there are and bind."""
+    predicates = sorted({(atom.predicate, len(atom.arguments)) for atom in atoms})
+    if not any(arity for _, arity in predicates):
+        return {"propositions": [name for name, _ in predicates]}
+    bound = variables_of(atoms)
+    terms = {term for atom in atoms for term in atom.arguments}
+    return {
+        "quantifiers": sum(isinstance(part, Quantified) for part in subformulas(formula)),
+        "binding": len(bound),
+        "predicates": dict(predicates),
+        "objects": sorted(term.name for term in terms if isinstance(term, Constant)),
+        "variables": sorted(bound),
+    }
+
+
+def _key(formula: Formula, text: str, distinct: Distinct) -> int | str:
+    if distinct == "text":
+        return text
+    return order_key(formula) if distinct == "order" else names_key(formula)
+
+
+class _Expressions:
+    """Regular expressions."""
+
+    def __init__(self, config: Formulas) -> None:
+        self._config = config
+        self._grammar = config.grammar()
+        self._alphabet = config.vocabulary().alphabet
+
+    def drawn(self, category: int, turn: int, rng: random.Random) -> _Drawn | None:
+        """Draw a derivation and its letters, and change letters until the expression belongs to the split."""
+        derivation = draw(self._grammar, self._config.by, category, rng)
+        text = None if derivation is None else self._text(symbols(derivation), rng)
+        if derivation is None or text is None:
+            return None
+        regex = read_regex(text, self._alphabet)
+        key = text if self._config.distinct == "text" else write_regex(regex)
+        if self._config.distinct == "names":
+            key = regex_names_key(regex)
+        shape = automaton_sizes(regex, self._alphabet)
+        return _Drawn(text, key, {**sizes(derivation), **shape, "alphabet": self._alphabet})
+
+    def _text(self, written: list[str], rng: random.Random) -> str | None:
+        places = [place for place, symbol in enumerate(written) if symbol == "a"]
+        for place in places:
+            written[place] = self._letter(rng)
+        # Groups and what repeats them do not count, because redundant ones change nothing.
+        starred = [written[place + 1 : place + 2] == ["*"] for place in places]
+        content = sum(_letter_number(n, written[place], starred[n]) for n, place in enumerate(places))
+        for _ in range(_MAX_CHANGES):
+            if content % _NUM_BUCKETS in SPLIT_BUCKETS[self._config.split]:
+                return "".join(written)
+            n = int(rng.random() * len(places))
+            content -= _letter_number(n, written[places[n]], starred[n])
+            written[places[n]] = self._letter(rng)
+            content += _letter_number(n, written[places[n]], starred[n])
+        return None
+
+    def _letter(self, rng: random.Random) -> str:
+        return self._alphabet[int(rng.random() * len(self._alphabet))]
+
+
+@lru_cache(maxsize=10_000)
+def _letter_number(place: int, letter: str, is_starred: bool) -> int:
+    return word_number(f"{place} {letter}{'*' if is_starred else ''}")

@@ -1,0 +1,126 @@
+"""What models read in a round trip: a formula to be put into words, and words to be put into a formula.
+
+Our own words for what AutoEval's prompts say (appendix F): the signs of the language, the names in the formula, and
+what a reply must hold. A bare prompt is for tiny models that were trained on both directions.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from critics.equivalence.language import Language
+from rollout.conversation import Message, message
+from rollout.formulas.statement import KINDS, names, predicates
+
+Kind = Literal["bare", "zero-shot", "few-shot"]
+_EXAMPLES_PATH = Path(__file__).with_name("examples.yaml")
+_LOGIC_SIGNS = {
+    "∧": "and (all of what it joins)",
+    "∨": "or (at least one of what it joins)",
+    "¬": "not (of the name, or of the group in parentheses, right behind it)",
+}
+_MORE_SIGNS = {
+    "→": "if the left side, then the right side",
+    "↔": "both sides or neither",
+    "⊕": "one of the two sides and not both",
+}
+_QUANTIFIERS = {
+    "∀x1.": "for every object x1; it reaches as far to the right as it can",
+    "∃x1.": "for at least one object x1; it reaches as far to the right as it can",
+}
+_REGEX_SIGNS = {"*": "the letter or group right before it, any number of times, also never"}
+_INTO_WORDS = """You are given a {kind}. Say in plain English what it says.
+Someone who reads your description, and nothing else, must be able to write down an equivalent {kind}: \
+{needs}, and make clear what belongs together. Use words, not the signs of the language; do not copy the {noun} or a \
+part of it. Reply with the description and nothing else."""
+_NEEDS = {Language.REGEX: "say which letters come in which order, and which of them, or which groups, may be repeated"}
+_NEEDS_OF_LOGIC = "call every {names} by its own name"
+_INTO_SIGNS = """You are given a description in English. Write the {kind} that it describes.
+Reply with one {noun} and nothing else: no explanation, no definitions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A formula and its description."""
+
+    formula: str
+    description: str
+
+
+def into_words(meta: Mapping[str, Any], text: str, kind: Kind) -> list[Message] | str:
+    """Return the request for a description: the turns of a conversation, or the whole prompt where it is bare."""
+    if kind == "bare":
+        return f"say: {text}\n"
+    language = Language(meta["language"])
+    needs = _NEEDS.get(language) or _NEEDS_OF_LOGIC.format(names=_named_things(language))
+    task = _INTO_WORDS.format(kind=KINDS[language], noun=_noun(language), needs=needs)
+    instructions = "\n\n".join([task, _signs(meta, "Signs:")])
+    turns = [message("system", instructions)]
+    for example in _shown(language, kind):
+        turns += [message("user", _formula(language, example.formula)), message("assistant", example.description)]
+    asked = "\n".join([*names(meta), _formula(language, text)])
+    return [*turns, message("user", asked)]
+
+
+def into_signs(meta: Mapping[str, Any], description: str, kind: Kind) -> list[Message] | str:
+    """Return the request for a formula, in which nothing stands of the one that was described.
+
+    English predicates are listed with their numbers of arguments, as in the paper: their names may have been inflected.
+    """
+    if kind == "bare":
+        return f"write: {description}\n"
+    language = Language(meta["language"])
+    task = _INTO_SIGNS.format(kind=KINDS[language], noun=_noun(language))
+    turns = [message("system", "\n\n".join([task, _signs(meta, "Signs to write:")]))]
+    for example in _shown(language, kind):
+        turns += [message("user", f"Description: {example.description}"), message("assistant", example.formula)]
+    known = [predicates(meta["predicates"])] if meta.get("english") else []
+    return [*turns, message("user", "\n".join([*known, f"Description: {description}"]))]
+
+
+def _noun(language: Language) -> str:
+    return "expression" if language is Language.REGEX else "formula"
+
+
+def _named_things(language: Language) -> str:
+    return "predicate, object and variable" if language is Language.FIRST_ORDER else "proposition"
+
+
+def _formula(language: Language, text: str) -> str:
+    return f"{_noun(language).capitalize()}: {text}"
+
+
+def _signs(meta: Mapping[str, Any], title: str) -> str:
+    language = Language(meta["language"])
+    lines = [title]
+    if language is Language.REGEX:
+        signs = {**_REGEX_SIGNS, **({"|": "either its left side or its right side"} if _has(meta, "|") else {})}
+        lines.append(f"the letters {' '.join(meta.get('alphabet', '01'))} stand for themselves")
+    else:
+        signs = {**_LOGIC_SIGNS, **{sign: said for sign, said in _MORE_SIGNS.items() if _has(meta, sign)}}
+        signs |= _QUANTIFIERS if language is Language.FIRST_ORDER else {}
+    lines += [f"{sign} {said}" for sign, said in signs.items()]
+    lines.append("( ) keep together what belongs together")
+    if language is Language.FIRST_ORDER:
+        lines.append("name(a, b) the predicate `name` of the objects a and b")
+    return "\n".join(lines)
+
+
+def _has(meta: Mapping[str, Any], sign: str) -> bool:
+    """Say whether the problem's grammar has a sign beyond the paper's; both legs are told, whatever the formula has."""
+    return sign in meta.get("signs", ())
+
+
+def _shown(language: Language, kind: Kind) -> tuple[Example, ...]:
+    return examples()[language] if kind == "few-shot" else ()
+
+
+@lru_cache(maxsize=1)
+def examples() -> Mapping[Language, tuple[Example, ...]]:
+    """Return the solved examples of each language, from examples.yaml."""
+    import yaml
+
+    written = yaml.safe_load(_EXAMPLES_PATH.read_text(encoding="utf-8"))
+    return {Language(name): tuple(Example(**example) for example in listed) for name, listed in written.items()}

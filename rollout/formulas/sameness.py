@@ -1,0 +1,274 @@
+"""Keys under which formulas are duplicates, and whether a formula holds always or never.
+
+A key is a number of 61 bits: formulas that are alike have equal keys, and two others share one by an accident of one
+in 10^18. Order and groups do not count (`order`), nor which name is which (`names`): colours of names are refined by
+where they stand, as graphs are compared (Weisfeiler and Leman).
+"""
+
+import hashlib
+import random
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from critics.equivalence.regex import Regex, write_regex
+from critics.equivalence.sampling import sampled_difference
+from critics.equivalence.table import MAX_ATOMS, column, joined
+from critics.fol.syntax import (
+    Application,
+    Atom,
+    Compound,
+    Constant,
+    Equality,
+    Formula,
+    FormulaError,
+    Not,
+    Operator,
+    Quantified,
+    Quantifier,
+    Term,
+    Variable,
+    subformulas,
+)
+
+_PRIME = (1 << 61) - 1
+_FACTOR = 0xBF58476D1CE4E5B9
+_ROUNDS = 2
+_MODELS = 512
+"""Models with two objects in which a formula is looked at."""
+_CASES = 4_096
+"""Random cases in which a formula of more atoms than a table has is looked at."""
+_Symbol = tuple[str, str]
+"""Its kind, `p` for propositions and predicates and `c` for constants, and its name."""
+
+
+@lru_cache(maxsize=100_000)
+def word_number(word: str) -> int:
+    """Return a word's number, the same on every machine."""
+    return int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big") % _PRIME
+
+
+def atom_number(atom: Atom) -> int:
+    """Return a number for an atom, whatever its variables are called.
+
+    The sum over a formula's atoms decides to which split it belongs: rewriting that keeps the atoms never carries one
+    into another split.
+    """
+    number = word_number(atom.predicate)
+    for term in atom.arguments:
+        number = (number * _FACTOR + (0 if isinstance(term, Variable) else word_number(_name(term)))) % _PRIME
+    return number
+
+
+def order_key(formula: Formula) -> int:
+    """Return the key under which order and groups of operands, and names of bound variables, do not count."""
+    return _own_number(formula, ())
+
+
+def names_key(formula: Formula) -> int:
+    """Return the key under which names do not count either."""
+    colours: Mapping[_Symbol, int] = _Alike()
+    for _ in range(_ROUNDS):
+        found: dict[_Symbol, int] = defaultdict(int)
+        _spread(_numbered(formula, colours, ()), 1, found)
+        colours = {symbol: _mixed(colours[symbol], around % _PRIME) for symbol, around in found.items()}
+    return _numbered(formula, colours, ()).number
+
+
+def regex_names_key(regex: Regex) -> str:
+    """Return the text of an expression with its letters numbered as they come."""
+    letters: dict[str, str] = {}
+    return "".join(letters.setdefault(c, str(len(letters))) if c.isdigit() else c for c in write_regex(regex))
+
+
+def is_constant(formula: Formula) -> bool:
+    """Say whether a formula may hold always or never: false only where it was seen to hold and to fail."""
+    parts = list(subformulas(formula))
+    atoms = [part for part in parts if isinstance(part, Atom)]
+    if any(isinstance(part, Quantified) for part in parts):
+        predicates = sorted({atom.predicate for atom in atoms})
+        found = _varies_over_one_object(formula, predicates) or _varies_over_two_objects(formula) or _varies(formula)
+        return not found
+    # Without quantifiers atoms are as good as propositions.
+    numbers = {spelled: number for number, spelled in enumerate(dict.fromkeys(map(_spelled, atoms)))}
+    if len(numbers) <= MAX_ATOMS:
+        given, everywhere = [column(n, len(numbers)) for n in range(len(numbers))], (1 << (1 << len(numbers))) - 1
+    else:
+        given, everywhere = _random_columns(len(numbers)), (1 << _CASES) - 1
+    return _value(formula, lambda atom: given[numbers[_spelled(atom)]], everywhere) in (0, everywhere)
+
+
+def _spelled(atom: Atom) -> Hashable:
+    """Return a ground atom's names, which are looked up sooner than the atom."""
+    return (atom.predicate, *map(_name, atom.arguments)) if atom.arguments else atom.predicate
+
+
+def _value(formula: Formula, given: Callable[[Atom], int], everywhere: int) -> int:
+    """Return in which cases a formula holds, given those of its atoms; quantifiers say nothing."""
+    match formula:
+        case Atom():
+            return given(formula)
+        case Not(body):
+            return everywhere ^ _value(body, given, everywhere)
+        case Quantified(body=body):
+            return _value(body, given, everywhere)
+        case Compound(operator, operands):
+            return joined(operator, [_value(operand, given, everywhere) for operand in operands], everywhere)
+        case Equality():
+            return everywhere
+
+
+@lru_cache(maxsize=64)
+def _random_columns(num: int) -> list[int]:
+    rng = random.Random(num)
+    return [rng.getrandbits(_CASES) for _ in range(num)]
+
+
+def _varies_over_one_object(formula: Formula, predicates: list[str]) -> bool:
+    """Say whether a formula depends on its predicates where there is one object, so that quantifiers say nothing."""
+    columns = {name: column(number, len(predicates)) for number, name in enumerate(predicates)}
+    everywhere = (1 << (1 << len(predicates))) - 1
+
+    return _value(formula, lambda atom: columns[atom.predicate], everywhere) not in (0, everywhere)
+
+
+def _varies_over_two_objects(formula: Formula) -> bool:
+    """Say whether a formula depends on its predicates in some models with two objects, drawn at random."""
+    return _value_over_two_objects(formula, {}) not in (0, (1 << _MODELS) - 1)
+
+
+def _value_over_two_objects(formula: Formula, objects: dict[str, int]) -> int:
+    """Return in which models a formula holds; a constant names an object by its name's number."""
+    match formula:
+        case Atom(predicate, arguments):
+            return _random_table(predicate, tuple([_object(term, objects) for term in arguments]))
+        case Not(body):
+            return ((1 << _MODELS) - 1) ^ _value_over_two_objects(body, objects)
+        case Quantified(quantifier, variable, body):
+            one, other = (_value_over_two_objects(body, {**objects, variable: number}) for number in (0, 1))
+            return one & other if quantifier is Quantifier.ALL else one | other
+        case Compound(operator, operands):
+            values = [_value_over_two_objects(operand, objects) for operand in operands]
+            return joined(operator, values, (1 << _MODELS) - 1)
+        case Equality():
+            return 0
+
+
+def _object(term: Term, objects: dict[str, int]) -> int:
+    return objects[term.name] if isinstance(term, Variable) else word_number(_name(term)) & 1
+
+
+@lru_cache(maxsize=10_000)
+def _random_table(predicate: str, row: tuple[int, ...]) -> int:
+    """Return in which models a predicate holds of objects: it does in a half, an eighth, or seven of eight."""
+    rng = random.Random(f"{predicate}{row}")
+    bits = [rng.getrandbits(_MODELS) for _ in range(3)]
+    kind = rng.randrange(3)
+    return (bits[0], bits[0] & bits[1] & bits[2], bits[0] | bits[1] | bits[2])[kind]
+
+
+def _varies(formula: Formula) -> bool:
+    """Look for a finite model in which the formula holds, and for one in which it fails."""
+    fresh = Atom("constant_of_its_own")
+    never = Compound(Operator.AND, (fresh, Not(fresh)))
+    try:
+        return all(sampled_difference(formula, other) is not None for other in (never, Not(never)))
+    except FormulaError:
+        return False
+
+
+def _mixed(*numbers: int) -> int:
+    found = 0x9E3779B97F4A7C15
+    for number in numbers:
+        found = (found ^ number) * _FACTOR % _PRIME
+        found ^= found >> 29
+    return found
+
+
+def _own_number(formula: Formula, bound: tuple[str, ...]) -> int:
+    """Return a number in which every name counts as itself, and a variable as its binder."""
+    match formula:
+        case Atom(predicate, arguments):
+            own = word_number(predicate)
+            return _mixed(own, *[_own_term_number(term, bound) for term in arguments]) if arguments else own
+        case Not(body):
+            return _mixed(3, _own_number(body, bound))
+        case Quantified(quantifier, variable, body):
+            return _mixed(word_number(quantifier.value), _own_number(body, (*bound, variable)))
+        case Compound(operator, operands):
+            numbers = [_own_number(operand, bound) for operand in operands]
+            own = word_number(operator.value)
+            return _mixed(own, *numbers) if operator is Operator.IMPLIES else _mixed(own, sum(numbers) % _PRIME)
+        case Equality(left, right):
+            return _mixed(7, sum(_own_term_number(side, bound) for side in (left, right)) % _PRIME)
+
+
+def _own_term_number(term: Term, bound: tuple[str, ...]) -> int:
+    if isinstance(term, Variable):
+        return word_number(f"bound by {len(bound) - 1 - bound[::-1].index(term.name)}")
+    return word_number(_name(term))
+
+
+class _Node(NamedTuple):
+    """A part of a formula with its number, and what it is made of."""
+
+    number: int
+    symbols: tuple[_Symbol, ...]
+    """Of an atom: its predicate and its constants."""
+    parts: "tuple[_Node, ...]"
+
+
+def _numbered(formula: Formula, colours: Mapping[_Symbol, int], bound: tuple[str, ...]) -> _Node:
+    match formula:
+        case Atom(predicate, arguments):
+            symbol = ("p", predicate)
+            terms = [_term_number(term, colours, bound) for term in arguments]
+            names = [("c", _name(term)) for term in arguments if not isinstance(term, Variable)]
+            return _Node(_mixed(colours[symbol], *terms), (symbol, *names), ())
+        case Not(body):
+            part = _numbered(body, colours, bound)
+            return _Node(_mixed(3, part.number), (), (part,))
+        case Quantified(quantifier, variable, body):
+            part = _numbered(body, colours, (*bound, variable))
+            return _Node(_mixed(word_number(quantifier.value), part.number), (), (part,))
+        case Compound(operator, operands):
+            parts = tuple([_numbered(operand, colours, bound) for operand in operands])
+            numbers = [part.number for part in parts]
+            if operator is not Operator.IMPLIES:
+                numbers = [sum(numbers) % _PRIME]
+            return _Node(_mixed(word_number(operator.value), *numbers), (), parts)
+        case Equality(left, right):
+            sides = [_term_number(side, colours, bound) for side in (left, right)]
+            return _Node(_mixed(7, sum(sides) % _PRIME), (), ())
+
+
+def _spread(node: _Node, above: int, found: dict[_Symbol, int]) -> None:
+    """Add to each symbol where it stands: all that is above it, and its place in its atom."""
+    here = _mixed(above, node.number)
+    for place, symbol in enumerate(node.symbols):
+        found[symbol] += _mixed(here, place)
+    for part in node.parts:
+        _spread(part, here, found)
+
+
+def _term_number(term: Term, colours: Mapping[_Symbol, int], bound: tuple[str, ...]) -> int:
+    """Return a variable's number by its binder, whatever its name, and a constant's by its colour."""
+    if isinstance(term, Variable):
+        return word_number(f"bound by {len(bound) - 1 - bound[::-1].index(term.name)}")
+    return colours["c", _name(term)]
+
+
+def _name(term: Term) -> str:
+    match term:
+        case Constant(name) | Variable(name):
+            return name
+        case Application():
+            raise ValueError("generated formulas have no functions")
+
+
+class _Alike(dict[_Symbol, int]):
+    """Symbols of one kind count as one."""
+
+    def __missing__(self, symbol: _Symbol) -> int:
+        return word_number(symbol[0])

@@ -1,0 +1,88 @@
+"""A language model as verifier: it is asked whether two formulas mean the same, and its last line is read.
+
+AutoEval measures how far such opinions can be trusted (section 3.2, appendix F); nothing here believes them.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from critics.equivalence.language import Language
+from rollout.conversation import Message, message
+from rollout.policy import ChatPolicy
+from rollout.thinking import without_thinking
+from rollout.traces import Sampling, derived_seed
+
+Said = Literal["yes", "no", "unreadable"]
+_KINDS = {
+    Language.PROPOSITIONAL: "formulas of propositional logic",
+    Language.THREE_CNF: "formulas of propositional logic",
+    Language.FIRST_ORDER: "formulas of first-order logic",
+    Language.REGEX: "regular expressions",
+}
+_MEANS = {Language.REGEX: "match exactly the same words"}
+_TASK = """You are given two {kind}. Do they {means}? Think it through in a few sentences. Then end with a \
+line that says `Answer: yes` or `Answer: no` and nothing else."""
+_ANSWER = re.compile(r"^[\W_]*(?:final\s+)?answer[\W_]*(yes|no)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaPair:
+    """Two formulas to be compared."""
+
+    id: str
+    language: Language
+    left: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What a policy said about a pair."""
+
+    pair: FormulaPair
+    said: Said
+    prompt: str
+    completion: str
+    seed: int
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        pair = self.pair
+        return {
+            "id": pair.id,
+            "language": pair.language.value,
+            "left": pair.left,
+            "right": pair.right,
+            "said": self.said,
+            "prompt": self.prompt,
+            "completion": self.completion,
+            "seed": self.seed,
+        }
+
+
+def opinions(policy: ChatPolicy, pairs: Sequence[FormulaPair], sampling: Sampling, *, seed: int) -> Iterator[Opinion]:
+    """Yield what the policy says of each pair, asked as one batch; raises what the policy raises."""
+    prompts = [policy.conversation(_request(pair)) for pair in pairs]
+    seeds = [derived_seed(seed, pair.id, "verifier") for pair in pairs]
+    completions = policy.complete(prompts, None, seeds, sampling)
+    for pair, prompt, own_seed, completion in zip(pairs, prompts, seeds, completions, strict=True):
+        yield Opinion(pair, read_answer(completion.text), prompt, completion.text, own_seed)
+
+
+def read_answer(text: str) -> Said:
+    """Return the answer of the last line that has text; whatever else is said does not count."""
+    lines = [line for line in without_thinking(text).splitlines() if line.strip(" *_`#")]
+    match = _ANSWER.match(lines[-1]) if lines else None
+    if match is None:
+        return "unreadable"
+    return "yes" if match[1].lower() == "yes" else "no"
+
+
+def _request(pair: FormulaPair) -> list[Message]:
+    task = _TASK.format(
+        kind=_KINDS[pair.language],
+        means=_MEANS.get(pair.language, "mean the same in every case, so that they are equivalent"),
+    )
+    return [message("system", task), message("user", f"First: {pair.left}\nSecond: {pair.right}")]

@@ -1,0 +1,107 @@
+"""One attempt while it goes on: the problem without its gold answer, what was written so far, and how to ask on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from critics.problem import Problem
+from rollout.conversation import Message, Messages
+from rollout.guide import Guide
+from rollout.policy import Completion
+from rollout.programs.prompt import about, opening, program_in
+from rollout.programs.review import KINDS, Review, Submission
+from rollout.programs.steps import Steps, Write, execute, write
+from rollout.traces import derived_seed
+
+Depth = Literal["execution", "strict"]
+"""How far feedback goes: to a program that answers, as in both papers; or to one whose answer could be certified,
+which is as far as it can go without the gold answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A program, what running it shows, and the reply that holds it."""
+
+    program: str
+    review: Review
+    reply: Completion
+    is_first: bool = True
+    """Whether the reply is to the problem itself, and not to something said about an earlier draft."""
+
+    def is_done(self, depth: Depth) -> bool:
+        """Say whether nothing is left to be said about it."""
+        return self.review.kind == "answered" and not (depth == "strict" and self.review.is_barred)
+
+    def is_no_worse_than(self, other: "Draft") -> bool:
+        """Say whether it comes as far as another: a refinement must not cost an answer."""
+        mine, theirs = (KINDS.index(draft.review.kind) for draft in (self, other))
+        return mine < theirs or (mine == theirs and self.review.is_barred <= other.review.is_barred)
+
+
+@dataclass
+class Task:
+    """What prototypers and refiners work with; everything written through it is recorded in `steps`."""
+
+    problem: Problem
+    """Without its answer (`rollout.programs.review.without_gold`): nothing here can give it away."""
+    format: str
+    seed: int
+    depth: Depth
+    num_examples: int
+    guide: Guide | None = None
+    """What programs are held to while they are written; None: nothing."""
+    steps: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    def opening(self) -> list[Message]:
+        """Return the conversation up to the first program."""
+        return opening(self.problem, self.format, self.num_examples)
+
+    def about(self, draft: Draft, said: str) -> list[Message]:
+        """Return the conversation in which something is said about a draft."""
+        return about(self.opening(), draft.program, said)
+
+    def ask(self, purpose: str, messages: Messages, *, program: bool = True) -> Steps[Completion]:
+        """Have one reply written and recorded; where it is to be a `program`, under the grammar if there is one."""
+        [completion] = yield from self.ask_often(purpose, messages, 1, program=program)
+        return completion
+
+    def ask_often(self, purpose: str, messages: Messages, num: int, *, program: bool = True) -> Steps[list[Completion]]:
+        """Have several replies to the same written; each has a seed of its own, so that fewer are the first of more."""
+        first = sum(step.get("purpose") == purpose for step in self.steps)
+        seeds = [derived_seed(self.seed, purpose, first + n) for n in range(num)]
+        guide = self.guide if program else None
+        asked = [Write(messages, seed, None if guide is None else guide.clone()) for seed in seeds]
+        completions = yield from write(asked)
+        self.steps += [_step(purpose, messages[-1]["content"], *pair) for pair in zip(completions, seeds, strict=True)]
+        return completions
+
+    def run(self, programs: Sequence[str], *, finished: Sequence[bool]) -> Steps[list[Review]]:
+        """Have programs run; the reviews go to the last steps."""
+        listed = zip(programs, finished, strict=True)
+        reviews = yield from execute([Submission(self.problem, self.format, text, done) for text, done in listed])
+        for step, review in zip(self.steps[-len(programs) :], reviews, strict=True):
+            step["review"] = review.record()
+        return reviews
+
+    def drafted(self, completions: Sequence[Completion]) -> Steps[list[Draft]]:
+        """Return what replies hold as drafts that were run."""
+        programs = [program_in(completion.text) for completion in completions]
+        reviews = yield from self.run(programs, finished=[completion.finished for completion in completions])
+        return [Draft(*each) for each in zip(programs, reviews, completions, strict=True)]
+
+    def redrafted(self, reply: Completion) -> Steps[Draft]:
+        """Return what a reply about an earlier draft holds."""
+        [draft] = yield from self.drafted([reply])
+        return replace(draft, is_first=False)
+
+
+def _step(purpose: str, asked: str, completion: Completion, seed: int) -> dict[str, Any]:
+    return {
+        "purpose": purpose,
+        **({} if purpose == "sample" else {"asked": asked}),
+        "text": completion.text,
+        "completion_ids": list(completion.ids),
+        "finished": completion.finished,
+        "seed": seed,
+        **({} if completion.server is None else {"server": dict(completion.server)}),
+    }

@@ -1,0 +1,146 @@
+"""`rules` programs: declared predicates with their arguments, and variables that a condition binds before use."""
+
+import contextlib
+import re
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from critics.inflection import is_plural, plural, singular
+from critics.problem import Problem
+from rollout.decoding.texts import Language
+from rollout.programs.grammars.lark import COMMENT, END, any_case, choice, literal, terminal, words_of
+
+MAX_PREDICATES, MAX_STATEMENTS, MAX_PREMISES = 40, 60, 4
+Section = Literal["start", "predicates", "facts", "rules", "query", "end"]
+_NO_OBJECTS = (
+    "true", "false", "bool", "unknown", "value", "not", "and", "nothing", "something", "someone", "somebody",
+    "anything", "anyone", "everything", "everyone", "x", "y", "z",
+)  # fmt: skip
+"""Words that the reader takes for values, signs or variables."""
+_OBJECT = terminal("OBJECT", r"[A-Za-z][a-z]{0,14}(_[A-Za-z][a-z]{0,14}){0,2}", no_patterns=[words_of(_NO_OBJECTS)])
+_DECLARATION = re.compile(r"(\w+)\((.*?), bool\)")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_HEADINGS: dict[Section, str] = {"start": "Predicates:", "predicates": "Facts:", "facts": "Rules:", "rules": "Query:"}
+_NEXT: dict[Section, Section] = {"start": "predicates", "predicates": "facts", "facts": "rules", "rules": "query"}
+_ARGUMENTS = {1: "($x, bool)", 2: "($x, $y, bool)"}
+
+
+@dataclass(frozen=True, slots=True)
+class RulesLanguage:
+    """What may come next of a `rules` program."""
+
+    section: Section = "start"
+    predicates: tuple[tuple[str, int], ...] = ()
+    """Each with the number of its arguments."""
+    num_lines: int = 0
+    """Statements of this section so far."""
+
+    @property
+    def key(self) -> Hashable:
+        """Return the state itself."""
+        return self
+
+    @property
+    def may_end(self) -> bool:
+        """Say whether the query is written."""
+        return self.section == "end"
+
+    def after(self, piece: str) -> Language:
+        """Take in a line."""
+        if self.section == "query":
+            return replace(self, section="end")
+        if self.section != "end" and piece == f"{_HEADINGS[self.section]}\n":
+            return replace(self, section=_NEXT[self.section], num_lines=0)
+        declared = _DECLARATION.match(piece) if self.section == "predicates" else None
+        added = () if declared is None else ((declared[1], declared[2].count("$")),)
+        return replace(self, predicates=(*self.predicates, *added), num_lines=self.num_lines + 1)
+
+    def grammar(self) -> str | None:
+        """Return the grammar of the next line."""
+        match self.section:
+            case "end":
+                return None
+            case "start":
+                return f"piece: {literal(_HEADINGS['start'] + chr(10))}\n"
+            case "predicates":
+                line = choice(f"NAME {literal(shape)}" for shape in _ARGUMENTS.values())
+                return self._piece(line, MAX_PREDICATES) + self._name() + COMMENT
+            case "rules":
+                return self._piece("rule", MAX_STATEMENTS, least=0) + self._rules() + self._atoms() + COMMENT
+            case "facts":
+                return self._piece("of_", MAX_STATEMENTS) + self._atoms() + COMMENT
+            case "query":
+                return f"piece: of_ {END}\n{self._atoms()}{COMMENT}"
+
+    def _piece(self, line: str, most: int, least: int = 1) -> str:
+        """Return a choice between another line of the section and the heading of the next one."""
+        heading = literal(_HEADINGS[self.section] + "\n")
+        parts = [*(["statement"] if self.num_lines < most else []), *([heading] if self.num_lines >= least else [])]
+        return f"piece: {choice(parts)}\nstatement: ({line}) {END}\n"
+
+    def _name(self) -> str:
+        """Return a name that the reader does not take for one of those that are declared."""
+        taken = {word for name, _ in self.predicates for word in _alike(name)}
+        pattern = r"[A-Z][a-z]{1,14}([A-Z][a-z]{1,14}){0,3}"
+        return terminal("NAME", pattern, no_patterns=[*map(any_case, sorted(taken)), "Is[A-Z].*", words_of(_RESERVED)])
+
+    def _atoms(self) -> str:
+        """Return the atoms by the variables that they speak of: `of_` none, `of_x`, `of_y`, `of_xy` each of these."""
+        rules: dict[str, list[str]] = {"of_": [], "of_x": [], "of_y": [], "of_xy": []}
+        for name, arity in self.predicates:
+            for spoken, arguments in _FILLED[arity]:
+                rules[spoken].append(f'{literal(name + "(")} {arguments} ", " VALUE ")"')
+        lines = [f"{name}: {choice(parts or [_NEVER])}" for name, parts in rules.items()]
+        return "\n".join([*lines, 'VALUE: "True" | "False"', _OBJECT])
+
+    def _rules(self) -> str:
+        """Return rules whose conclusion has no variable that no premise has; x comes before y."""
+        lines = ["rule: " + choice(_premise(seen, "", MAX_PREMISES) for seen in ("", "x", "xy"))]
+        for num in range(1, MAX_PREMISES):
+            for before in ("", "x", "xy"):
+                ends = f'" >>> " head_{before}'
+                goes_on = (f'" && " {_premise(s, before, num)}' for s in ("", "x", "xy") if len(s) >= len(before))
+                lines.append(f"then_{before}_{num}: {choice([ends, *goes_on])}")
+        lines += [f'then_{seen}_0: " >>> " head_{seen}' for seen in ("", "x", "xy")]
+        heads = {"": ["of_"], "x": ["of_", "of_x"], "xy": ["of_", "of_x", "of_y", "of_xy"]}
+        return "\n".join([*lines, *(f"head_{seen}: {choice(parts)}" for seen, parts in heads.items()), ""])
+
+
+_NEVER = "/[^\\s\\S]/"
+_RESERVED = ("not", "nothing", "and", "true", "false", "none")
+_FILLED: dict[int, tuple[tuple[str, str], ...]] = {
+    1: (("of_", "OBJECT"), ("of_x", '"$x"'), ("of_y", '"$y"')),
+    2: (
+        ("of_", 'OBJECT ", " OBJECT'),
+        ("of_x", '(OBJECT ", $x" | "$x, " OBJECT | "$x, $x")'),
+        ("of_y", '(OBJECT ", $y" | "$y, " OBJECT | "$y, $y")'),
+        ("of_xy", '("$x, $y" | "$y, $x")'),
+    ),
+}
+
+
+def _premise(seen: str, before: str, num: int) -> str:
+    """Return an atom after which the variables in `seen` are known, where those in `before` were."""
+    kinds = {
+        ("", ""): ["of_"], ("x", "x"): ["of_", "of_x"], ("xy", "xy"): ["of_", "of_x", "of_y", "of_xy"],
+        ("x", ""): ["of_x"], ("xy", ""): ["of_xy"], ("xy", "x"): ["of_y", "of_xy"],
+    }[seen, before]  # fmt: skip
+    return f"({choice(kinds)}) then_{seen}_{num - 1}"
+
+
+def _alike(name: str) -> Iterator[str]:
+    """Yield names of which the reader makes the same predicate: singulars and plurals of the last word."""
+    words = _HUMP.split(name)
+    last = words[-1].lower()
+    one = singular(last) if is_plural(last) else last
+    forms = {last, one, f"{one}s", f"{one}es", f"{one[:-1]}ies", f"{last}s", f"{last}es"}
+    with contextlib.suppress(ValueError):
+        forms.add(plural(one))
+    for form in sorted(forms):
+        yield "".join(words[:-1]) + form
+
+
+def rules_language(problem: Problem) -> Language:
+    """Return the language of `rules` programs; it is the same for all problems."""
+    return RulesLanguage()

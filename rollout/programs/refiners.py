@@ -1,0 +1,109 @@
+"""Refiners: how a draft is mended (Elezabi and Akoush, section 3.2.2; Deng, Dong and Si, sections 2 and 5).
+
+A refiner is a generator over a draft: it has the policy write and returns a reply with a better program, or None
+where it has nothing to say. Another one is added by a line, `REFINERS["mine"] = my_function`; put its name into
+`REPEATED` if it is to go on while it has something to say.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from rollout.policy import Completion
+from rollout.programs.draft import Draft, Task
+from rollout.programs.prompt import (
+    CHECK,
+    CONSISTENCY,
+    FAITHFUL,
+    IMPLICIT,
+    barred_text,
+    doubted_text,
+    explained_text,
+    mending,
+    undecided_text,
+    unreadable_text,
+)
+from rollout.programs.steps import Steps
+
+Refiner: TypeAlias = Callable[[Task, Draft], Steps[Completion | None]]
+
+
+def implicit(task: Task, draft: Draft) -> Steps[Completion | None]:
+    """Ask for what the problem takes for granted, where there is no answer yet."""
+    if draft.is_done("execution"):
+        return None
+    return (yield from task.ask("implicit", task.about(draft, mending(IMPLICIT))))
+
+
+def consistency(task: Task, draft: Draft) -> Steps[Completion | None]:
+    """Ask for declarations and statements that fit, where there is no answer yet."""
+    if draft.is_done("execution"):
+        return None
+    return (yield from task.ask("consistency", task.about(draft, mending(CONSISTENCY))))
+
+
+def error_feedback(task: Task, draft: Draft) -> Steps[Completion | None]:
+    """Tell what the solver says: the self-refinement of Logic-LM and of Deng, Dong and Si."""
+    if draft.is_done(task.depth):
+        return None
+    return (yield from task.ask("error-feedback", task.about(draft, _error_text(draft))))
+
+
+def _error_text(draft: Draft) -> str:
+    told = draft.review.told
+    match draft.review.kind:
+        case "answered":
+            return barred_text(told)
+        case "undecided":
+            return undecided_text(told)
+        case _:
+            return unreadable_text(told)
+
+
+def semantic(task: Task, draft: Draft) -> Steps[Completion | None]:
+    """Tell why no option holds, or several do: the statements that clash, or two situations that differ.
+
+    The refiner that Elezabi and Akoush leave for the future (section 5).
+    """
+    if draft.review.kind != "undecided":
+        return None
+    said = explained_text(draft.review.explanation) if draft.review.explanation else undecided_text(draft.review.told)
+    return (yield from task.ask("semantic", task.about(draft, said)))
+
+
+def self_check(task: Task, draft: Draft) -> Steps[Completion | None]:
+    """Have the policy compare program and problem, and mend what it finds (Deng, Dong and Si, section 5).
+
+    A program with an answer is checked as well: that it runs does not make it faithful.
+    """
+    check = yield from task.ask("self-check", task.about(draft, CHECK), program=False)
+    if not check.text.strip() or FAITHFUL in check.text:
+        return None
+    return (yield from task.ask("self-check-mend", task.about(draft, doubted_text(check.text.strip()))))
+
+
+REFINERS: dict[str, Refiner] = {
+    "implicit": implicit,
+    "consistency": consistency,
+    "error-feedback": error_feedback,
+    "semantic": semantic,
+    "self-check": self_check,
+}
+"""By the names that a configuration has for them."""
+REPEATED = {"error-feedback", "semantic"}
+"""Those that go on while they have something to say, as often as the settings allow; the others speak once."""
+
+
+def refine_draft(task: Task, draft: Draft, names: Sequence[str], max_rounds: int) -> Steps[Draft]:
+    """Return the draft after the refiners, in their order; a refinement that comes less far is dropped."""
+    for name in names:
+        for _ in range(max_rounds if name in REPEATED else 1):
+            if draft.review.kind == "error":
+                return draft
+            reply = yield from REFINERS[name](task, draft)
+            if reply is None:
+                break
+            mended = yield from task.redrafted(reply)
+            kept = mended.is_no_worse_than(draft)
+            task.steps[-1]["kept"] = kept
+            draft = mended if kept else draft
+    return draft

@@ -1,0 +1,165 @@
+"""What running a program shows: whether it can be read, whether it answers, and why not.
+
+The one place where these strategies ask a critic. It never sees the gold answer, nor an annotator's formalisation, so
+that no feedback can give them away. Programs run in processes that can be killed; what could not be checked is
+`unknown` or `error`, and never an answer.
+"""
+
+import multiprocessing
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from critics.errors import InputError
+from critics.explanation import explanation
+from critics.judge import CRITICS, DEFAULT_TIMEOUT_S, TASKS_PER_WORKER, judge
+from critics.lifeline import confine
+from critics.problem import Attempt, Problem
+from critics.reference import TRANSLATORS, ReferenceMismatch, reference
+from critics.verdict import Certified, CriticError, Malformed, TimedOut, Verdict
+
+Kind = Literal["answered", "undecided", "unknown", "unreadable", "error"]
+"""answered: one answer comes out; undecided: it runs, and none or several do; unknown: a budget ran out; unreadable: it
+does not parse or type; error: the critic failed, so that the attempt cannot go on."""
+KINDS: tuple[Kind, ...] = ("answered", "undecided", "unknown", "unreadable", "error")
+"""From the best to the worst."""
+_LONGEST_TOLD = 2_000
+"""Characters of one feedback or explanation."""
+_CUT_OFF = "it was cut off by the length limit; write a shorter one"
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A program to be run, for a problem `without_gold`."""
+
+    problem: Problem
+    format: str
+    program: str
+    finished: bool = True
+    """False where the token limit cut it off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What running a program shows."""
+
+    kind: Kind
+    reason: str
+    told: str
+    """What is wrong, in the critic's words; empty where nothing is."""
+    answer: str | None = None
+    explanation: str = ""
+    """Of `undecided`: the statements that clash, or situations that differ; empty where there is nothing to show."""
+
+    @property
+    def is_barred(self) -> bool:
+        """Whether there is an answer that would not be certified, whatever the gold answer."""
+        return self.kind == "answered" and self.reason != "proved"
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form that a trace keeps."""
+        return {
+            "kind": self.kind,
+            "reason": self.reason,
+            "told": self.told,
+            "answer": self.answer,
+            **({"explanation": self.explanation} if self.explanation else {}),
+        }
+
+
+Reviewing: TypeAlias = Callable[[Sequence[Submission]], list[Review]]
+"""Reviews programs in their order."""
+
+
+def without_gold(problem: Problem) -> Problem:
+    """Return the problem without its answer, and without a formalisation that is not read off its text.
+
+    Where the text of a data set with a translator cannot be translated, nothing is compared: the data set's name goes.
+    """
+    bare = replace(problem, answer=None, formal=None)
+    if problem.dataset not in TRANSLATORS:
+        return bare
+    try:
+        reference(bare)
+    except ReferenceMismatch:
+        return replace(bare, dataset=f"{problem.dataset}, untranslated")
+    return bare
+
+
+def require_critic(format_: str) -> None:
+    """Raise `InputError` where there is no critic that could run such programs."""
+    if format_ not in CRITICS:
+        raise InputError(f"format: no critic runs {format_!r} programs; known here: {', '.join(sorted(CRITICS))}")
+
+
+def review(submission: Submission) -> Review:
+    """Review one program. Needs a killable worker: not every solver keeps to its budget."""
+    attempt = Attempt("draft", submission.problem, submission.format, submission.program)
+    verdict = judge(submission.problem, attempt)
+    kind = _kind(verdict)
+    if isinstance(verdict, Certified):
+        return Review(kind, "proved", "", verdict.answer)
+    told = verdict.feedback if submission.finished or kind != "unreadable" else _CUT_OFF
+    shown = explanation(submission.problem, attempt) if kind == "undecided" else None
+    return Review(kind, verdict.reason, _shortened(told), verdict.answer, _shortened(shown or ""))
+
+
+def review_here(submissions: Sequence[Submission]) -> list[Review]:
+    """Review in this process: for texts that are trusted, such as those of tests."""
+    return [review(submission) for submission in submissions]
+
+
+def _kind(verdict: Verdict) -> Kind:
+    match verdict:
+        case CriticError():
+            return "error"
+        case Malformed():
+            return "unreadable"
+        case TimedOut(answer=None):
+            return "unknown"
+        case _:
+            return "undecided" if verdict.answer is None else "answered"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_TOLD else f"{text[:_LONGEST_TOLD]} .."
+
+
+class ReviewPool:
+    """Reviews in `jobs` processes that can be killed, each within `timeout_s` seconds; a context manager.
+
+    They are started by the first call.
+    """
+
+    def __init__(self, *, jobs: int = 1, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
+        from pebble import ProcessPool
+
+        context = multiprocessing.get_context("spawn")
+        self._pool = ProcessPool(max_workers=jobs, max_tasks=TASKS_PER_WORKER, context=context, initializer=confine)
+        self._timeout_s = timeout_s
+
+    def __call__(self, submissions: Sequence[Submission]) -> list[Review]:
+        """Review programs in their order."""
+        futures = [self._pool.schedule(review, args=(one,), timeout=self._timeout_s) for one in submissions]
+        return list(map(_outcome, futures))
+
+    def stop(self) -> None:
+        """End the workers at once."""
+        self._pool.stop()
+        self._pool.join()
+
+    def __enter__(self) -> "ReviewPool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def _outcome(future: "Future[Review]") -> Review:
+    try:
+        return future.result()
+    except TimeoutError:
+        return Review("unknown", "time_limit", "running it takes longer than is allowed; write a simpler one")
+    except Exception as error:  # noqa: BLE001 - whatever a critic raises, or dies of, is its own failure
+        return Review("error", "critic_failed", f"{type(error).__name__}: {error}")

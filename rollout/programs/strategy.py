@@ -1,0 +1,218 @@
+"""Translate-and-refine (Deng, Dong and Si) and prototype-then-refine (Elezabi and Akoush), which are one strategy.
+
+    k samples -> prototypers choose one -> refiners mend it -> a back-up answer where it gives none
+
+The first has one sample and error feedback; the second samples, chooses and mends in several ways. What is judged is
+the last program. Nothing that the policy reads depends on the gold answer.
+"""
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from critics.errors import InputError
+from critics.problem import Problem
+from rollout.policy import ChatPolicy
+from rollout.programs.backups import BACKUPS
+from rollout.programs.draft import Depth, Draft, Task
+from rollout.programs.grammars.catalogue import guide_for
+from rollout.programs.prompt import FORMATS, LANGUAGES, STAND_IN
+from rollout.programs.prototypers import PROTOTYPERS, prototype
+from rollout.programs.refiners import REFINERS, refine_draft
+from rollout.programs.review import Review, Reviewing, require_critic, without_gold
+from rollout.programs.steps import Steps, conduct
+from rollout.traces import PolicyDigests, Sampling, derived_seed
+
+Name = Literal["translate-and-refine", "prototype-then-refine"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramSettings:
+    """How programs are asked for, chosen and mended."""
+
+    name: Name = "translate-and-refine"
+    format: str | None = None
+    """The language; None: that of the problem's data set (`rollout.programs.prompt.FORMATS`)."""
+    num_examples: int = 2
+    """Solved examples in the prompt; two as in paper 000, none for a model that was trained on the language."""
+    num_samples: int = 1
+    """Programs sampled before one is chosen."""
+    prototypers: tuple[str, ...] = ()
+    """Asked in their order until one chooses."""
+    refiners: tuple[str, ...] = ("error-feedback",)
+    """Applied in their order."""
+    max_rounds: int = 4
+    """Of a refiner that goes on while it has something to say, as in paper 001."""
+    backup: str = "none"
+    depth: Depth = "execution"
+    constrained: bool = False
+    """Whether programs are written under their language's grammar, so that they cannot fail to parse."""
+
+    def __post_init__(self) -> None:
+        if self.format is not None and self.format not in LANGUAGES:
+            raise InputError(f"format: {self.format!r} is no language of programs; known: {', '.join(LANGUAGES)}")
+        for key, least in (("num_examples", 0), ("num_samples", 1), ("max_rounds", 0)):
+            if getattr(self, key) < least:
+                raise InputError(f"{key}: {getattr(self, key)} is less than {least}")
+        known: Mapping[str, Sequence[str]] = {"prototypers": [*PROTOTYPERS], "refiners": [*REFINERS]}
+        for key, names in known.items():
+            unknown = [name for name in getattr(self, key) if name not in names]
+            if unknown:
+                raise InputError(f"{key}: {unknown[0]!r} is not among {', '.join(names)}")
+        if self.backup not in BACKUPS:
+            raise InputError(f"backup: {self.backup!r} is not among {', '.join(BACKUPS)}")
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "name": self.name,
+            "num_examples": self.num_examples,
+            "num_samples": self.num_samples,
+            "prototypers": list(self.prototypers),
+            "refiners": list(self.refiners),
+            "max_rounds": self.max_rounds,
+            "backup": self.backup,
+            "depth": self.depth,
+            "constrained": self.constrained,
+        }
+
+
+def prototype_then_refine(**changes: Any) -> ProgramSettings:
+    """Return paper 001's settings: ten samples, majority vote, else reranking, three refiners, the model as back-up."""
+    published = ProgramSettings(
+        "prototype-then-refine",
+        num_samples=10,
+        prototypers=("majority", "coder-reviewer"),
+        refiners=("implicit", "consistency", "error-feedback"),
+        backup="llm",
+    )
+    return replace(published, **changes)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramTrace:
+    """An attempt by a program, with everything that led to it."""
+
+    id: str
+    problem: Problem
+    format: str
+    prompt: str
+    """What the policy read before its first program: what a model learns to answer by the last one."""
+    program: str
+    """The last program, which is what a critic judges."""
+    completion_ids: tuple[int, ...]
+    """Where the policy wrote it in answer to `prompt` and added nothing; empty of a program that was mended."""
+    finished: bool
+    """False where the token limit cut the reply that holds it off."""
+    review: Review
+    steps: tuple[Mapping[str, Any], ...]
+    """Every sample, rating, choice, refinement and check, in order."""
+    backup: Mapping[str, Any] | None
+    """The back-up answer that was needed; it is no answer of the program's."""
+    sample: int
+    seed: int
+    sampling: Sampling
+    settings: ProgramSettings
+    policy: PolicyDigests
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form: the attempt first, everything else beside it."""
+        return {
+            "id": self.id,
+            "problem": self.problem.record(),
+            "format": self.format,
+            "completion": self.program,
+            "prompt": self.prompt,
+            "completion_ids": list(self.completion_ids),
+            "finished": self.finished,
+            "steps": [dict(step) for step in self.steps],
+            "review": self.review.record(),
+            "backup": None if self.backup is None else dict(self.backup),
+            "sample": self.sample,
+            "hint": False,
+            "seed": self.seed,
+            "strategy": self.settings.record(),
+            "sampling": {
+                "decoding": self.sampling.decoding,
+                "temperature": self.sampling.temperature,
+                "max_new_tokens": self.sampling.max_new_tokens,
+            },
+            "policy": {"base": self.policy.base, "adapter": self.policy.adapter},
+        }
+
+
+def refine(
+    policy: ChatPolicy,
+    problems: Sequence[Problem],
+    settings: ProgramSettings,
+    sampling: Sampling,
+    *,
+    seed: int,
+    review: Reviewing,
+) -> Iterator[ProgramTrace]:
+    """Yield `sampling.samples_per_problem` attempts for each problem, in problem order; all go on in step, as batches.
+
+    Seeds come from (seed, problem id, sample index, purpose, number), so that a run with fewer samples or rounds is the
+    beginning of one with more. Where the policy cannot go on, what is over is yielded before its error is raised.
+    """
+    sampling = replace(sampling, decoding="guided" if settings.constrained else "free")
+    samples = range(sampling.samples_per_problem)
+    wanted = [(problem, number) for problem in problems for number in samples]
+    tasks = [_task(problem, settings, derived_seed(seed, problem.id, number, "program")) for problem, number in wanted]
+    endings, interrupted = conduct([_attempt(task, settings) for task in tasks], policy, sampling, review)
+    for (problem, number), task, ending in zip(wanted, tasks, endings, strict=True):
+        if ending is None:
+            continue
+        yield ProgramTrace(
+            id=f"{problem.id}#{number}",
+            problem=problem,
+            format=task.format,
+            prompt=policy.conversation(task.opening()),
+            program=ending.draft.program,
+            completion_ids=_ids(ending.draft),
+            finished=ending.draft.reply.finished,
+            review=ending.draft.review,
+            steps=tuple(task.steps),
+            backup=ending.backup,
+            sample=number,
+            seed=task.seed,
+            sampling=sampling,
+            settings=settings,
+            policy=policy.digests,
+        )
+    if interrupted is not None:
+        raise interrupted.reason
+
+
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    draft: Draft
+    backup: Mapping[str, Any] | None
+
+
+def _task(problem: Problem, settings: ProgramSettings, seed: int) -> Task:
+    format_ = settings.format or FORMATS.get(problem.dataset, STAND_IN)
+    require_critic(format_)
+    bare = without_gold(problem)
+    guide = guide_for(bare, format_) if settings.constrained else None
+    return Task(bare, format_, seed, settings.depth, settings.num_examples, guide)
+
+
+def _attempt(task: Task, settings: ProgramSettings) -> Steps[_Ending]:
+    """Sample, choose, mend, and answer otherwise where that gives no answer."""
+    replies = yield from task.ask_often("sample", task.opening(), settings.num_samples)
+    drafts = yield from task.drafted(replies)
+    draft = yield from prototype(task, drafts, settings.prototypers)
+    draft = yield from refine_draft(task, draft, settings.refiners, settings.max_rounds)
+    if draft.review.kind == "answered" or settings.backup == "none":
+        return _Ending(draft, None)
+    answer = BACKUPS[settings.backup](task)
+    if isinstance(answer, Generator):
+        answer = yield from answer
+    return _Ending(draft, {"kind": settings.backup, "answer": answer})
+
+
+def _ids(draft: Draft) -> tuple[int, ...]:
+    """Return the ids of a program that is the whole of a reply to the problem; a mended one is tokenised anew."""
+    reply = draft.reply
+    return reply.ids if draft.is_first and reply.finished and reply.text.strip() == draft.program else ()

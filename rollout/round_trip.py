@@ -1,0 +1,256 @@
+"""Round trips: a policy puts a formula into words, and the same policy, shown the words alone, into a formula again.
+
+AutoEval (sections 2 and 3): (A o I)^n. Between the two legs nothing is carried over but the description. Whether both
+formulas mean the same is for the critic of `equivalence`; a description that copies the formula ends the trip, with
+nothing on the right side that could be certified.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from critics.equivalence.language import Language, read_expression
+from critics.equivalence.leak import Leak, find_leak
+from critics.equivalence.regex import ALPHABET
+from critics.errors import InputError
+from critics.fol.syntax import FormulaError
+from critics.problem import Problem
+from rollout.formulas.prompt import Kind, into_signs, into_words
+from rollout.policy import ChatPolicy, Completion, Interrupted
+from rollout.thinking import without_thinking
+from rollout.traces import PolicyDigests, Sampling, derived_seed
+
+FORMAT = "equivalence"
+MAX_ROUNDS = 10
+Direction = Literal["informalise", "autoformalise"]
+Ending = Literal["arrived", "leak", "no_description", "unparsable"]
+"""Why a trip is over: all rounds are done; the description copies the formula; there is none; or what was to be
+described next cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTripSettings:
+    """How round trips are made."""
+
+    prompt: Kind = "zero-shot"
+    """bare: for models that were trained on both directions; few-shot: two solved examples, as in the paper."""
+    rounds: int = 1
+    """The n of (A o I)^n; with more than one, each describes the formula that the one before came to."""
+    leaks: Literal["end", "count"] = "end"
+    """end: a description that copies the formula ends its trip. count: it goes on, to measure what leaks are worth."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.rounds <= MAX_ROUNDS:
+            raise InputError(f"rounds: {self.rounds} is not within 1 to {MAX_ROUNDS}")
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {"name": "round-trip", "prompt": self.prompt, "rounds": self.rounds, "leaks": self.leaks}
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One direction of one round: what was read, what was written, and what of it counts."""
+
+    direction: Direction
+    prompt: str
+    completion: Completion
+    text: str
+    """The description or the formula: the completion without thinking."""
+    seed: int
+    leak: Leak | None = None
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        completion = self.completion
+        return {
+            "direction": self.direction,
+            "prompt": self.prompt,
+            "completion": completion.text,
+            "completion_ids": list(completion.ids),
+            "finished": completion.finished,
+            "text": self.text,
+            "seed": self.seed,
+            **({} if self.leak is None else {"leak": {"reason": self.leak.reason, "excerpt": self.leak.excerpt}}),
+            **({} if completion.server is None else {"server": dict(completion.server)}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTripTrace:
+    """A round trip with all that is needed to judge it, and to learn both directions from it."""
+
+    id: str
+    problem: Problem
+    legs: tuple[Leg, ...]
+    """In order, two for each round; the last round may lack its second one."""
+    ending: Ending
+    sample: int
+    seed: int
+    sampling: Sampling
+    settings: RoundTripSettings
+    policy: PolicyDigests
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form: the attempt first, everything else beside it."""
+        legs = [leg.record() for leg in self.legs]
+        return {
+            "id": self.id,
+            "problem": self.problem.record(),
+            "format": FORMAT,
+            "completion": _claim(self.problem.meta["language"], _formula(self.problem), legs, self.ending),
+            "legs": legs,
+            "ending": self.ending,
+            "finished": all(leg.completion.finished for leg in self.legs),
+            "sample": self.sample,
+            "hint": False,
+            "seed": self.seed,
+            "strategy": self.settings.record(),
+            "sampling": {
+                "decoding": self.sampling.decoding,
+                "temperature": self.sampling.temperature,
+                "max_new_tokens": self.sampling.max_new_tokens,
+            },
+            "policy": {"base": self.policy.base, "adapter": self.policy.adapter},
+        }
+
+
+def travel(
+    policy: ChatPolicy,
+    problems: Sequence[Problem],
+    settings: RoundTripSettings,
+    sampling: Sampling,
+    *,
+    seed: int,
+) -> Iterator[RoundTripTrace]:
+    """Yield `sampling.samples_per_problem` round trips for each problem, in problem order; leg by leg, as batches.
+
+    A leg's seed comes from (seed, problem id, sample index, leg), so that fewer rounds are the beginning of more.
+    Where the policy cannot go on, the trips that are over are yielded before its error is raised. Raises `InputError`
+    for a problem that names no formula.
+    """
+    sampling = replace(sampling, decoding="free")
+    samples = range(sampling.samples_per_problem)
+    trips = [_Trip(p, n, settings, derived_seed(seed, p.id, n, "round trip")) for p in problems for n in samples]
+    interrupted: Interrupted | None = None
+    while interrupted is None and (going := [trip for trip in trips if trip.ending is None]):
+        prompts = [trip.prompt(policy) for trip in going]
+        try:
+            completions = policy.complete(prompts, None, [trip.leg_seed() for trip in going], sampling)
+        except Interrupted as error:
+            interrupted = error
+            break
+        for trip, prompt, completion in zip(going, prompts, completions, strict=True):
+            trip.take(prompt, completion)
+    yield from (trip.trace(trip.ending, sampling, policy.digests) for trip in trips if trip.ending is not None)
+    if interrupted is not None:
+        raise interrupted.reason
+
+
+def after_rounds(record: Mapping[str, Any], num: int) -> dict[str, Any]:
+    """Return a trace's record as it would be with at most `num` rounds, without its judgement where that changes it."""
+    if len(record["legs"]) <= 2 * num:
+        return dict(record)
+    legs = record["legs"][: 2 * num]
+    problem = record["problem"]
+    cut = {
+        **record,
+        "completion": _claim(problem["meta"]["language"], problem["formal"]["goal"], legs, "arrived"),
+        "legs": legs,
+        "ending": "arrived",
+        "finished": all(leg["finished"] for leg in legs),
+    }
+    cut.pop("judgement", None)
+    return cut
+
+
+def _claim(language: str, formula: str, legs: Sequence[Mapping[str, Any]], ending: Ending) -> str:
+    """Return the attempt: that the last formula says what the problem's does. A trip without one claims nothing."""
+    arrived = ending in ("arrived", "unparsable")
+    return json.dumps(
+        {"language": language, "left": formula, "right": legs[-1]["text"] if arrived else ""}, ensure_ascii=False
+    )
+
+
+def _formula(problem: Problem) -> str:
+    if problem.formal is None or problem.meta.get("language") not in {language.value for language in Language}:
+        raise InputError(
+            f"problem {problem.id}: a round trip needs formal.goal and meta.language (one of "
+            f"{', '.join(language.value for language in Language)}); `certistar problems autoeval-pl` makes such ones"
+        )
+    return problem.formal.goal
+
+
+class _Trip:
+    """One round trip while it goes on."""
+
+    def __init__(self, problem: Problem, sample: int, settings: RoundTripSettings, seed: int) -> None:
+        self.ending: Ending | None = None
+        self._problem = problem
+        self._sample = sample
+        self._settings = settings
+        self._seed = seed
+        self._legs: list[Leg] = []
+        self._current = _formula(problem)
+        """What is to be described next."""
+        self._language = Language(problem.meta["language"])
+        if not self._is_readable(self._current):
+            raise InputError(f"problem {problem.id}: formal.goal is no {self._language.value} formula")
+
+    def prompt(self, policy: ChatPolicy) -> str:
+        """Return what the policy reads next: of a description's formula, nothing."""
+        meta, kind = self._problem.meta, self._settings.prompt
+        if self._is_outward:
+            asked = into_words(meta, self._current, kind)
+        else:
+            asked = into_signs(meta, self._legs[-1].text, kind)
+        return asked if isinstance(asked, str) else policy.conversation(asked)
+
+    def leg_seed(self) -> int:
+        """Return the seed of the next leg."""
+        return derived_seed(self._seed, len(self._legs))
+
+    def take(self, prompt: str, completion: Completion) -> None:
+        """Add a leg, and decide whether the trip goes on."""
+        # Attack: the formula handed on within the thinking, which the second leg would read.
+        text = without_thinking(completion.text)
+        if self._is_outward:
+            leak = find_leak(self._current, self._language, text)
+            self._legs.append(Leg("informalise", prompt, completion, text, self.leg_seed(), leak))
+            if leak is not None and self._settings.leaks == "end":
+                self.ending = "leak"
+            elif not text:
+                self.ending = "no_description"
+            return
+        self._legs.append(Leg("autoformalise", prompt, completion, text, self.leg_seed()))
+        self._current = text
+        if len(self._legs) == 2 * self._settings.rounds:
+            self.ending = "arrived"
+        elif not self._is_readable(text):
+            self.ending = "unparsable"
+
+    def trace(self, ending: Ending, sampling: Sampling, policy: PolicyDigests) -> RoundTripTrace:
+        """Return the finished trip."""
+        return RoundTripTrace(
+            id=f"{self._problem.id}#{self._sample}",
+            problem=self._problem,
+            legs=tuple(self._legs),
+            ending=ending,
+            sample=self._sample,
+            seed=self._seed,
+            sampling=sampling,
+            settings=self._settings,
+            policy=policy,
+        )
+
+    @property
+    def _is_outward(self) -> bool:
+        return len(self._legs) % 2 == 0
+
+    def _is_readable(self, text: str) -> bool:
+        try:
+            read_expression(text, self._language, self._problem.meta.get("alphabet", ALPHABET))
+        except FormulaError:
+            return False
+        return True

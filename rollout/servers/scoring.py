@@ -1,0 +1,74 @@
+"""How likely a served model is to go on with a given text: its prompt is echoed with the tokens' log-probabilities.
+
+Completions can do that (`echo` with `logprobs`: vLLM, and OpenAI's protocol of old); chat replies cannot.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from critics.errors import InputError, RunFailed
+from rollout.servers.connection import Connection, Question, Reply, RequestRefused, ServerSettings, Tally
+
+_ECHO = {"echo": True, "logprobs": 1}
+
+
+def score_texts(
+    settings: ServerSettings, prompts: Sequence[str], continuations: Sequence[str], tally: Tally
+) -> list[float]:
+    """Return the log-probability of each continuation after its prompt.
+
+    Where a prompt ends is told by how many tokens it has alone; a token that would join the two is taken apart by
+    neither count, so such a value may be off by one token. Raises `InputError` where the server does not echo.
+    """
+    if settings.kind == "chat":
+        raise InputError(
+            "model.server.kind: chat replies do not tell how likely a given text is; set it to completions, or take "
+            "coder-reviewer out of the prototypers"
+        )
+    return asyncio.run(_scored(settings, prompts, continuations, tally))
+
+
+async def _scored(
+    settings: ServerSettings, prompts: Sequence[str], continuations: Sequence[str], tally: Tally
+) -> list[float]:
+    wholes = [prompt + rest for prompt, rest in zip(prompts, continuations, strict=True)]
+    texts = list(dict.fromkeys([*prompts, *wholes]))
+    gate = asyncio.Semaphore(settings.parallel)
+    async with Connection(settings) as connection:
+
+        async def echoed(text: str) -> list[float | None]:
+            async with gate:
+                return await _echo(connection, text, tally)
+
+        values = dict(zip(texts, await asyncio.gather(*map(echoed, texts)), strict=True))
+    return [_rest(values[whole], len(values[prompt])) for prompt, whole in zip(prompts, wholes, strict=True)]
+
+
+async def _echo(connection: Connection, text: str, tally: Tally) -> list[float | None]:
+    """Return the log-probability of each token of a text; None for the first, before which there is nothing."""
+    try:
+        reply = await connection.ask(Question(text, max_tokens=1, fields=_ECHO), tally)
+    except RequestRefused as refusal:
+        raise _silent(connection.settings, str(refusal)[:200]) from None
+    return _values(reply, connection.settings)
+
+
+def _values(reply: Reply, settings: ServerSettings) -> list[float | None]:
+    num = reply.prompt_tokens
+    if num is None or len(reply.logprobs) < num:
+        raise _silent(settings, "its replies hold no log-probabilities of the prompt")
+    return [value for _, value in reply.logprobs[:num]]
+
+
+def _rest(values: Sequence[float | None], num_prompt: int) -> float:
+    rest = values[num_prompt:]
+    if any(value is None for value in rest):
+        raise RunFailed("the server leaves out log-probabilities of some tokens; run the command again, or see its log")
+    return sum(value for value in rest if value is not None)
+
+
+def _silent(settings: ServerSettings, why: str) -> InputError:
+    return InputError(
+        f"{settings.base_url}: does not tell how likely a given text is ({why}); serve the model where `echo` with "
+        "`logprobs` is known (vLLM), or take coder-reviewer out of the prototypers"
+    )

@@ -1,0 +1,23 @@
+"""Replies of reasoning models: what they think aloud before they answer is not the answer."""
+
+import re
+
+_TAGS = "think|thinking|thought|reasoning|analysis|scratchpad"
+_END = re.compile(rf"</(?:{_TAGS})>|◁/think▷|\[/THINK\]|<\|channel\|>\s*final\s*<\|message\|>", re.IGNORECASE)
+_BEGIN = re.compile(rf"<(?:{_TAGS})>|◁think▷|\[THINK\]|<\|channel\|>\s*analysis\s*<\|message\|>", re.IGNORECASE)
+_MARKS = re.compile(r"<\|(?:end|return|im_end|eot_id|start|message|channel)\|>")
+
+
+def without_thinking(text: str) -> str:
+    """Return the answer alone, stripped; empty where the thinking was never ended.
+
+    The answer is what follows the last end of thinking, because many chat templates open the thinking in the prompt.
+    An opening that is never closed takes everything after it along.
+    """
+    rest = text
+    for end in _END.finditer(text):
+        rest = text[end.end() :]
+    begin = _BEGIN.search(rest)
+    if begin is not None:
+        rest = rest[: begin.start()]
+    return _MARKS.sub("", rest).strip()

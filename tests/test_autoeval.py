@@ -1,0 +1,424 @@
+"""AutoEval's scores on round trips whose fates are chosen, so that every figure can be worked out by hand."""
+
+import itertools
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from critics.equivalence.language import Language
+from critics.errors import InputError
+from critics.judge import judge_record
+from rollout.formulas.generator import generate
+from rollout.formulas.languages import PropositionalFormulas
+from rollout.formulas.verifier import FormulaPair, opinions, read_answer
+from rollout.policy import Completion, ScriptedPolicy
+from rollout.round_trip import RoundTripSettings, travel
+from rollout.traces import Sampling
+from training.autoeval import (
+    Counts,
+    calibrated,
+    categorised,
+    exact_interval,
+    fate,
+    parameterised,
+    repeated,
+    score_report,
+    stratified_interval,
+)
+from training.benchmarks import compared, correlation, predictive_power, published, published_tables
+from training.round_trip_errors import (
+    false_positive_probability,
+    hallucination_rate,
+    shuffled,
+    verifier_pairs,
+    verifier_rows,
+    verifier_score,
+)
+from training.round_trips import Curriculum, RoundTrips, both_ways, comes_back_readable
+from training.section import ConfigError
+
+VERDICTS = {"e": "certified", "d": "refuted", "u": "timeout", "m": "malformed", "v": "vacuous", "x": "error", "l": "l"}
+
+
+def judged(fates: str, category: int = 1, dataset: str = "autoeval-pl", prefix: str = "p") -> list[dict[str, Any]]:
+    """One trace for each letter: equivalent, different, undecided, malformed, vacuous, error of the critic, leak."""
+    return [
+        {
+            "id": f"{prefix}{category}/{n}#0",
+            "problem": {
+                "id": f"{prefix}{category}/{n}",
+                "dataset": dataset,
+                "meta": {"category": category, "binding": n % 2},
+                "formal": {"axioms": [], "goal": f"p{n}"},
+            },
+            "format": "equivalence",
+            "completion": json.dumps({"language": "propositional", "left": f"p{n}", "right": f"p{n}"}),
+            "ending": "leak" if letter == "l" else "arrived",
+            "judgement": {"verdict": "malformed" if letter == "l" else VERDICTS[letter]},
+        }
+        for n, letter in enumerate(fates)
+    ]
+
+
+# -- scores
+
+
+def test_every_fate_is_counted_under_its_own_name():
+    assert [fate(trace) for trace in judged("eduml vx".replace(" ", ""))] == [
+        "equivalent", "different", "undecided", "malformed", "leaked", "vacuous", "errors",
+    ]  # fmt: skip
+
+
+def test_the_rates_are_those_worked_out_by_hand():
+    record = categorised(judged("eeeedddumlx"))[1].record()
+    assert record["n"] == 10
+    assert record["score"] == 0.4
+    assert record["score_bounds"] == [0.4, 0.5]
+    assert record["compliance"] == 8 / 9
+    assert record["errors"] == 1
+
+
+def test_what_the_critic_failed_on_counts_for_nothing():
+    record = Counts(errors=3).record()
+    assert (record["n"], record["score"], record["score_interval"]) == (0, None, [0.0, 1.0])
+
+
+def test_a_leak_is_no_success_and_no_fault_of_syntax():
+    record = categorised(judged("el"))[1].record()
+    assert (record["score"], record["compliance"]) == (0.5, 1.0)
+
+
+def test_the_parameterised_score_has_a_row_for_each_category():
+    rows = parameterised([*judged("ed", 3), *judged("ee", 1)])
+    assert [(row["category"], row["score"]) for row in rows] == [(1, 1.0), (3, 0.5)]
+
+
+def test_other_keys_of_the_problems_can_be_categories():
+    assert [row["category"] for row in parameterised(judged("eded"), by="binding")] == [0, 1]
+    assert [row["score"] for row in parameterised(judged("eded"), by="binding")] == [1.0, 0.0]
+    assert parameterised(judged("ed"), by="states") == []
+
+
+def test_the_calibrated_score_gives_every_category_the_same_weight():
+    traces = [*judged("eeee", 1), *judged("ed", 2), *judged("dddddddd", 3)]
+    assert calibrated(traces)["score"] == 0.5
+    assert calibrated(traces, up_to=2)["score"] == 0.75
+    assert calibrated(traces)["interval_method"] == "stratified"
+    balanced = calibrated([*judged("ee", 1), *judged("ed", 2)])
+    assert balanced["interval_method"] == "exact"
+    assert balanced["score_interval"] == list(exact_interval(3, 4))
+
+
+def test_undecided_trips_leave_the_calibrated_score_between_two_bounds():
+    found = calibrated([*judged("eu", 1), *judged("uu", 2)])
+    assert found["score_bounds"] == [0.25, 1.0]
+
+
+def test_nothing_scored_has_no_score():
+    assert calibrated([])["score"] is None
+
+
+def test_exact_intervals_are_those_of_clopper_and_pearson():
+    low, high = exact_interval(0, 10)
+    assert low == 0
+    assert math.isclose(high, 1 - 0.025 ** (1 / 10))
+    assert exact_interval(0, 0) == (0.0, 1.0)
+
+
+def test_stratified_intervals_do_not_take_a_stratum_for_certain():
+    low, high = stratified_interval([(5, 5), (0, 5)])
+    assert 0.3 < low < 0.5 < high < 0.7
+    assert stratified_interval([(5, 5), (0, 5)]) == (low, high)
+
+
+def test_data_sets_are_reported_apart():
+    report = score_report([*judged("ee"), *judged("dd", dataset="autoeval-re")])
+    assert {name: part["calibrated"]["score"] for name, part in report.items()} == {
+        "autoeval-pl": 1.0,
+        "autoeval-re": 0.0,
+    }
+
+
+def test_repeated_runs_have_a_deviation():
+    (row,) = repeated([judged("ee"), judged("ed"), judged("dd")])
+    assert (row["runs"], row["score"], row["score_sd"]) == (3, 0.5, 0.5)
+    assert (row["compliance"], row["compliance_sd"]) == (1.0, 0.0)
+    with pytest.raises(ValueError, match="same problems"):
+        repeated([judged("e"), judged("e", prefix="q")])
+
+
+# -- false positives
+
+
+@pytest.mark.parametrize(
+    ("p_i", "p_a", "p_h", "rounds", "expected"),
+    [(0.9, 0.8, 0.5, 1, 0.01), (0.9, 0.8, 0.5, 2, 0.0001), (0, 0, 0.1, 1, 0.1), (1, 0, 1, 1, 0)],
+)
+def test_the_bound_on_false_positives_is_the_papers(p_i, p_a, p_h, rounds, expected):
+    assert math.isclose(false_positive_probability(p_i, p_a, p_h, rounds), expected, abs_tol=1e-12)
+
+
+def test_what_is_no_probability_is_refused():
+    with pytest.raises(ValueError, match="p_H"):
+        false_positive_probability(0.5, 0.5, 1.5)
+
+
+def trips(num: int, script: list[str], **keys: Any) -> list[dict[str, Any]]:
+    problems = list(generate(PropositionalFormulas(**keys), num, seed=1))
+    made = [t.record() for t in travel(ScriptedPolicy(script), problems, RoundTripSettings("bare"), Sampling(), seed=1)]
+    return [{**trace, "judgement": judge_record(trace)} for trace in made]
+
+
+def test_a_policy_that_always_hallucinates_one_formula_is_found_out_by_shuffling():
+    problems = list(generate(PropositionalFormulas(categories=(3,)), 12, seed=1))
+    own = [problem.formal.goal for problem in problems if problem.formal]
+    honest = trips(12, ["words"] * 12 + own, categories=(3,))
+    attempts = [{**attempt, "judgement": judge_record(attempt)} for attempt in shuffled(honest, seed=1)]
+    rate = hallucination_rate(attempts)
+    assert (rate["n"], rate["hallucinated"], rate["left_out"]) == (12, 0, 0)
+    assert 0 < rate["upper"] < 0.3
+    assert {attempt["claim"] for attempt in attempts} == {"crossed", "originals"}
+
+
+def test_pairs_that_mean_the_same_anyway_are_no_hallucinations():
+    def pair(name: str, crossed: str, originals: str) -> list[dict[str, Any]]:
+        said = {"crossed": crossed, "originals": originals}
+        return [{"id": f"{name}/{k}", "claim": k, "judgement": {"verdict": v}} for k, v in said.items()]
+
+    listed = [
+        *pair("a", "certified", "certified"),
+        *pair("b", "certified", "refuted"),
+        *pair("c", "timeout", "refuted"),
+        *pair("d", "refuted", "timeout"),
+    ]
+    rate = hallucination_rate(listed)
+    assert (rate["n"], rate["hallucinated"], rate["undecided"], rate["left_out"]) == (2, 1, 1, 2)
+    assert (rate["rate"], rate["upper"]) == (0.5, 1.0)
+
+
+# -- a model as verifier
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("They agree.\nAnswer: yes", "yes"),
+        ("Answer: no", "no"),
+        ("...\n**Answer:** Yes.", "yes"),
+        ("[Answer] No, they differ; yes would be wrong", "no"),
+        ("Final answer: yes\n\n", "yes"),
+        ("<think>Answer: no</think>Answer: yes", "yes"),
+        ("Answer: yes\nOr perhaps not.", "unreadable"),
+        ("The answer is yes", "unreadable"),
+        ("Answer: maybe", "unreadable"),
+        ("Answer: yesterday", "unreadable"),
+        ("", "unreadable"),
+    ],
+)
+def test_only_the_last_line_answers(text, said):
+    assert read_answer(text) == said
+
+
+def test_an_opinion_is_asked_for_each_pair_and_the_formulas_stand_in_the_question():
+    pairs = [FormulaPair("a", Language.REGEX, "0*", "(0)*"), FormulaPair("b", Language.PROPOSITIONAL, "p1", "¬p1")]
+    policy = ScriptedPolicy(["Answer: yes", Completion("Answer: ", (), False)])
+    said = list(opinions(policy, pairs, Sampling(), seed=1))
+    assert [opinion.said for opinion in said] == ["yes", "unreadable"]
+    assert "First: p1\nSecond: ¬p1" in said[1].prompt
+    assert said[0].record()["left"] == "0*"
+
+
+def test_f1_is_worked_out_against_the_critic_and_unreadable_answers_count():
+    traces = judged("eeeddu")
+    said = ["yes", "no", "unreadable", "yes", "unreadable", "yes"]
+    listed = [{"id": trace["id"], "said": word} for trace, word in zip(traces, said, strict=True)]
+    score = verifier_score(listed, traces)
+    assert (score["tp"], score["fn"], score["fp"], score["tn"]) == (1, 1, 1, 0)
+    assert (score["unreadable_equivalent"], score["unreadable_different"], score["undecided"]) == (1, 1, 1)
+    assert score["f1"] == 2 / (2 + 1 + 2)
+    assert score["n"] == 5
+
+
+def test_f1_comes_by_category_and_is_nothing_where_nothing_is_equivalent():
+    traces = [*judged("e", 1), *judged("d", 2)]
+    rows = verifier_rows([{"id": trace["id"], "said": "no"} for trace in traces], traces)
+    assert [(row["category"], row["f1"]) for row in rows] == [(1, 0.0), (2, None)]
+
+
+def test_a_verifier_is_asked_about_what_came_back():
+    assert [pair.id for pair in verifier_pairs(judged("edmlxu"))] == ["p1/0#0", "p1/1#0", "p1/5#0"]
+
+
+# -- other benchmarks
+
+
+def test_the_papers_tables_give_the_correlations_that_its_text_states():
+    found = {row["benchmark"]: row for row in compared(published_tables())}
+    assert len(found) == 10
+    strong = ("FOLIO(R; NL)", "FOLIO(R; FOL)", "FOLIO(A)", "LogiEval(R; PL)", "HumanEval(A)")
+    assert all(found[name]["correlation"]["rho"] >= 0.7 for name in strong)
+    assert 0.5 <= found["LogiEval(R; FOL)"]["correlation"]["rho"] < 0.7
+    assert all(found[name]["correlation"]["p"] <= 0.05 for name in (*strong, "LogiEval(R; FOL)"))
+    assert all(row["predictive_power"]["power"] > 0.5 for row in found.values())
+    assert round(found["FOLIO(R; NL)"]["predictive_power"]["power"], 3) == 0.892
+
+
+def test_the_papers_tables_have_sixteen_models_each():
+    assert {len(table["scores"]) for table in published().values()} == {16}
+    assert len({model for table in published().values() for model in table["scores"]}) == 16
+
+
+def test_predictive_power_is_the_definition_counted_out():
+    a, b = {"x": 1.0, "y": 2.0, "z": 2.0}, {"x": 0.5, "y": 0.1, "z": 0.7}
+    pairs = [(one, other) for one, other in itertools.permutations(a, 2) if a[one] >= a[other]]
+    agreed = [b[one] >= b[other] for one, other in pairs]
+    found = predictive_power(a, b)
+    assert found["power"] == sum(agreed) / len(agreed) == 0.5
+    assert found["ties"] == 1
+
+
+def test_a_benchmark_predicts_itself():
+    table = {"a": 0.1, "b": 0.5, "c": 0.9}
+    assert predictive_power(table, table)["power"] == 1.0
+    assert math.isclose(correlation(table, table)["rho"], 1.0)
+
+
+def test_too_few_models_in_common_are_refused():
+    with pytest.raises(ConfigError, match="share 1 models"):
+        correlation({"a": 0.1, "b": 0.2}, {"b": 0.1, "c": 0.5})
+
+
+# -- figures and texts
+
+
+def test_figures_are_the_same_bytes_each_time(tmp_path: Path):
+    from training.autoeval_figures import write_correlations, write_predictive_powers, write_scores
+
+    rows = parameterised([*judged("ed", 1), *judged("dd", 2)])
+    tables = {"PL(12)": {"one": rows, "other": [{**row, "f1": 0.5} for row in rows]}}
+    scores = {name: table["scores"] for name, table in list(published().items())[:2]}
+    powers = {name: predictive_power(*tables, replicates=50) for name, tables in published_tables().items()}
+    for name in ("a", "b"):
+        write_scores(tables, tmp_path / f"{name}3.svg", by={"PL(12)": "operators"})
+        write_correlations(scores, tmp_path / f"{name}4.svg")
+        write_predictive_powers(powers, tmp_path / f"{name}5.svg")
+    for number in (3, 4, 5):
+        drawn = (tmp_path / f"a{number}.svg").read_bytes()
+        assert b"<svg" in drawn
+        assert drawn == (tmp_path / f"b{number}.svg").read_bytes()
+
+
+def test_a_negation_more_hardly_changes_the_similarity_of_texts():
+    pytest.importorskip("sacrebleu")
+    pytest.importorskip("rouge_score")
+    pytest.importorskip("nltk")
+    from training.text_similarity import similarities
+
+    said = "the weather status was sunny yesterday and is raining today"
+    found = similarities([said.replace("is raining", "is not raining")], [said])
+    assert round(found["bleu"], 2) == 0.74  # as the paper says in section 4.2
+    assert found["rouge"] > 0.9
+    assert found["meteor"] > 0.9
+
+
+def test_a_missing_package_is_named_with_the_remedy(monkeypatch):
+    from training import text_similarity
+
+    def missing(name: str) -> Any:
+        raise ImportError(name)
+
+    monkeypatch.setattr(text_similarity, "import_module", missing)
+    with pytest.raises(InputError, match=r"sacrebleu.*certistar\[autoeval\]"):
+        text_similarity.bleu(["a"], ["a"])
+    with pytest.raises(InputError, match="0 texts"):
+        text_similarity.bleu([], [])
+
+
+# -- training
+
+
+def test_a_certified_trip_teaches_both_ways_with_its_certificate():
+    (trace,) = trips(1, ["words that are enough", "p1"], categories=(0,))
+    told, written = both_ways(trace)
+    assert (told["completion"], written["completion"]) == ("words that are enough", "p1")
+    assert told["prompt"].startswith("say: ")
+    assert written["prompt"] == "write: words that are enough\n"
+    assert {told["certificate"], written["certificate"]} == {(trace["judgement"]["certificate"] or {}).get("digest")}
+    assert [example["id"].rpartition("/")[2] for example in (told, written)] == ["informalise", "autoformalise"]
+    assert [example["direction"] for example in both_ways(trace, "autoformalise")] == ["autoformalise"]
+
+
+def test_the_digest_is_that_of_the_trips_certificate():
+    goal = next(iter(generate(PropositionalFormulas(categories=(0,)), 1, seed=1))).formal.goal  # type: ignore[union-attr]
+    (trace,) = trips(1, ["some words", goal], categories=(0,))
+    assert {e["certificate"] for e in both_ways(trace)} == {trace["judgement"]["certificate"]["digest"]}
+
+
+def test_what_was_thought_is_not_learnt():
+    problems = list(generate(PropositionalFormulas(categories=(0,)), 1, seed=1))
+    script = [Completion("<think>hm</think>words", (1, 2, 3), True), Completion("p1", (4, 5), True)]
+    (made,) = travel(ScriptedPolicy(script), problems, RoundTripSettings("bare"), Sampling(), seed=1)
+    told, written = both_ways(made.record())
+    assert (told["completion"], told["completion_ids"]) == ("words", [])
+    assert written["completion_ids"] == [4, 5]
+
+
+def test_a_leak_teaches_nothing_whatever_kept_it():
+    problems = list(generate(PropositionalFormulas(categories=(2,)), 1, seed=1))
+    goal = problems[0].formal.goal  # type: ignore[union-attr]
+    settings = RoundTripSettings("bare", leaks="count")
+    (made,) = travel(ScriptedPolicy([goal, goal]), problems, settings, Sampling(), seed=1)
+    assert both_ways(made.record()) == []
+
+
+def test_trips_of_several_rounds_teach_nothing():
+    problems = list(generate(PropositionalFormulas(categories=(0,)), 1, seed=1))
+    settings = RoundTripSettings("bare", rounds=2)
+    (made,) = travel(ScriptedPolicy(["a", "p1", "b", "p1"]), problems, settings, Sampling(), seed=1)
+    with pytest.raises(InputError, match="rounds"):
+        both_ways(made.record())
+
+
+def test_the_strategy_yields_records_and_examples():
+    problems = list(generate(PropositionalFormulas(categories=(0,)), 2, seed=1))
+    strategy = RoundTrips(RoundTripSettings("bare"))
+    records = list(strategy.attempts(ScriptedPolicy(["a", "b", "p1", "p2"]), problems, Sampling(), seed=1))
+    assert [record["legs"][1]["text"] for record in records] == ["p1", "p2"]
+    assert len(strategy.examples(records, seed=0)) == 4
+    assert strategy.shortened(records[0]) == []
+
+
+def test_several_rounds_can_be_shortened_to_each_number():
+    problems = list(generate(PropositionalFormulas(categories=(0,)), 1, seed=1))
+    strategy = RoundTrips(RoundTripSettings("bare", rounds=2))
+    (record,) = strategy.attempts(ScriptedPolicy(["a", "p1", "b", "p2"]), problems, Sampling(), seed=1)
+    assert [len(cut["legs"]) for cut in strategy.shortened(record)] == [2, 4]
+
+
+def test_the_naive_arm_keeps_whatever_can_be_read():
+    traces = judged("edumlx")
+    assert [comes_back_readable(trace) for trace in traces] == [True, True, True, False, False, False]
+
+
+def test_a_curriculum_ends_with_all_categories_and_starts_with_the_easiest():
+    plan = Curriculum(categories=tuple(range(10)), rounds=4, first=2)
+    rounds = [plan.of_round(number, seed=1) for number in range(4)]
+    assert rounds[0] == [0, 1]
+    assert {category for listed in rounds for category in listed} == set(range(10))
+    assert [max(listed) for listed in rounds] == sorted(max(listed) for listed in rounds)
+    assert rounds[3][-1] == 9
+    assert any(min(listed) < rounds[number][-1] for number, listed in enumerate(rounds[1:]))
+    assert plan.of_round(2, seed=1) == rounds[2]
+
+
+def test_one_round_draws_from_all_categories():
+    assert Curriculum(categories=(3, 1, 2), rounds=1).of_round(0, seed=0) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("keys", [{"first": 4}, {"first": 0}, {"rounds": 0}, {"rehearsed": 1.0}])
+def test_a_curriculum_that_cannot_be_is_refused(keys):
+    with pytest.raises(InputError, match=next(iter(keys))):
+        Curriculum(**{"categories": (1, 2, 3), "rounds": 2, **keys})

@@ -1,0 +1,368 @@
+"""Translate-and-refine and prototype-then-refine, spoken from scripts: samples, choices, refinements, back-up answers."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from critics.errors import InputError, RunFailed
+from critics.judge import judge_record
+from critics.problem import Problem
+from rollout.conversation import as_text
+from rollout.guide import Guide
+from rollout.policy import Completion, Interrupted, ScriptedPolicy
+from rollout.programs.draft import Draft, Task
+from rollout.programs.prompt import problem_text, solved_examples
+from rollout.programs.prototypers import PROTOTYPERS
+from rollout.programs.refiners import REFINERS
+from rollout.programs.review import review_here
+from rollout.programs.steps import Steps
+from rollout.programs.strategy import ProgramSettings, ProgramTrace, prototype_then_refine, refine
+from rollout.traces import Sampling
+
+LSAT = next(e for e in solved_examples() if e.format == "logic-program")
+PROBLEM, GOOD = LSAT.problem, LSAT.program
+WEAK = GOOD.replace("speaks(Levy) == Tuesday ::: Levy speaks on Tuesday.\n", "")
+"""No option holds."""
+BROKEN = GOOD.replace("speaks(Levy) == Tuesday", "speaks(Levi) == Tuesday")
+"""A name that is not declared."""
+CLASHING = GOOD.replace("speaks(Moss) != Monday", "speaks(Levy) == Friday").replace("Thursday])", "Thursday, Friday])")
+WRONG = GOOD.replace("speaks(Ito) == Monday", "speaks(Ito) == Thursday").replace(
+    "speaks(Khan) == Wednesday", "speaks(Ito) == Monday"
+)
+"""Its answer is B, and the gold one A."""
+FOLIO = next(e for e in solved_examples() if e.format == "fol")
+
+
+class Script(ScriptedPolicy):
+    """A script that keeps what it was asked, and rates texts by a table of its own."""
+
+    def __init__(self, completions: Sequence[str | Completion], ratings: dict[tuple[str, str], float] | None = None):
+        super().__init__(completions)
+        self.asked: list[str] = []
+        self.seeds: list[int] = []
+        self.guides: list[Guide | None] = []
+        self.ratings = ratings or {}
+
+    def complete(
+        self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
+    ) -> list[Completion]:
+        self.asked += prompts
+        self.seeds += seeds
+        self.guides += guides or [None] * len(prompts)
+        return super().complete(prompts, guides, seeds, sampling)
+
+    def score(self, prompts: Sequence[str], continuations: Sequence[str]) -> list[float]:
+        """Rate a program after the problem, and the problem after a program."""
+        values: list[float] = []
+        for prompt, continuation in zip(prompts, continuations, strict=True):
+            role = "reviewer" if continuation == problem_text(PROBLEM) else "coder"
+            program = prompt if role == "reviewer" else continuation
+            found = [value for (name, part), value in self.ratings.items() if name == role and part in program]
+            values.append(found[-1] if found else -50.0)
+        return values
+
+    @property
+    def left(self) -> int:
+        return len(self._left)
+
+
+def run(policy: Any, settings: ProgramSettings, problem: Problem = PROBLEM, **sampling: Any) -> list[ProgramTrace]:
+    return list(refine(policy, [problem], settings, Sampling(**sampling), seed=7, review=review_here))
+
+
+def one(script: Sequence[str | Completion], settings: ProgramSettings | None = None, **options: Any) -> ProgramTrace:
+    policy = Script(script)
+    [trace] = run(policy, settings or ProgramSettings(), **options)
+    assert policy.left == 0
+    return trace
+
+
+def purposes(trace: ProgramTrace) -> list[str]:
+    return [step["purpose"] for step in trace.steps]
+
+
+def test_a_program_that_answers_is_left_as_it_is():
+    trace = one([GOOD])
+    assert purposes(trace) == ["sample"]
+    assert (trace.review.kind, trace.review.answer, trace.backup) == ("answered", "A", None)
+    assert judge_record(trace.record())["verdict"] == "certified"
+
+
+def test_an_error_is_told_until_the_program_runs():
+    policy = Script([BROKEN, BROKEN, GOOD])
+    [trace] = run(policy, ProgramSettings())
+    assert purposes(trace) == ["sample", "error-feedback", "error-feedback"]
+    assert [step["review"]["kind"] for step in trace.steps] == ["unreadable", "unreadable", "answered"]
+    assert "line 8" in policy.asked[1]
+    assert "Levi is not declared" in policy.asked[1]
+    assert trace.program == GOOD
+    assert judge_record(trace.record())["verdict"] == "certified"
+
+
+def test_rounds_end_at_their_limit_and_the_last_program_is_judged():
+    trace = one([BROKEN] * 3, ProgramSettings(max_rounds=2))
+    assert purposes(trace) == ["sample", "error-feedback", "error-feedback"]
+    assert trace.review.kind == "unreadable"
+    assert judge_record(trace.record())["verdict"] == "malformed"
+
+
+def test_fewer_rounds_are_the_beginning_of_more():
+    short = one([BROKEN] * 2, ProgramSettings(max_rounds=1))
+    longer = one([BROKEN] * 4, ProgramSettings(max_rounds=3))
+    assert [step["seed"] for step in longer.steps][:2] == [step["seed"] for step in short.steps]
+
+
+def test_nothing_that_is_read_depends_on_the_gold_answer():
+    script = [WRONG, WEAK, BROKEN, "no program"]
+    everything = prototype_then_refine(
+        num_samples=1, prototypers=(), refiners=("self-check", "implicit", "error-feedback", "semantic"), max_rounds=1
+    )
+    checks = ["The query is wrong.", WEAK, WEAK, BROKEN, WEAK, "Answer: C"]
+    asked: list[list[str]] = []
+    for answer in ("A", "B", None):
+        policy = Script([script[0], *checks])
+        run(policy, everything, replace(PROBLEM, answer=answer))
+        asked.append(policy.asked)
+    assert asked[0] == asked[1] == asked[2]
+
+
+def test_a_wrong_answer_is_not_found_out_before_it_is_judged():
+    trace = one([WRONG])
+    assert trace.review.answer == "B"
+    assert judge_record(trace.record())["verdict"] == "refuted"
+
+
+def test_the_majority_of_the_answers_chooses():
+    settings = prototype_then_refine(num_samples=4, refiners=())
+    trace = one([BROKEN, WRONG, GOOD, f"```\n{GOOD}\n```"], settings)
+    assert trace.steps[-1] == {"purpose": "prototype", "prototyper": "majority", "chosen": 2}
+    assert trace.program == GOOD
+
+
+def test_log_probabilities_rank_programs_none_of_which_answers():
+    settings = prototype_then_refine(num_samples=3, refiners=(), backup="none")
+    misspelt = GOOD.replace("speaks(Moss) !=", "speaks(Mosss) !=")
+    ratings = {
+        ("coder", "Levi"): -10.0, ("coder", "Friday"): -12.0, ("coder", "Mosss"): -11.0,
+        ("reviewer", "Levi"): -9.0, ("reviewer", "Friday"): -6.5, ("reviewer", "Mosss"): -30.0,
+    }  # fmt: skip
+    policy = Script([BROKEN, CLASHING, misspelt], ratings)
+    [trace] = run(policy, settings)
+    rated, chosen = trace.steps[-2:]
+    assert rated == {"purpose": "rate", "coder": [-10.0, -12.0, -11.0], "reviewer": [-9.0, -6.5, -30.0]}
+    assert (chosen["prototyper"], chosen["chosen"]) == ("coder-reviewer", 1)
+    assert trace.program == CLASHING
+
+
+def test_either_side_of_the_product_can_decide_the_ranking():
+    settings = prototype_then_refine(num_samples=2, refiners=(), backup="none", prototypers=("coder-reviewer",))
+    for coder, reviewer, chosen in (((-5, -9), (-6, -6), 0), ((-5, -5), (-8, -6), 1), ((-5, -9), (-9, -4), 1)):
+        ratings = {
+            ("coder", "Levi"): coder[0], ("coder", "Friday"): coder[1],
+            ("reviewer", "Levi"): reviewer[0], ("reviewer", "Friday"): reviewer[1],
+        }  # fmt: skip
+        [trace] = run(Script([BROKEN, CLASHING], ratings), settings)
+        assert trace.steps[-1]["chosen"] == chosen
+
+
+def test_a_policy_that_cannot_rate_is_named():
+    settings = prototype_then_refine(num_samples=2, refiners=(), backup="none")
+    with pytest.raises(InputError, match="ScriptedPolicy does not tell"):
+        run(ScriptedPolicy([BROKEN, BROKEN]), settings)
+
+
+def test_a_random_prototype_comes_from_the_seed():
+    settings = prototype_then_refine(num_samples=5, prototypers=("random",), refiners=(), backup="none")
+    chosen = [one([GOOD] * 5, settings).steps[-1]["chosen"] for _ in range(2)]
+    assert chosen[0] == chosen[1]
+    seen = {
+        trace.steps[-1]["chosen"]
+        for trace in run(Script([GOOD] * 60), settings, samples_per_problem=12)
+    }
+    assert len(seen) > 1
+
+
+def test_refiners_of_the_paper_speak_in_their_order_while_there_is_no_answer():
+    settings = prototype_then_refine(num_samples=1, backup="none", max_rounds=2)
+    policy = Script([WEAK, WEAK, BROKEN, GOOD])
+    [trace] = run(policy, settings)
+    assert purposes(trace)[-3:] == ["implicit", "consistency", "error-feedback"]
+    assert "takes for granted" in policy.asked[1]
+    assert "declared" in policy.asked[2].rpartition(" Request\n")[2]
+    assert "no option holds: the constraints are too weak" in policy.asked[3]
+    assert [step.get("kept") for step in trace.steps[-3:]] == [True, False, True]
+    assert trace.program == GOOD
+
+
+def test_a_refinement_that_comes_less_far_is_dropped():
+    trace = one([WEAK, BROKEN], ProgramSettings(refiners=("semantic",), max_rounds=1))
+    assert trace.steps[-1]["kept"] is False
+    assert trace.program == WEAK
+
+
+def test_the_semantic_refiner_shows_what_differs_or_clashes():
+    settings = ProgramSettings(refiners=("semantic",), max_rounds=3)
+    policy = Script([WEAK, CLASHING, GOOD])
+    [trace] = run(policy, settings)
+    weak, clashing = policy.asked[1:]
+    assert "because the constraints allow: speaks(Ito) = " in weak
+    assert "the same as before, but" in weak
+    assert "These constraints cannot hold together" in clashing
+    assert "`speaks(Levy) == Tuesday`; `speaks(Levy) == Friday`" in clashing
+    assert trace.review.answer == "A"
+
+
+def test_a_self_check_can_pass_a_program_or_have_it_mended():
+    settings = ProgramSettings(refiners=("self-check",))
+    passed = one([GOOD, "FAITHFUL"], settings)
+    assert purposes(passed) == ["sample", "self-check"]
+    mended = one([WRONG, "Option A is another one.", GOOD], settings)
+    assert purposes(mended) == ["sample", "self-check", "self-check-mend"]
+    assert mended.program == GOOD
+    assert "Option A is another one." in mended.steps[-1]["asked"]
+
+
+def test_strict_feedback_goes_on_where_an_answer_could_not_be_certified():
+    trivial = GOOD.replace("is_valid(speaks(Moss) == Thursday)", "is_valid(speaks(Moss) == Moss)")
+    unsaid = GOOD.replace("is_valid(speaks(Ito) == Monday)", "is_valid(speaks(Levy) == Tuesday)")
+    assert trivial != GOOD
+    assert purposes(one([unsaid])) == ["sample"]
+    policy = Script([unsaid, GOOD])
+    [trace] = run(policy, ProgramSettings(depth="strict"))
+    assert purposes(trace) == ["sample", "error-feedback"]
+    assert "does not speak of what its text names" in policy.asked[1]
+
+
+def test_a_back_up_answer_stands_beside_the_program_and_is_never_certified():
+    broken = ProgramSettings(refiners=(), backup="llm")
+    trace = one([BROKEN, "Ito is first.\nAnswer: A"], broken)
+    record = trace.record()
+    assert record["backup"] == {"kind": "llm", "answer": "A"}
+    verdict = judge_record(record)
+    assert (verdict["verdict"], verdict["answer"]) == ("malformed", None)
+    assert one([BROKEN, "no idea"], broken).backup == {"kind": "llm", "answer": None}
+    assert one([GOOD], broken).backup is None
+
+
+def test_a_random_back_up_is_one_of_the_answers_and_comes_from_the_seed():
+    settings = ProgramSettings(refiners=(), backup="random")
+    drawn = [trace.backup["answer"] for trace in run(Script(["?"] * 40), settings, samples_per_problem=40)]  # type: ignore[index]
+    assert set(drawn) == set("ABCDE")
+    assert drawn == [t.backup["answer"] for t in run(Script(["?"] * 40), settings, samples_per_problem=40)]  # type: ignore[index]
+    open_world = Problem("p", "mine", "A cat is warm.", "Is it?")
+    answers = {t.backup["answer"] for t in run(Script(["?"] * 30), settings, open_world, samples_per_problem=30)}  # type: ignore[index]
+    assert answers == {"true", "false", "unknown"}
+
+
+def test_a_trace_keeps_ids_only_of_a_program_that_answers_the_prompt():
+    written = Completion(f"{GOOD}\n", (1, 2, 3), True)
+    direct = one([written]).record()
+    assert (direct["completion"], direct["completion_ids"], direct["finished"]) == (GOOD, [1, 2, 3], True)
+    fenced = one([replace(written, text=f"```\n{GOOD}\n```")]).record()
+    assert (fenced["completion"], fenced["completion_ids"]) == (GOOD, [])
+    mended = one([Completion(BROKEN, (9,), True), written]).record()
+    assert (mended["completion"], mended["completion_ids"]) == (GOOD, [])
+    assert [step["completion_ids"] for step in mended["steps"]] == [[9], [1, 2, 3]]
+    assert mended["prompt"].endswith(f"{problem_text(PROBLEM)}\n### Reply\n")
+
+
+def test_a_program_that_was_cut_off_is_told_so():
+    policy = Script([Completion(GOOD[:300], (1,), False), GOOD])
+    [trace] = run(policy, ProgramSettings())
+    assert "cut off by the length limit" in policy.asked[1]
+    assert trace.finished
+
+
+def test_a_critic_that_fails_ends_the_attempt():
+    def failing(submissions: Any) -> Any:
+        return [replace(r, kind="error", reason="critic_failed") for r in review_here(submissions)]
+
+    [ended] = refine(Script([BROKEN]), [PROBLEM], ProgramSettings(), Sampling(), seed=0, review=failing)
+    assert purposes(ended) == ["sample"]
+
+
+def test_languages_come_from_the_data_set_or_the_settings():
+    policy = Script([FOLIO.program, FOLIO.program])
+    traces = list(
+        refine(policy, [FOLIO.problem, PROBLEM], ProgramSettings(refiners=()), Sampling(), seed=0, review=review_here)
+    )
+    assert [trace.format for trace in traces] == ["fol", "logic-program"]
+    assert one([FOLIO.program], ProgramSettings(format="fol", refiners=())).format == "fol"
+    other = Problem("p", "mine", "A cat is warm.", "Is it?")
+    assert one([FOLIO.program], ProgramSettings(refiners=()), problem=other).format == "fol"
+
+
+def test_a_refiner_and_a_prototyper_are_added_by_a_small_function(monkeypatch: pytest.MonkeyPatch):
+    def last(task: Task, drafts: Sequence[Draft]) -> int:
+        return len(drafts) - 1
+
+    def shout(task: Task, draft: Draft) -> Steps[Completion | None]:
+        return (yield from task.ask("shout", task.about(draft, "AGAIN!")))
+
+    monkeypatch.setitem(PROTOTYPERS, "last", last)
+    monkeypatch.setitem(REFINERS, "shout", shout)
+    trace = one([GOOD, BROKEN, GOOD], ProgramSettings(num_samples=2, prototypers=("last",), refiners=("shout",)))
+    assert purposes(trace) == ["sample", "sample", "prototype", "shout"]
+    assert trace.program == GOOD
+
+
+def test_constrained_writing_holds_programs_and_nothing_else_to_the_grammar():
+    settings = ProgramSettings(refiners=("self-check",), backup="llm", constrained=True)
+    policy = Script([BROKEN, "Something is wrong.", BROKEN, "Answer: A"])
+    [trace] = run(policy, settings)
+    assert purposes(trace) == ["sample", "self-check", "self-check-mend", "backup"]
+    assert [guide is not None for guide in policy.guides] == [True, False, True, False]
+    assert trace.record()["sampling"]["decoding"] == "guided"
+
+
+def test_what_is_over_is_yielded_before_a_policy_fails():
+    class Failing(Script):
+        def complete(self, *arguments: Any, **options: Any) -> list[Completion]:
+            if self.left == 0:
+                raise Interrupted([None], RunFailed("the server is gone"))
+            return super().complete(*arguments, **options)
+
+    seen: list[ProgramTrace] = []
+    with pytest.raises(RunFailed, match="the server is gone"):
+        seen.extend(
+            refine(
+                Failing([GOOD, BROKEN]), [PROBLEM, replace(PROBLEM, id="q")], ProgramSettings(), Sampling(),
+                seed=0, review=review_here,
+            )  # fmt: skip
+        )
+    assert [trace.program for trace in seen] == [GOOD]
+
+
+def test_attempts_do_not_depend_on_their_neighbours():
+    alone = one([BROKEN, GOOD])
+    policy = Script([BROKEN, BROKEN, GOOD, GOOD])
+    both = list(
+        refine(policy, [PROBLEM, replace(PROBLEM, id="q")], ProgramSettings(), Sampling(), seed=7, review=review_here)
+    )
+    assert both[0].record() == alone.record()
+    assert both[1].seed != alone.seed
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"format": "guided"}, "format: 'guided'"),
+        ({"refiners": ("hope",)}, "refiners: 'hope'"),
+        ({"prototypers": ("hope",)}, "prototypers: 'hope'"),
+        ({"backup": "hope"}, "backup: 'hope'"),
+        ({"num_samples": 0}, "num_samples: 0"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(changes: dict[str, Any], named: str):
+    with pytest.raises(InputError, match=named):
+        ProgramSettings(**changes)
+
+
+def test_the_prompt_opens_with_two_examples_of_the_same_data_set():
+    policy = Script([GOOD])
+    [trace] = run(policy, ProgramSettings())
+    assert policy.asked[0] == trace.prompt
+    assert trace.prompt.count("### Reply") == 3
+    assert "answer" not in as_text([]).lower()

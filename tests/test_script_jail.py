@@ -1,0 +1,246 @@
+"""The jail: each layer holds, arbitrary Python inside reaches nothing, and nothing outlives its time or its parent."""
+
+import hashlib
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from critics.scripts import jail_examination
+from critics.scripts.jail import LAYERS, MAX_ANSWER, RAISED, Died, Overran, Returned, run_jailed
+from critics.scripts.jail_examination import FRIGHTENING, TRIALS, holds, missing_layers, usable_layers
+
+pytestmark = pytest.mark.skipif(
+    bool(missing_layers()), reason=f"this machine has no whole jail: {', '.join(missing_layers())}"
+)
+LIMIT_S = 0.6
+HOSTILE = {
+    "write a file": "open('loot', 'w').write('x')",
+    "append to a file": "open('keep', 'a').write('x')",
+    "remove a file": "import os\nos.remove('keep')",
+    "rename a file": "import os\nos.rename('keep', 'kept')",
+    "change a mode": "import os\nos.chmod('keep', 0)",
+    "truncate a file": "import os\nos.truncate('keep', 0)",
+    "make a folder": "import os\nos.mkdir('loot')",
+    "link a file": "import os\nos.symlink('keep', 'loot')",
+    "read a file": "say(open('keep').read())",
+    "list a folder": "import os\nsay(str(os.listdir('/')))",
+    "read another process": "say(open('/proc/self/environ').read())",
+    "run a shell": "import os\nif os.system('touch loot') != 0:\n    raise OSError",
+    "run a program": "import os\nos.execv('/bin/sh', ['sh', '-c', 'touch loot'])",
+    "start a process": "import subprocess\nsubprocess.run(['touch', 'loot'])",
+    "fork": "import os\nif os.fork() == 0:\n    import time\n    time.sleep(600)",
+    "fork without end": "import os\nwhile True:\n    os.fork()",
+    "start a thread": "import threading\nthreading.Thread(target=open, args=('loot', 'w')).start()",
+    "kill the parent": "import os\nos.kill(os.getppid(), 9)",
+    "kill everything": "import os\nos.kill(-1, 15)",
+    "stop the parent": "import os\nos.kill(os.getppid(), 19)",
+    "trace the parent": "import ctypes, os\nif ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0):\n    raise OSError",
+    "open a socket": "import socket\nsocket.create_connection(('127.0.0.1', 22))",
+    "listen": "import socket\ns = socket.socket()\ns.bind(('', 0))",
+    "talk to a local service": "import socket\nsocket.socket(socket.AF_UNIX).connect('/run/service')",
+    "write to every descriptor": "import os\nfor n in range(3, 64):\n    try:\n        os.write(n, b'')\n"
+    "    except OSError:\n        pass\nos.write(1, b'x')",
+    "read from a descriptor": "import os\nos.read(0, 1)",
+    "make code": "import mmap\nmmap.mmap(-1, 4096, prot=7)",
+    "raise its limits": "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (99, 99))",
+    "go round Python": "import ctypes\nif ctypes.CDLL(None).rename(b'keep', b'kept') != 0:\n    raise OSError",
+    "import something new": "import wave",
+    "make shared memory": "from multiprocessing import shared_memory\nshared_memory.SharedMemory('loot', True, 10)",
+}  # fmt: skip
+"""Python that is executed as it stands, inside the jail; all of it ends in an error."""
+
+
+def hosted(code: str) -> Callable[[], bytes]:
+    """Return a task that executes code with nothing between it and the jail."""
+
+    def task() -> bytes:
+        said: list[str] = []
+        try:
+            exec(code, {"say": said.append})
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it is what is to be seen
+            return f"failed {type(error).__name__}".encode()
+        return f"done {''.join(said)}".encode()
+
+    return task
+
+
+def host(folder: Path) -> tuple[str, set[str], set[str]]:
+    """Return a digest of a folder with contents and modes, this process's children, and its descriptors."""
+    files = sorted(folder.rglob("*"))
+    seen = [(str(p), p.lstat().st_mode, p.lstat().st_size, p.read_bytes() if p.is_file() else b"") for p in files]
+    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text(encoding="ascii").split()
+    listed = os.listdir("/proc/self/fd")  # noqa: PTH208
+    links = [Path(f"/proc/self/fd/{name}") for name in listed]
+    open_now = {f"{link.name} {link.readlink()}" for link in links if link.exists()}
+    return hashlib.sha256(repr(seen).encode()).hexdigest(), set(children), open_now
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "keep").write_text("secret", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_layer_holds_and_its_trial_finds_where_it_does_not(layer: str):
+    assert holds(layer)
+    bare = run_jailed(lambda: b"held" if TRIALS[layer]() else b"broken", limit_s=5, layers=())
+    assert bare == Returned(b"broken") or layer == "privileges"
+
+
+def test_nothing_that_code_inside_does_is_seen_outside(folder: Path):
+    before = host(folder)
+    ended = {name: run_jailed(hosted(code), limit_s=LIMIT_S) for name, code in HOSTILE.items()}
+    assert host(folder) == before
+    done = {name: end for name, end in ended.items() if isinstance(end, Returned) and end.answer[:4] == b"done"}
+    assert not done
+
+
+def test_without_the_jail_the_same_code_would_be_seen(folder: Path):
+    before = host(folder)
+    assert run_jailed(hosted(HOSTILE["write a file"]), limit_s=LIMIT_S, layers=()) == Returned(b"done ")
+    assert host(folder) != before
+
+
+def test_no_secret_is_in_the_environment(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CERTISTAR_TEST_KEY", "secret")
+    task = hosted("import os\nsay(os.environ.get('CERTISTAR_TEST_KEY', 'nothing'))")
+    assert run_jailed(task, limit_s=LIMIT_S) == Returned(b"done nothing")
+
+
+BOMBS = {
+    "a loop": "while True:\n    pass",
+    "a deaf loop": "import signal\nfor n in range(1, 30):\n    try:\n        signal.signal(n, signal.SIG_IGN)\n"
+    "    except OSError:\n        pass\nwhile True:\n    pass",
+    "sleep": "import time\ntime.sleep(600)",
+    "a closed pipe": "import os\nos.closerange(0, 64)\nwhile True:\n    pass",
+    "memory": "x = []\nwhile True:\n    x.append(bytearray(2**22))",
+    "a large number": "10 ** 10 ** 9",
+    "output": "while True:\n    say('x' * 10 ** 6)",
+    "recursion": "import sys\nsys.setrecursionlimit(10 ** 9)\nf = lambda: f()\nf()",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_ends_within_its_limit_and_half_a_second(name: str):
+    def takes_too_long() -> bool:
+        start = time.monotonic()
+        ended = run_jailed(hosted(BOMBS[name]), limit_s=LIMIT_S)
+        assert not isinstance(ended, Returned) or ended.answer.startswith(b"failed")
+        return time.monotonic() - start > LIMIT_S + 0.5
+
+    # A busy machine may be late; a jail that does not kill is late every time.
+    assert not all(takes_too_long() for _ in range(3))
+
+
+def test_an_answer_without_end_is_cut_off():
+    assert run_jailed(lambda: b"x" * (MAX_ANSWER + 2**17), limit_s=5) == Overran()
+
+
+def test_a_task_that_raises_and_one_that_exits_say_nothing():
+    assert run_jailed(lambda: 1 // 0, limit_s=LIMIT_S) == Died(RAISED)  # type: ignore[arg-type]
+    assert run_jailed(lambda: os._exit(7), limit_s=LIMIT_S) == Died(7)
+    assert isinstance(run_jailed(lambda: os.abort(), limit_s=LIMIT_S), Died)
+
+
+def test_a_layer_that_cannot_be_entered_ends_the_child(monkeypatch: pytest.MonkeyPatch):
+    def missing(_cell: object) -> None:
+        raise OSError("not on this kernel")
+
+    monkeypatch.setattr("critics.scripts.jail.LAYERS", {**LAYERS, "landlock": missing})
+    assert run_jailed(lambda: b"ran", limit_s=LIMIT_S) == Died(RAISED)
+
+
+def test_z3_decides_inside():
+    import z3  # before the fork: nothing can be imported inside
+
+    def decide() -> bytes:
+        context = z3.Context()
+        x, y, z = (z3.Int(name, context) for name in "xyz")
+        solver = z3.SimpleSolver(ctx=context)
+        solver.add(z3.Distinct(x, y, z), *(z3.And(v >= 1, v <= 3) for v in (x, y, z)), x < z, y == 3, x != 1)
+        return str(solver.check()).encode()
+
+    assert run_jailed(decide, limit_s=5) == Returned(b"unsat")
+
+
+def test_the_jail_works_where_little_is_allowed_already():
+    def narrow() -> bytes:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        highest = max(map(int, os.listdir("/proc/self/fd")))  # noqa: PTH208
+        resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 4, highest + 4))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        inside = run_jailed(lambda: b"inside", limit_s=LIMIT_S)
+        return inside.answer if isinstance(inside, Returned) else b"nothing"
+
+    assert run_jailed(narrow, limit_s=5, layers=()) == Returned(b"inside")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_the_jail_works_without_privileges():
+    def unprivileged() -> bytes:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+        return b"whole" if all(map(holds, LAYERS)) else b"broken"
+
+    assert run_jailed(unprivileged, limit_s=10, layers=()) == Returned(b"whole")
+
+
+def test_a_child_dies_with_its_parent():
+    code = "from critics.scripts.jail import run_jailed\ndef f():\n    while True: pass\nrun_jailed(f, limit_s=600)"
+    parent = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[1])
+    listed = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+    try:
+        child = ""
+        while not child:
+            assert parent.poll() is None
+            child = listed.read_text(encoding="ascii").strip()
+            time.sleep(0.01)
+        while _has_descriptors(child):
+            time.sleep(0.01)
+    finally:
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+    deadline = time.monotonic() + 20
+    while _is_alive(child):
+        assert time.monotonic() < deadline, "the child outlives its parent"
+        time.sleep(0.02)
+
+
+def _has_descriptors(pid: str) -> bool:
+    """Say whether a child still has more than its pipe: then it is on its way into the jail."""
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd")) > 1  # noqa: PTH208
+    except OSError:
+        return True
+
+
+def _is_alive(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_where_a_layer_is_missing_there_is_no_jail_unless_one_asks_for_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(jail_examination, "missing_layers", lambda: ("landlock",))
+    assert usable_layers() is None
+    monkeypatch.setenv(FRIGHTENING, "1")
+    assert usable_layers() is None
+    monkeypatch.setenv(FRIGHTENING, "yes")
+    assert usable_layers() == tuple(layer for layer in LAYERS if layer != "landlock")
+
+
+def test_a_layer_that_lets_things_through_is_missing(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("critics.scripts.jail.LAYERS", {**LAYERS, "seccomp": lambda _cell: None})
+    assert not holds("seccomp")
+    assert holds("landlock")

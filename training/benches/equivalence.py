@@ -1,0 +1,145 @@
+"""Deciding equivalences of generated formulas with counterparts made here, and generating the formulas.
+
+`*_ms` is deciding alone, from trees, with the witness of a difference evaluated; reading the two texts is a row of its
+own. The median and the 99th percentile are over pairs, each pair's time a median of repeats. `strings_per_s` is how
+many formulas the generators of the paper's grammars make, balanced and without duplicates; `judged_per_s` how many
+attempts of all languages the critic judges, reading and certificates included.
+"""
+
+import json
+import random
+import statistics
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+from critics.equivalence.critic import judge_equivalence
+from critics.equivalence.first_order import decide_first_order
+from critics.equivalence.language import Language, read_expression, read_formula
+from critics.equivalence.outcome import Undecided
+from critics.equivalence.pair import decide_regex
+from critics.equivalence.propositional import decide_propositional
+from critics.equivalence.regex import Regex, read_regex, write_regex
+from critics.fol.printing import canonical
+from critics.fol.syntax import Formula
+from critics.problem import Attempt, Problem
+from rollout.formulas.generator import generate
+from rollout.formulas.languages import (
+    FirstOrderFormulas,
+    Formulas,
+    PropositionalFormulas,
+    RegularExpressions,
+    ThreeCnfFormulas,
+)
+from training.benches.counterparts import formula_counterpart, regex_counterpart
+from training.benches.timing import Row, Timing, interleaved
+
+NUM_PAIRS = 200
+"""Of each language; a hundredth of them are two."""
+MAX_REPEATS = 5
+GENERATORS: tuple[Formulas, ...] = (
+    ThreeCnfFormulas(),
+    PropositionalFormulas(),
+    FirstOrderFormulas(),
+    RegularExpressions(),
+)
+"""Of the paper's five data sets those that need no lexicon."""
+
+
+def equivalence(repeats: int) -> list[Row]:
+    """Measure propositional, first-order and regular pairs, and their generators."""
+    n = max(1, min(repeats, MAX_REPEATS))
+    num = min(NUM_PAIRS, 20 * repeats)
+    propositional = _formula_pairs(PropositionalFormulas(), num)
+    first_order = _formula_pairs(FirstOrderFormulas(), num)
+    regexes = _regex_pairs(num)
+    ms = _decided_ms(decide_first_order, first_order, n)
+    texts = [
+        *((Language.PROPOSITIONAL, canonical(left), canonical(right)) for left, right in propositional),
+        *((Language.FIRST_ORDER, canonical(left), canonical(right)) for left, right in first_order),
+        *((Language.REGEX, write_regex(left), write_regex(right)) for left, right in regexes),
+    ]
+    undecided = sum(isinstance(decide_first_order(*pair), Undecided) for pair in first_order)
+    return [
+        Row("propositional_ms", _median(_decided_ms(decide_propositional, propositional, n)), "ms", None, n * num),
+        Row("first_order_ms", _median(ms), "ms", None, n * num),
+        Row("first_order_p99_ms", _percentile_99(ms), "ms", None, n * num),
+        Row("first_order_undecided", undecided / num, "share", None, num),
+        Row("regex_ms", _median(_decided_ms(decide_regex, regexes, n)), "ms", None, n * num),
+        Row("reading_ms", _reading_ms(texts, n), "ms", None, n * len(texts)),
+        Row("judged_per_s", _judged_per_s(texts), "1/s", None, len(texts)),
+        Row("strings_per_s", _strings_per_s(10 * num), "1/s", None, 10 * num * len(GENERATORS)),
+    ]
+
+
+def _formula_pairs(config: Formulas, num: int) -> list[tuple[Formula, Formula]]:
+    made = [read_formula(text, config.language).formula for text in _texts(config, num)]
+    return [(formula, formula_counterpart(_rng(config, i), formula)) for i, formula in enumerate(made)]
+
+
+def _regex_pairs(num: int) -> list[tuple[Regex, Regex]]:
+    config = RegularExpressions()
+    made = map(read_regex, _texts(config, num))
+    return [(regex, regex_counterpart(_rng(config, i), regex)) for i, regex in enumerate(made)]
+
+
+def _texts(config: Formulas, num: int) -> list[str]:
+    return [problem.formal.goal for problem in generate(config, num, seed=0) if problem.formal is not None]
+
+
+def _rng(config: Formulas, number: int) -> random.Random:
+    return random.Random(f"bench equivalence {config.name} {number}")
+
+
+def _decided_ms(decide: Callable[[Any, Any], Any], pairs: Sequence[tuple[Any, Any]], repeats: int) -> list[float]:
+    """Return each pair's time."""
+    timings = [
+        Timing(str(number), lambda pair=pair: _seconds(lambda: decide(*pair))) for number, pair in enumerate(pairs)
+    ]
+    return [seconds * 1e3 for seconds in interleaved(timings, repeats).values()]
+
+
+def _reading_ms(texts: Sequence[tuple[Language, str, str]], repeats: int) -> float:
+    """Return the median time of reading both sides of a pair."""
+    timings = [
+        Timing(
+            str(number),
+            lambda texts=texts: _seconds(lambda: [read_expression(text, texts[0]) for text in texts[1:]]),
+        )
+        for number, texts in enumerate(texts)
+    ]
+    return _median([*interleaved(timings, repeats).values()]) * 1e3
+
+
+def _judged_per_s(texts: Sequence[tuple[Language, str, str]]) -> float:
+    """Return how many attempts of all languages are judged a second, reading and certificates included."""
+    problem = Problem("bench", "autoeval", "", "")
+    attempts = [
+        Attempt(
+            str(number), problem, "equivalence", json.dumps({"language": language.value, "left": one, "right": other})
+        )
+        for number, (language, one, other) in enumerate(texts)
+    ]
+    return len(attempts) / _seconds(lambda: [judge_equivalence(problem, attempt) for attempt in attempts])
+
+
+def _strings_per_s(num: int) -> float:
+    """Return how many formulas are generated a second, as many of each data set."""
+    for config in GENERATORS:
+        # The tables of a grammar are made once.
+        _texts(config, 1)
+    return num * len(GENERATORS) / _seconds(lambda: [_texts(config, num) for config in GENERATORS])
+
+
+def _median(values: Sequence[float]) -> float:
+    return statistics.median(values)
+
+
+def _percentile_99(values: Sequence[float]) -> float:
+    return sorted(values)[max(0, -(-99 * len(values) // 100) - 1)]
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = perf_counter()
+    work()
+    return perf_counter() - began
