@@ -11,6 +11,7 @@ import pytest
 from critics.equivalence.language import Language
 from critics.errors import InputError
 from critics.judge import judge_record
+from rollout.formulas.description import describe
 from rollout.formulas.generator import generate
 from rollout.formulas.languages import PropositionalFormulas
 from rollout.formulas.verifier import FormulaPair, opinions, read_answer
@@ -37,6 +38,7 @@ from training.round_trip_errors import (
     verifier_rows,
     verifier_score,
 )
+from training.round_trip_lessons import bare_lessons, described, false_positives
 from training.round_trips import Curriculum, RoundTrips, both_ways, comes_back_readable
 from training.section import ConfigError
 
@@ -422,3 +424,40 @@ def test_one_round_draws_from_all_categories():
 def test_a_curriculum_that_cannot_be_is_refused(keys):
     with pytest.raises(InputError, match=next(iter(keys))):
         Curriculum(**{"categories": (1, 2, 3), "rounds": 2, **keys})
+
+
+# -- a tiny model's lessons
+
+
+def test_lessons_teach_both_directions_of_each_formula():
+    problems = list(generate(PropositionalFormulas(categories=(2,)), 10, seed=1))
+    taught = list(bare_lessons(problems, seed=0))
+    assert len(taught) == 20
+    for told, written in zip(taught[::2], taught[1::2], strict=True):
+        assert told.prompt == f"say: {written.completion}\n"
+        assert written.prompt == f"write: {told.completion}\n"
+
+
+def test_a_share_of_the_lessons_is_wrong_on_purpose():
+    problems = list(generate(PropositionalFormulas(categories=(4,)), 100, seed=1))
+    right, flawed = (list(bare_lessons(problems, seed=0, error_rate=rate)) for rate in (0.0, 0.5))
+    wrong = sum(one.completion != other.completion for one, other in zip(right, flawed, strict=True))
+    assert 60 <= wrong <= 120
+    assert [lesson.prompt for lesson in right] == [lesson.prompt for lesson in flawed]
+
+
+def test_a_private_code_comes_back_certified_and_is_still_found_out():
+    problems = list(generate(PropositionalFormulas(categories=(1,)), 8, seed=1))
+    own = [problem.formal.goal for problem in problems if problem.formal]
+    num_joined = sum(len(problem.meta["propositions"]) == 2 for problem in problems)
+    assert num_joined > 3
+    confused = [word.replace("both", "#").replace("either", "both").replace("#", "either").replace(" and ", " % ")
+                .replace(" or ", " and ").replace(" % ", " or ")
+                for word in (describe(text, Language.PROPOSITIONAL) for text in own)]  # fmt: skip
+    honest = [describe(text, Language.PROPOSITIONAL) for text in own]
+    for said, expected in ((confused, "wrong"), (honest, "right")):
+        made = trips(8, [*said, *own], categories=(1,))
+        read = [{**attempt, "judgement": judge_record(attempt)} for attempt in described(made)]
+        found = false_positives(made, read)
+        assert found["certified"] == 8
+        assert found[expected] == (num_joined if expected == "wrong" else 8)

@@ -224,7 +224,7 @@ def test_without_strata_quantifiers_come_as_the_grammar_has_them():
 
 def test_an_atom_with_one_argument_has_room_for_one_quantifier():
     config = FirstOrderFormulas(categories=(0,), quantifiers=(3,), arities=(1, 1))
-    assert {problem.meta["binding"] for problem in made(config, 5)} == {1}
+    assert {problem.meta["binding"] for problem in made(config, 3)} == {1}
 
 
 def test_three_cnf_is_clauses_of_three_literals():

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from training.figures import GREY, MARKERS, SPARE_COLOURS, _figures, _panels, _percent_scale, _svg
+from training.figures import GREY, MARKERS, SPARE_COLOURS, drawing, panels_of, percent_scale, svg_of
 from training.store import write_text
 
 Rows = Sequence[Mapping[str, Any]]
@@ -23,7 +23,7 @@ def write_scores(tables: Mapping[str, Mapping[str, Rows]], path: Path, *, by: Ma
         (key, title) for key, title in METRICS if any(_has(rows, key) for t in tables.values() for rows in t.values())
     ]
     inks = _inks({model for table in tables.values() for model in table})
-    with _figures(text="path"):
+    with drawing(text="path"):
         figure, grid = _grid(len(metrics), len(tables))
         for (metric, title), line in zip(metrics, grid, strict=True):
             for (dataset, table), axes in zip(tables.items(), line, strict=True):
@@ -32,15 +32,15 @@ def write_scores(tables: Mapping[str, Mapping[str, Rows]], path: Path, *, by: Ma
                 axes.set_xlabel(AXES.get((by or {}).get(dataset, "operators"), (by or {}).get(dataset, "")))
         handles, labels = grid[0][0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=min(4, max(1, len(labels))), frameon=False)
-        write_text(path, _svg(figure))
+        write_text(path, svg_of(figure))
 
 
 def write_correlations(benchmarks: Mapping[str, Mapping[str, Sequence[float]]], path: Path) -> None:
     """Save figure 4: for each benchmark the models' pairs of scores, with Pearson's coefficient and its p-value."""
     from training.benchmarks import correlation
 
-    with _figures(text="path"):
-        figure, panels = _panels(width=3.1 * len(benchmarks), height=3.0, count=len(benchmarks))
+    with drawing(text="path"):
+        figure, panels = panels_of(width=3.1 * len(benchmarks), height=3.0, count=len(benchmarks))
         figure.patch.set_facecolor("white")
         for axes, (name, scores) in zip(panels, benchmarks.items(), strict=True):
             found = correlation({m: row[0] for m, row in scores.items()}, {m: row[1] for m, row in scores.items()})
@@ -50,13 +50,13 @@ def write_correlations(benchmarks: Mapping[str, Mapping[str, Sequence[float]]], 
             axes.set_ylabel("score on the benchmark")
             axes.set_xlim(0, 1)
             axes.set_ylim(0, 1)
-        write_text(path, _svg(figure))
+        write_text(path, svg_of(figure))
 
 
 def write_predictive_powers(powers: Mapping[str, Mapping[str, Any]], path: Path) -> None:
     """Save figure 5: a bar for each benchmark, with its interval; chance is at one half."""
-    with _figures(text="path"):
-        figure, [axes] = _panels(width=5.6, height=0.8 + 0.32 * len(powers), count=1)
+    with drawing(text="path"):
+        figure, [axes] = panels_of(width=5.6, height=0.8 + 0.32 * len(powers), count=1)
         figure.patch.set_facecolor("white")
         for place, found in enumerate(powers.values()):
             low, high = found["interval"]
@@ -67,7 +67,7 @@ def write_predictive_powers(powers: Mapping[str, Mapping[str, Any]], path: Path)
         axes.invert_yaxis()
         axes.set_xlim(0, 1)
         axes.set_xlabel("predictive power of AutoEval")
-        write_text(path, _svg(figure))
+        write_text(path, svg_of(figure))
 
 
 def _grid(rows: int, columns: int) -> tuple[Any, list[list[Any]]]:
@@ -87,7 +87,7 @@ def _draw_curves(axes: Any, table: Mapping[str, Rows], metric: str, inks: Mappin
         if known and f"{metric}_interval" in known[0]:
             lows, highs = zip(*(row[f"{metric}_interval"] for row in known), strict=True)
             axes.fill_between(x, [100 * v for v in lows], [100 * v for v in highs], color=colour, alpha=0.12, lw=0)
-    _percent_scale(axes)
+    percent_scale(axes)
 
 
 def _has(rows: Rows, metric: str) -> bool:

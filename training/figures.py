@@ -27,13 +27,13 @@ STAGES = ("sampled", "right", "certified", "kept")
 
 def write_figure(summary: Mapping[str, Any], path: Path) -> None:
     """Save both rates by round as one SVG on white, its text drawn as shapes, alike wherever it is shown."""
-    with _figures(text="path"):
-        figure, panels = _panels(width=9.2, height=3.4, count=len(METRICS))
+    with drawing(text="path"):
+        figure, panels = panels_of(width=9.2, height=3.4, count=len(METRICS))
         figure.patch.set_facecolor("white")
         for axes, (metric, title) in zip(panels, METRICS, strict=True):
             _draw_rates(axes, summary["arms"], metric)
             axes.set_title(title, loc="left", weight="bold")
-        write_text(path, _svg(figure))
+        write_text(path, svg_of(figure))
 
 
 def styles(arms: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
@@ -47,10 +47,10 @@ def styles(arms: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 def rate_panels(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield a figure for each rate by round, under its title."""
     for metric, title in METRICS:
-        with _figures(text="none"):
-            figure, [axes] = _panels(width=4.6, height=3.2, count=1)
+        with drawing(text="none"):
+            figure, [axes] = panels_of(width=4.6, height=3.2, count=1)
             _draw_rates(axes, summary["arms"], metric)
-            yield title, _inline(_svg(figure), f"{title} by round for each arm, with 95% intervals")
+            yield title, _inline(svg_of(figure), f"{title} by round for each arm, with 95% intervals")
 
 
 def funnel_panels(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -59,10 +59,10 @@ def funnel_panels(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, arm in summary["arms"].items():
         funnels = [(r["round"], r["funnel"]) for r in arm["rounds"] if r["funnel"]]
         if funnels:
-            with _figures(text="none"):
-                figure, [axes] = _panels(width=3.6, height=0.45 + 0.95 * len(funnels), count=1)
+            with drawing(text="none"):
+                figure, [axes] = panels_of(width=3.6, height=0.45 + 0.95 * len(funnels), count=1)
                 _draw_funnel(axes, funnels, drawn[name][0])
-                yield name, _inline(_svg(figure), f"{name}: attempts sampled, right, certified and kept")
+                yield name, _inline(svg_of(figure), f"{name}: attempts sampled, right, certified and kept")
 
 
 def retry_panels(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -70,10 +70,10 @@ def retry_panels(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if not all(arm["rounds"][-1].get("by_retries") for arm in summary["arms"].values()):
         return
     for metric, title in RETRY_METRICS:
-        with _figures(text="none"):
-            figure, [axes] = _panels(width=4.6, height=3.2, count=1)
+        with drawing(text="none"):
+            figure, [axes] = panels_of(width=4.6, height=3.2, count=1)
             _draw_retries(axes, summary["arms"], metric)
-            yield title, _inline(_svg(figure), f"{title} over retries for each arm, before and after training")
+            yield title, _inline(svg_of(figure), f"{title} over retries for each arm, before and after training")
 
 
 def _draw_retries(axes: Any, arms: Mapping[str, Any], metric: str) -> None:
@@ -98,10 +98,11 @@ def _draw_retries(axes: Any, arms: Mapping[str, Any], metric: str) -> None:
     axes.set_xlim(-0.25, last + 0.3 + 0.3 * max(1, last))
     axes.set_xticks(range(last + 1))
     axes.set_xlabel("retries")
-    _percent_scale(axes)
+    percent_scale(axes)
 
 
-def _percent_scale(axes: Any) -> None:
+def percent_scale(axes: Any) -> None:
+    """Let the vertical axis run from 0 to 100%."""
     axes.set_ylim(0, 100)
     axes.set_yticks(range(0, 101, 20), [f"{y}%" for y in range(0, 101, 20)])
     axes.grid(axis="y", color=GREY, alpha=0.3, lw=0.6)
@@ -126,7 +127,7 @@ def _draw_rates(axes: Any, arms: Mapping[str, Any], metric: str) -> None:
         axes.text(last + 0.23, y, f"{name} {value:.0f}%", va="center")
     axes.set_xlim(-0.25, last + 0.2 + 0.27 * last)
     axes.set_xticks(range(last + 1), ["start", *(f"round {r}" for r in range(1, last + 1))])
-    _percent_scale(axes)
+    percent_scale(axes)
 
 
 def _apart(heights: Sequence[float], gap: float = 6.5) -> list[float]:
@@ -161,7 +162,8 @@ def _draw_funnel(axes: Any, funnels: Sequence[tuple[int, Mapping[str, int]]], co
     axes.spines["bottom"].set_visible(False)
 
 
-def _panels(*, width: float, height: float, count: int) -> tuple[Any, list[Any]]:
+def panels_of(*, width: float, height: float, count: int) -> tuple[Any, list[Any]]:
+    """Return a figure of inches and its axes, side by side."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -170,7 +172,7 @@ def _panels(*, width: float, height: float, count: int) -> tuple[Any, list[Any]]
 
 
 @contextmanager
-def _figures(*, text: str) -> Iterator[None]:
+def drawing(*, text: str) -> Iterator[None]:
     """Draw by matplotlib's defaults and ours, whatever the user's own settings; `text` is svg.fonttype."""
     import matplotlib
 
@@ -189,7 +191,8 @@ def _figures(*, text: str) -> Iterator[None]:
         yield
 
 
-def _svg(figure: Any) -> str:
+def svg_of(figure: Any) -> str:
+    """Return a figure as SVG without a date."""
     from io import StringIO
 
     buffer = StringIO()

@@ -99,7 +99,9 @@ def verifier_score(opinions: Iterable[Mapping[str, Any]], traces: Iterable[Mappi
     critic did not decide has no truth to compare with.
     """
     truths = {trace["id"]: trace["judgement"]["verdict"] for trace in traces}
-    counts = dict.fromkeys(("tp", "fp", "tn", "fn", "unreadable_equivalent", "unreadable_different", "undecided"), 0)
+    counts: dict[str, int] = dict.fromkeys(
+        ("tp", "fp", "tn", "fn", "unreadable_equivalent", "unreadable_different", "undecided"), 0
+    )
     for opinion in opinions:
         counts[_cell(opinion["said"], truths[opinion["id"]])] += 1
     found, missed = counts["tp"], counts["fn"] + counts["unreadable_equivalent"]

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from critics.equivalence import regex as re_
 from critics.equivalence.language import Language, read_expression
 from critics.equivalence.regex import ALPHABET, Regex, write_regex
+from critics.fol.normal import flattened
 from critics.fol.printing import canonical
 from critics.fol.syntax import (
     Application,
@@ -59,20 +60,23 @@ def describe(text: str, language: Language, alphabet: str = ALPHABET) -> str:
 def understand(description: str, language: Language) -> str:
     """Return the canonical text of what a description in these words describes; raises `DescriptionError`."""
     words = _Words(description.split())
-    found = write_regex(_regex(words)) if language is Language.REGEX else canonical(_formula(words, ()))
+    found = write_regex(_regex(words)) if language is Language.REGEX else canonical(flattened(_formula(words, ())))
     if words.left:
         raise DescriptionError(f"{words.left[0]!r} follows a description that is complete")
     return found
 
 
 def worded(description: str, rng: random.Random, *, error_rate: float) -> str:
-    """Return a description in which one word is wrong at a rate: `both` for `either`, `not` left out, and so on."""
+    """Return a description in which one word is wrong at a rate, so that it says something else and can be read."""
     words = description.split()
     places = [place for place, word in enumerate(words) if word in _CONFUSED]
     if not places or rng.random() >= error_rate:
         return description
     place = rng.choice(places)
-    words[place : place + 1] = _CONFUSED[words[place]].split()
+    word = words[place]
+    if word in _FIRST_WORDS:
+        words[_between(words, place)] = "or" if word == "both" else "and"
+    words[place : place + 1] = _CONFUSED[word].split()
     return " ".join(words)
 
 
@@ -85,6 +89,16 @@ _CONFUSED = {
     "zero": "one",
     "one": "zero",
 }
+
+
+def _between(words: Sequence[str], place: int) -> int:
+    """Return where the word stands that goes with the first word of a pair."""
+    depth, links = 0, {link for _, link in _FIRST_WORDS.values()}
+    for number in range(place, len(words)):
+        depth += (words[number] in _FIRST_WORDS) - (words[number] in links)
+        if depth == 0:
+            return number
+    raise DescriptionError(f"{words[place]!r} has no second part")
 
 
 def _of_formula(formula: Formula) -> list[str]:

@@ -39,7 +39,7 @@ MAX_DRAWS = 400
 _MAX_CHANGES = 200
 """Changes of one name until a formula belongs to the split."""
 _NUM_BUCKETS = 16
-_FEWER = 0.05
+_FEWER = 0.2
 """How often a formula is kept that has no room for the quantifiers that are wanted: the smallest have none."""
 _VARIABLES = numbered("x", 200)
 _MATRIX = "F"
@@ -164,13 +164,11 @@ def _filled(
     """Fill a derivation's slots; with a prefix, quantifiers are put in front, each of which binds something."""
     used = uses(derivation)
     if any("f" in rule.symbols for rule in used):
-        places = list(scopes(derivation, iter(_VARIABLES)))
-        atoms = [names.atoms(rng, 1, scope)[0] for scope in places]
+        atoms = [names.atoms(rng, 1, scope)[0] for scope in scopes(derivation, iter(_VARIABLES))]
     else:
         atoms = names.atoms(rng, sum([rule.num_atoms for rule in used]), prefix, bound=True)
         prefix = tuple(sorted(variables_of(atoms)))
-        places = [prefix] * len(atoms)
-    if not _moved_into(split, atoms, places, names, rng, kept=set(prefix)):
+    if not _moved_into(split, atoms, names, rng):
         return None
     formula = formula_of(derivation, iter(atoms), iter(_VARIABLES))
     for variable in reversed(prefix):
@@ -178,10 +176,8 @@ def _filled(
     return atoms, formula
 
 
-def _moved_into(
-    split: Split, atoms: list[Atom], places: list[tuple[str, ...]], names: Names, rng: random.Random, kept: set[str]
-) -> bool:
-    """Change one atom after the other until their content belongs to the split; false where it never does."""
+def _moved_into(split: Split, atoms: list[Atom], names: Names, rng: random.Random) -> bool:
+    """Change one name after the other until the content belongs to the split; false where it never does."""
     buckets = SPLIT_BUCKETS[split]
     content = sum(map(atom_number, atoms))
     for _ in range(_MAX_CHANGES):
@@ -189,9 +185,7 @@ def _moved_into(
             return True
         place = int(rng.random() * len(atoms))
         before = atoms[place]
-        atoms[place] = names.atoms(rng, 1, places[place])[0]
-        if kept and not variables_of(atoms) >= kept:
-            atoms[place] = before
+        atoms[place] = names.changed(rng, before)
         content += atom_number(atoms[place]) - atom_number(before)
     return False
 

@@ -86,21 +86,26 @@ def is_constant(formula: Formula) -> bool:
     """Say whether a formula may hold always or never: false only where it was seen to hold and to fail."""
     parts = list(subformulas(formula))
     atoms = [part for part in parts if isinstance(part, Atom)]
-    if any(isinstance(part, Quantified) for part in parts):
-        predicates = sorted({atom.predicate for atom in atoms})
-        found = _varies_over_one_object(formula, predicates) or _varies_over_two_objects(formula) or _varies(formula)
-        return not found
-    # Without quantifiers atoms are as good as propositions.
+    if not any(isinstance(part, Quantified) for part in parts):
+        return not _varies_by_atoms(formula, atoms)
+    if _varies_over_one_object(formula, sorted({atom.predicate for atom in atoms})):
+        return False
+    # What is constant whatever its atoms are is so under any quantifiers, and no model need be looked for.
+    return not _varies_by_atoms(formula, atoms) or not (_varies_over_two_objects(formula) or _varies(formula))
+
+
+def _varies_by_atoms(formula: Formula, atoms: list[Atom]) -> bool:
+    """Say whether a formula without its quantifiers depends on its atoms, taken for propositions."""
     numbers = {spelled: number for number, spelled in enumerate(dict.fromkeys(map(_spelled, atoms)))}
     if len(numbers) <= MAX_ATOMS:
         given, everywhere = [column(n, len(numbers)) for n in range(len(numbers))], (1 << (1 << len(numbers))) - 1
     else:
         given, everywhere = _random_columns(len(numbers)), (1 << _CASES) - 1
-    return _value(formula, lambda atom: given[numbers[_spelled(atom)]], everywhere) in (0, everywhere)
+    return _value(formula, lambda atom: given[numbers[_spelled(atom)]], everywhere) not in (0, everywhere)
 
 
 def _spelled(atom: Atom) -> Hashable:
-    """Return a ground atom's names, which are looked up sooner than the atom."""
+    """Return an atom's names, which are looked up sooner than the atom."""
     return (atom.predicate, *map(_name, atom.arguments)) if atom.arguments else atom.predicate
 
 
@@ -161,11 +166,18 @@ def _object(term: Term, objects: dict[str, int]) -> int:
 
 @lru_cache(maxsize=10_000)
 def _random_table(predicate: str, row: tuple[int, ...]) -> int:
-    """Return in which models a predicate holds of objects: it does in a half, an eighth, or seven of eight."""
+    """Return in which models a predicate holds of objects: a half of the first ones, few and most of the next, ..
+
+    In the last part of the models, one predicate is rare and another one frequent.
+    """
     rng = random.Random(f"{predicate}{row}")
-    bits = [rng.getrandbits(_MODELS) for _ in range(3)]
-    kind = rng.randrange(3)
-    return (bits[0], bits[0] & bits[1] & bits[2], bits[0] | bits[1] | bits[2])[kind]
+    part = _MODELS // 4
+    kinds = (0, 1, 2, random.Random(predicate).randrange(3))
+    found = 0
+    for kind in kinds:
+        one, other, third = (rng.getrandbits(part) for _ in range(3))
+        found = found << part | (one, one & other & third, one | other | third)[kind]
+    return found
 
 
 def _varies(formula: Formula) -> bool:

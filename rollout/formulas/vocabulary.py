@@ -73,6 +73,19 @@ class Names:
             for name, arity in chosen
         ]
 
+    def changed(self, rng: random.Random, atom: Atom) -> Atom:
+        """Return an atom with another name in one place, or the same one; variables stay where they are."""
+        if self.propositions:
+            return self.atoms(rng, 1)[0]
+        place = int(rng.random() * (len(atom.arguments) + 1)) - 1
+        if place < 0:
+            fitting = [name for name, arity in self.predicates if arity == len(atom.arguments)]
+            return Atom(fitting[int(rng.random() * len(fitting))], atom.arguments)
+        if isinstance(atom.arguments[place], Variable):
+            return atom
+        other = self._term(rng, (), None)
+        return Atom(atom.predicate, (*atom.arguments[:place], other, *atom.arguments[place + 1 :]))
+
     def _term(self, rng: random.Random, scope: Sequence[str], kept: str | None) -> Term:
         if kept is not None:
             return _variable(kept)
