@@ -15,7 +15,7 @@ from training.estimates import REPLICATES, PairedComparison, Proportion, compare
 from training.figures import write_figure
 from training.report import p_value, percent, pick_examples, points, render
 from training.results import Arm, Evaluation, Outcome, provenance, read_arms, unfinished_seeds
-from training.retries import curve, feedback_record
+from training.retries import curve, feedback_record, pooled_failures
 from training.store import write_text
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def write_report(run: Path, *, partial: bool = False) -> dict[str, Any]:
     unfinished = unfinished_seeds(run) if partial else []
     arms = read_arms(run, without=unfinished)
     summary = _summary(arms, provenance(run) | ({"unfinished_seeds": unfinished} if unfinished else {}))
-    examples = pick_examples({arm.name: [(line.seed, line.traces) for line in arm.lines] for arm in arms})
+    examples = pick_examples({arm.name: [(line.seed, line.rollouts[-1]) for line in arm.lines] for arm in arms})
     record = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False)
     write_text(run / "report.json", record + "\n")
     render(summary, examples, run / "report.html", headlines=verdict_sentence(summary))
@@ -212,7 +212,17 @@ def _arm_record(arm: Arm) -> dict[str, Any]:
         },
         "gain": mean(gains),
         "gain_interval": list(mean_interval(gains, arm.answer_seeds(), bound=1)),
+        **_failures(arm),
     }
+
+
+def _failures(arm: Arm) -> dict[str, Any]:
+    """Return what dialogs failed at in the first and the last rollout, by the paper's classes; nothing for others."""
+    if not all(line.rounds[-1].tests_passed for line in arm.lines):
+        return {}
+    rounds = {"first": 0, "last": -1}
+    paths = {name: [line.rollouts[number] for line in arm.lines] for name, number in rounds.items()}
+    return {"failures": {name: pooled_failures(found) for name, found in paths.items()}}
 
 
 def _round_record(arm: Arm, number: int) -> dict[str, Any]:

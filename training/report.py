@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from training.figures import funnel_panels, rate_panels, retry_panels, styles
-from training.retries import feedback_rows, retry_rows
+from training.retries import failure_rows, feedback_rows, retry_rows
 from training.store import read_records, write_text
 
 TEMPLATE = Path(__file__).with_name("report.html.jinja")
@@ -58,6 +58,7 @@ def render(summary: Mapping[str, Any], traces: Examples, out: Path, headlines: S
         retry_figures=[(title, Markup(svg)) for title, svg in retry_panels(summary)],
         retry_rows=retry_rows(summary),
         retry_feedback=feedback_rows(summary),
+        failures=failure_rows(summary),
         funnel_figures=[(arm, Markup(svg)) for arm, svg in funnel_panels(summary)],
         hops=_all_hops(summary["arms"]),
         decodings=_decoding_rows(summary["arms"]),

@@ -39,8 +39,8 @@ class Line:
     """Round 0 is the model before any fine-tuning."""
     datasets: tuple[Mapping[str, Any], ...]
     """What each fine-tuning learnt from: its rollout's counts."""
-    traces: Path
-    """The attempts of the last rollout."""
+    rollouts: tuple[Path, ...]
+    """Where the attempts of each round are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def _read_line(run: Path, entry: Mapping[str, Any], num_rounds: int) -> Line:
         seed=entry["seed"],
         rounds=tuple(_read_evaluation(folder / "evaluation.json") for folder in rounds),
         datasets=tuple(read(folder / "dataset" / "summary.json") for folder in rounds[1:]),
-        traces=rounds[-1] / "traces.jsonl",
+        rollouts=tuple(folder / "traces.jsonl" for folder in rounds[1:]),
     )
 
 

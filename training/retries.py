@@ -1,9 +1,12 @@
 """Dialogs over their retries, as in figure 5 of LLM-ARC, and feedback against plain resampling with the same budget."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from training.estimates import Proportion, compare_paired
+from training.store import read_records
 
 COUNTS = {"accuracy": "right", "compiled": "compiled", "tests_passed": "tests_passed", "certified": "certified"}
 MODELS = (("before training", 0), ("after", -1))
@@ -33,6 +36,30 @@ def feedback_record(seeds: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
 
 def _final(mode: Mapping[str, Any], key: str) -> list[int]:
     return mode["by_retries"][-1]["outcomes"][key]
+
+
+def pooled_failures(paths: Sequence[Path]) -> dict[str, int]:
+    """Count what the dialogs of several rollouts failed at, by the classes of LLM-ARC's section on errors."""
+    from rollout.actor_critic.failures import failure_counts
+
+    totals: Counter[str] = Counter()
+    for path in paths:
+        if path.exists():
+            totals.update(failure_counts(read_records(path, checksum=True)))
+    return dict(totals)
+
+
+def failure_rows(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return each class with its share of the first and the last rollout's dialogs, arm by arm; most frequent first."""
+    rows: list[dict[str, Any]] = []
+    for name, arm in summary["arms"].items():
+        first, last = (arm.get("failures", {}).get(key, {}) for key in ("first", "last"))
+        classes = [key for key in first if key != "attempts" and (first[key] or last.get(key))]
+        for key in sorted(classes, key=lambda key: (key != "failed", -first[key])):
+            shares = [counts[key] / counts["attempts"] for counts in (first, last) if counts.get("attempts")]
+            if len(shares) == 2:
+                rows.append({"arm": name, "what": key, "first": shares[0], "last": shares[1]})
+    return rows
 
 
 def retry_rows(summary: Mapping[str, Any]) -> list[dict[str, Any]]:

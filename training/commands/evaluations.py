@@ -16,6 +16,8 @@ from training.store import write_text
 from training.strategy import strategy_of
 from training.tables import table
 
+RETRY_COUNTS = ("right", "compiled", "tests_passed", "certified")
+
 
 def evaluate_file(
     config_path: Path,
@@ -84,5 +86,8 @@ def _say_mode(label: str, mode: dict[str, Any]) -> None:
         f"{label}no answer {mode['no_answer']}, abstained {mode['abstained']}, formally wrong {mode['wrong_formal']}; "
         f"accuracy with a guess for no answer: {mode['accuracy_with_guess']:.1%}"
     )
+    for cell in mode.get("by_retries", ()):
+        shares = (f"{key.replace('_', ' ')} {cell[key] / cell['n']:.1%}" for key in RETRY_COUNTS)
+        say(f"{label}after {cell['retries']} retries: {', '.join(shares)}")
     for condition, counts in mode["by_condition"].items() if len(mode["by_condition"]) > 1 else ():
         say(f"{label}accuracy, {condition}: {counts['right'] / counts['n']:.1%} ({counts['right']} of {counts['n']})")
