@@ -43,8 +43,7 @@ def measure(
         batch = problems[start : start + batch_size]
         records += strategy.attempts(policy, batch, sampling, seed=seed)
         progress(len(batch))
-    for record, verdict in zip(records, judging(records), strict=True):
-        record["judgement"] = verdict
+    _judge(records, judging)
     return {
         "decoding": sampling.decoding,
         "conclusion": sampling.conclusion,
@@ -53,6 +52,12 @@ def measure(
         **tally(records),
         **_by_retries(records, judging, strategy),
     }
+
+
+def _judge(records: Sequence[Trace], judging: Judging) -> None:
+    """Attach verdicts without their certificates, which nothing here reads and thousands of which fill the memory."""
+    for record, verdict in zip(records, judging(records), strict=True):
+        record["judgement"] = {**verdict, "certificate": None}
 
 
 def tally(records: Sequence[Trace]) -> dict[str, Any]:
@@ -84,8 +89,7 @@ def _by_retries(records: Sequence[Trace], judging: Judging, strategy: Strategy) 
     """Return counts and outcomes of dialogs cut after 0, 1, .. retries, as in figure 5 of LLM-ARC."""
     cut = [strategy.shortened(record) for record in records]
     unjudged = [dialog for dialogs in cut for dialog in dialogs if "judgement" not in dialog]
-    for dialog, verdict in zip(unjudged, judging(unjudged), strict=True):
-        dialog["judgement"] = verdict
+    _judge(unjudged, judging)
     levels = list(zip(*cut, strict=True))
     return {"by_retries": [_at_retries(num, level) for num, level in enumerate(levels)]} if levels else {}
 
