@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from critics.problem import Problem
 from rollout.decoding.request import Switches
-from rollout.problems.catalogue import FAMILIES, family
+from rollout.problems.catalogue import GENERATED, family
 from rollout.problems.prontoqa import Ontology
 from rollout.problems.splits import Split
 from rollout.prompt import PromptStyle
@@ -20,13 +20,15 @@ from rollout.servers.constraint import Way
 from rollout.traces import Conclusion, Decoding, Sampling
 from training.actor_critic_config import ActorCriticConfig
 from training.filters import Keep
-from training.section import Positive, Rate, Section, explained, read_yaml, validated
+from training.programs_config import ProgramsConfig
+from training.section import ConfigError, Positive, Rate, Section, explained, read_yaml, validated
 
 YamlOntology = Annotated[Ontology, BeforeValidator(lambda v: str(v).lower() if isinstance(v, bool) else v)]
 """YAML reads the names `true` and `false` as booleans."""
-Format = Literal["guided", "cot", "answer", "fol", "fol-cot", "asp"]
+Format = Literal["guided", "cot", "answer", "fol", "fol-cot", "asp", "program"]
 """What arms write: guided rationales, plain chain of thought, the answer alone, formulas that a solver decides,
-formulas with the model's own answer under them, programs with tests in a dialog with the critic."""
+formulas with the model's own answer under them, programs with tests in a dialog with the critic,
+programs for solvers in the data set's language, chosen and mended."""
 
 
 class ProblemsConfig(Section):
@@ -55,10 +57,10 @@ class ProblemsConfig(Section):
         for key in ("family",) if own else _PRONTOQA_KEYS:
             if getattr(self, key) != type(self).model_fields[key].get_default(call_default_factory=True):
                 raise ValueError(f"{key}: " + ("PrOntoQA's keys stand beside it" if own else "write it under family"))
-        if self.dataset in FAMILIES:
+        if self.dataset in GENERATED:
             self._configured("train")
         elif self.source is None:
-            raise ValueError(f"dataset: {self.dataset!r} has no generator; known here: {', '.join(FAMILIES)}")
+            raise ValueError(f"dataset: {self.dataset!r} has no generator; known here: {', '.join(GENERATED)}")
         return self
 
     @property
@@ -186,15 +188,18 @@ class SamplingConfig(Section):
 class ArmConfig(Section):
     """One filter's line of rounds."""
 
-    later = frozenset({"prune", "hindsight", "actor_critic"})
+    later = frozenset({"prune", "hindsight", "actor_critic", "programs"})
     name: str
     keep: Keep
     decoding: Decoding
     format: Format = "guided"
     """cot: plain chain of thought, which no critic can certify, and answer: no thought at all; fol: formulas that Z3
-    decides, and fol-cot: formulas as a chain of thought; asp: programs with tests, in a dialog with the critic."""
+    decides, and fol-cot: formulas as a chain of thought; asp: programs with tests, in a dialog with the critic;
+    program: programs for solvers (section `programs`)."""
     actor_critic: dict[str, Any] = {}
     """Keys of the section `actor_critic` that this arm has otherwise: prompts, feedback or history compared."""
+    programs: dict[str, Any] = {}
+    """Keys of the section `programs` that this arm has otherwise."""
     match: str | None = None
     """Keep at most as many traces as this arm kept in the same round and seed: a control for amount."""
     prune: bool = False
@@ -218,6 +223,8 @@ class ArmConfig(Section):
         if self.format != "asp" and (self.actor_critic or self.keep == "tests"):
             key = "actor_critic" if self.actor_critic else "keep: tests"
             raise ValueError(f"{key}: is for `format: asp`")
+        if self.format != "program" and self.programs:
+            raise ValueError("programs: is for `format: program`")
         return self
 
 
@@ -234,9 +241,13 @@ class StarConfig(Section):
 
 
 class TrainingConfig(Section):
-    """LoRA fine-tuning with transformers' Trainer."""
+    """Fine-tuning with transformers' Trainer: LoRA by default."""
 
-    method: Literal["lora", "full"] = "lora"
+    later = frozenset({"quantisation", "attention", "layout", "global_batch_size", "sharding", "offload"})
+    method: Literal["lora", "dora", "full"] = "lora"
+    """dora: LoRA whose columns keep a magnitude of their own, which learns more at small ranks and runs slower."""
+    quantisation: Literal["none", "nf4"] = "none"
+    """nf4: the frozen base in four bits (QLoRA). Rollouts read the base as `model.dtype` says all the same."""
     lora_rank: Positive = 8
     lora_alpha: Positive = 16
     lora_dropout: Rate = 0.0
@@ -245,7 +256,11 @@ class TrainingConfig(Section):
     """At most so many optimiser steps, whatever the epochs ask for: an equal budget for arms that keep more.
     0: no limit."""
     batch_size: Positive = 2
+    """Rows a process computes at once; a row is an example, or a pack of them under `layout: packed`."""
     gradient_accumulation: Positive = 1
+    global_batch_size: Positive | None = None
+    """Rows an optimiser step learns from on all processes together: accumulation is computed from it, so that a run
+    on other GPUs takes the same steps. null: batch_size x gradient_accumulation x processes."""
     learning_rate: Annotated[float, Field(gt=0)] = 2e-5
     scheduler: Literal["constant", "linear", "cosine"] = "linear"
     warmup_ratio: Rate = 0.0
@@ -254,10 +269,57 @@ class TrainingConfig(Section):
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """auto: mixed bfloat16 on a GPU and on CPUs that multiply it natively, where it was measured more than twice
     as fast; else float32."""
+    attention: Literal["auto", "eager", "sdpa", "flash_attention_2"] = "auto"
+    """auto: sdpa on a GPU and eager on a CPU. flash_attention_2 needs the package flash-attn."""
+    layout: Literal["padded", "grouped", "packed"] = "padded"
+    """grouped: rows of like length in a batch, so that little is padded. packed: several examples in a row of
+    max_tokens, none of which sees another."""
     max_tokens: Positive = 2048
     gradient_checkpointing: bool = False
+    sharding: Literal["none", "fsdp2", "zero2", "zero3"] = "none"
+    """What processes hold in parts. none: each holds all (DDP). zero2 and zero3 need the package deepspeed."""
+    offload: bool = False
+    """Keep what is sharded in the host's memory: slower, and room for models that fit no other way."""
     checkpoint_steps: int = 0
     """Steps between resumable checkpoints within a fine-tuning; 0: none, a killed one starts over."""
+
+    @model_validator(mode="after")
+    def _settings_fit(self) -> Self:
+        if self.quantisation != "none" and self.method == "full":
+            raise ValueError("quantisation: four-bit weights cannot be trained; write `method: lora` or `dora`")
+        if self.global_batch_size is not None and self.gradient_accumulation != 1:
+            raise ValueError("gradient_accumulation: is computed from global_batch_size; write one of the two")
+        if self.offload and self.sharding == "none":
+            raise ValueError("offload: is for what is sharded; write `sharding: fsdp2`, `zero2` or `zero3`")
+        if self.quantisation != "none" and self.sharding in ("zero2", "zero3"):
+            raise ValueError("sharding: four-bit weights go with `none` or `fsdp2`")
+        return self
+
+    def accumulation(self, num_processes: int) -> int:
+        """Return how many batches of each process make an optimiser step; raises `ConfigError`."""
+        if self.global_batch_size is None:
+            return self.gradient_accumulation
+        at_once = self.batch_size * num_processes
+        if self.global_batch_size % at_once:
+            raise ConfigError(
+                f"training.global_batch_size: {self.global_batch_size} is no multiple of batch_size {self.batch_size} "
+                f"x {num_processes} processes; change one of the three"
+            )
+        return self.global_batch_size // at_once
+
+    def digested_json(self) -> str:
+        """Return the JSON text that an adapter's manifest names by its digest."""
+        return self.model_dump_json(exclude=set(type(self).model_fields) - set(self.digested()))
+
+
+class PromotionConfig(Section):
+    """When a round's adapter is not gone on with: guards against a broken one, never a choice between good ones."""
+
+    enabled: bool = True
+    min_answered: Rate = 0.01
+    """Share of the held-out problems that must get any answer at all."""
+    chance_p: Annotated[float, Field(ge=0, lt=1)] = 1e-6
+    """Refused where guessing would do as badly, or worse, less often than this: far below what bad luck explains."""
 
 
 class EvaluationConfig(Section):
@@ -281,7 +343,7 @@ class EvaluationConfig(Section):
 class RunConfig(Section):
     """What `certistar run` does: rounds of one arm, or of several that are compared."""
 
-    later = frozenset({"actor_critic", "model_critic"})
+    later = frozenset({"actor_critic", "programs", "model_critic", "promotion"})
     name: str
     model: ModelConfig
     model_critic: ModelConfig | None = None
@@ -295,9 +357,12 @@ class RunConfig(Section):
     star: StarConfig = StarConfig()
     sampling: SamplingConfig = SamplingConfig()
     training: TrainingConfig = TrainingConfig()
+    promotion: PromotionConfig = PromotionConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
     actor_critic: ActorCriticConfig = ActorCriticConfig()
     """How arms with `format: asp` ask."""
+    programs: ProgramsConfig = ProgramsConfig()
+    """How arms with `format: program` ask."""
     jobs: int = 0
     """Lines of rounds worked on at once, each in its own process; 0: one a core, or one where there is a GPU."""
 
@@ -316,8 +381,8 @@ class RunConfig(Section):
     @model_validator(mode="after")
     def _dialogs_fit(self) -> Self:
         dialogs = [arm for arm in self.arms if arm.format == "asp"]
-        if dialogs and self.star.rationalise:
-            raise ValueError("star.rationalise: is not for `format: asp`, where feedback takes the place of a hint")
+        if self.star.rationalise and any(arm.format in ("asp", "program") for arm in self.arms):
+            raise ValueError("star.rationalise: is not for asp and program, where feedback takes the place of a hint")
         for arm in dialogs:
             if "timeout_s" in arm.actor_critic:
                 raise ValueError(
@@ -330,6 +395,19 @@ class RunConfig(Section):
             if asks and self.model_critic is None:
                 raise ValueError(f"arms.{arm.name}.actor_critic.opinions: name who gives them under model_critic")
         return self
+
+    @model_validator(mode="after")
+    def _programs_fit(self) -> Self:
+        for arm in self.arms:
+            try:
+                self.programs_of(arm)
+            except ValidationError as error:
+                raise ValueError(f"arms.{arm.name}.programs.{explained(error, ProgramsConfig)}") from error
+        return self
+
+    def programs_of(self, arm: ArmConfig) -> ProgramsConfig:
+        """Return the section `programs` with what an arm has otherwise."""
+        return ProgramsConfig.model_validate(self.programs.model_dump() | arm.programs)
 
     def actor_critic_of(self, arm: ArmConfig) -> ActorCriticConfig:
         """Return the section `actor_critic` with what an arm has otherwise."""

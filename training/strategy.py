@@ -13,12 +13,15 @@ from rollout.actor_critic.dialog import DialogSettings, after_retries, converse
 from rollout.actor_critic.feedback import Reviewing
 from rollout.first_order import DEFAULT_EXAMPLES, FormulaWriter
 from rollout.policy import ChatPolicy, Policy
+from rollout.programs.lessons import direct_messages
+from rollout.programs.review import ReviewPool
+from rollout.programs.strategy import ProgramSettings, refine
 from rollout.prompt import PromptStyle, text
 from rollout.traces import Sampling
 from rollout.worker import sample
 from training.config import ArmConfig, RunConfig
 from training.derivation import provenance
-from training.dialogs import LessonSettings, Mix, lessons, mixed
+from training.dialogs import ActorTurn, Lesson, LessonSettings, Mix, lessons, mixed
 from training.opinions import opinionated
 
 Record = dict[str, Any]
@@ -122,16 +125,52 @@ class ActorCritic:
         return replace(self, settings=replace(self.settings, history="none"))
 
 
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """A program for a solver: sampled, chosen and mended (papers 000 and 001)."""
+
+    settings: ProgramSettings
+    timeout_s: float
+
+    def attempts(
+        self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
+    ) -> Iterator[Record]:
+        """Yield attempts; there is no hint, because what running a program shows takes its place."""
+        assert not hinted
+        writer = cast("ChatPolicy", policy)
+        with ReviewPool(timeout_s=self.timeout_s) as review:
+            for trace in refine(writer, problems, self.settings, sampling, seed=seed, review=review):
+                yield trace.record()
+
+    def examples(self, traces: Iterable[Record], *, seed: int) -> list[Record]:
+        """Return the direct way from each problem to its last program, in one turn and without solved examples."""
+        return [program_example(trace) for trace in traces]
+
+    def shortened(self, trace: Record) -> list[Record]:
+        """Return nothing: what a smaller budget comes to is `rollout.programs.lessons.after_refinements`'s."""
+        return []
+
+
+def program_example(trace: Record) -> Record:
+    """Return what a translator learns from a trace of a program, with the digest of its certificate."""
+    learnt = ActorTurn(tuple(trace["completion_ids"]), learnt=True)
+    lesson = Lesson(trace["id"], "direct", tuple(direct_messages(trace)), (learnt,))
+    return {**lesson.record(), "certificate": _certificate(trace), **provenance(trace)}
+
+
 def strategy_of(config: RunConfig, arm: ArmConfig, *, trained: bool, review: Reviewing) -> Strategy:
     """Return an arm's strategy; the prompt of an actor that was `trained` on its dialogs shows no examples."""
+    if arm.format == "program":
+        section = config.programs_of(arm)
+        return Programs(section.settings(trained=trained), section.timeout_s)
     if arm.format in ("fol", "fol-cot") and config.model.prompt != "bare":
         num_examples = DEFAULT_EXAMPLES if config.model.examples is None else config.model.examples
         return FirstOrder(JUDGED_AS.get(arm.format, arm.format), num_examples, arm.format == "fol-cot")
     if arm.format != "asp":
         return SingleAttempt(JUDGED_AS.get(arm.format, arm.format))
-    section = config.actor_critic_of(arm)
-    review = opinionated(config, section, review)
-    return ActorCritic(section.settings(trained=trained), review, section.lessons.settings(), section.lessons.mix())
+    dialog = config.actor_critic_of(arm)
+    review = opinionated(config, dialog, review)
+    return ActorCritic(dialog.settings(trained=trained), review, dialog.lessons.settings(), dialog.lessons.mix())
 
 
 def completion_example(trace: Record) -> Record:
@@ -153,6 +192,8 @@ def file_examples(traces: Iterable[Record]) -> list[Record]:
     for trace in traces:
         if trace.get("turns"):
             made += ActorCritic(DialogSettings(), no_review).examples([trace], seed=0)
+        elif trace.get("steps"):
+            made.append(program_example(trace))
         else:
             made.append(completion_example(trace))
     return made

@@ -60,7 +60,10 @@ def _clashing(program: CspProgram, extra: Sequence[Term]) -> list[int]:
 
     def core_of(numbers: Sequence[int]) -> Sequence[int] | None:
         tried = [*(program.constraints[number] for number in numbers), *extra]
-        return numbers if next(solutions(program.functions, tried), None) is None else None
+        try:
+            return numbers if next(solutions(program.functions, tried), None) is None else None
+        except TooLarge:
+            return None
 
     return smallest(range(len(program.constraints)), core_of)
 

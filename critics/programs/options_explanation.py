@@ -4,7 +4,7 @@ A query that has a model is shown by it, and one that has none by the constraint
 constraint is seen in two situations that differ, and an excessive one in the core that it belongs to.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from critics.problem import Attempt, Problem
 from critics.programs.clashes import Clashes
@@ -15,6 +15,7 @@ from critics.programs.grounding import Grounder
 from critics.programs.logic_program import TITLES, LogicProgram, read_logic_program
 from critics.programs.sections import ProgramError, Repairs, split_sections
 from critics.programs.situations import described, situation
+from critics.programs.z3_solver import Satisfiable, Z3Solver
 
 MAX_OPTIONS_SHOWN = 3
 Tables = Mapping[str, Mapping[tuple[int, ...], Value]]
@@ -50,6 +51,7 @@ class _Explainer:
         constraints = [grounder.ground(term) for term in program.constraints]
         queries = [[grounder.ground(query.formula) for query in option.queries] for option in program.options]
         statements = [*constraints, *(query for asked in queries for query in asked)]
+        self._grounder, self._constraints, self._statements = grounder, constraints, statements
         self._clashes = Clashes(grounder.unknowns(), statements)
         numbers = iter(range(len(constraints), len(statements)))
         self._queries = [[next(numbers) for _ in asked] for asked in queries]
@@ -61,22 +63,34 @@ class _Explainer:
 
     def options(self, holding: Sequence[int]) -> str:
         """Tell of several options why each holds, or of none why each does not."""
-        shown = list(holding or range(len(self._program.options)))[:MAX_OPTIONS_SHOWN]
         lines: list[str] = []
         situations: list[tuple[str, dict[str, str]]] = []
-        for position in shown:
-            line = self._program.options[position].line.text
-            heading = f"({chr(ord('A') + position)}) {line} {'holds' if holding else 'does not hold'}"
-            for place, query in enumerate(self._program.options[position].queries):
-                model = self._run.options[position].queries[place].model
-                if not holding and (model is not None) == query.wanted:
-                    continue
-                if model is not None:
-                    situations.append((f"{heading}, because the constraints allow", self._words(model)))
-                elif core := self._clashes.among([*range(len(self._texts)), self._queries[position][place]]):
-                    kept = [number for number in core if number < len(self._texts)]
-                    lines.append(f"{heading}, because of {self._quoted(kept) if kept else 'what it says itself'}")
+        for heading, number, model in self._deciding(holding):
+            if model is not None:
+                situations.append((f"{heading}, because the constraints allow", self._words(model)))
+                if len(situations) == 1:
+                    situations += self._otherwise(number)
+            elif core := self._clashes.among([*range(len(self._texts)), number]):
+                kept = [statement for statement in core if statement < len(self._texts)]
+                lines.append(f"{heading}, because of {self._quoted(kept) if kept else 'what it says itself'}")
         return "\n".join([*lines, *described(situations)])
+
+    def _deciding(self, holding: Sequence[int]) -> Iterator[tuple[str, int, Tables | None]]:
+        """Yield the queries that let options hold, or keep them from it: a heading, the number, the model if any."""
+        for position in list(holding or range(len(self._program.options)))[:MAX_OPTIONS_SHOWN]:
+            option, results = self._program.options[position], self._run.options[position].queries
+            letter, claim = chr(ord("A") + position), "holds" if holding else "does not hold"
+            for query, result, number in zip(option.queries, results, self._queries[position], strict=True):
+                if holding or (result.model is not None) != query.wanted:
+                    yield f"({letter}) {option.line.text} {claim}", number, result.model
+
+    def _otherwise(self, number: int) -> list[tuple[str, dict[str, str]]]:
+        """Return a situation that differs in what a query asks, where there is one."""
+        query = self._statements[number]
+        found = Z3Solver(self._grounder.unknowns(), self._constraints, [query]).check(0, negated=True)
+        if not isinstance(found, Satisfiable):
+            return []
+        return [("The constraints also allow", self._words(self._grounder.model(found.values)))]
 
     def _quoted(self, numbers: Sequence[int]) -> str:
         return "; ".join(f"`{self._texts[number]}`" for number in numbers)

@@ -6,6 +6,7 @@ from critics.programs.core import OUTSIDE, Function, Value
 
 MAX_SHOWN = 40
 """Values of one situation."""
+_NUMBERS: Mapping[int, str] = {}
 Situation = Mapping[str, str]
 """The value of each expression such as `works(Ann)`, in order."""
 
@@ -16,15 +17,19 @@ def situation(
     arguments: Mapping[str, Sequence[Mapping[int, str]]],
     results: Mapping[str, Mapping[int, str]],
 ) -> dict[str, str]:
-    """Return a model in words; `arguments` and `results` name the members of each function's sorts by number."""
+    """Return a model in words; `arguments` and `results` name the members of each function's sorts by number.
+
+    What is not declared, and has no names, is shown by its numbers.
+    """
     found: dict[str, str] = {}
     for name, function in functions.items():
         for point in function.points():
             value = tables[name].get(point)
             if value is None or point == OUTSIDE:
                 continue
-            words = [names.get(number, str(number)) for number, names in zip(point, arguments[name], strict=True)]
-            shown = str(value) if isinstance(value, bool) else results[name].get(value, str(value))
+            members = arguments.get(name, [_NUMBERS] * len(point))
+            words = [names.get(number, str(number)) for number, names in zip(point, members, strict=True)]
+            shown = str(value) if isinstance(value, bool) else results.get(name, _NUMBERS).get(value, str(value))
             found[f"{name}({', '.join(words)})" if words else name] = shown
     return found
 

@@ -9,18 +9,24 @@ reads the grammars (`pip install "certistar[grammars]"`).
 """
 
 from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from critics.errors import InputError
 from rollout.decoding.automaton import Automaton, Pattern, State
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.rows import Row
-from rollout.decoding.vocabulary import Ids, Vocabulary
+from rollout.decoding.vocabulary import Vocabulary
 from rollout.guide import Guide
 
-_MOST_KEPT = 4_096
+_MOST_GRAMMARS = 64
+"""A large one takes a megabyte or two; rows that are under way keep their own."""
+_MOST_MASKS = 256
+"""One over a large vocabulary may take half a megabyte, and is met again by samples that begin alike."""
 _OPTIONS = '%llguidance { "no_forcing": true }\n'
 """Masks are exact for every token, and not for the usual spelling alone."""
 
@@ -79,9 +85,7 @@ class TextRow(Row):
 
     def __init__(self, guide: TextGuide) -> None:
         super().__init__(guide)
-        self.block: State = self._automaton.start
-        self.piece = b""
-        """What is written of the piece."""
+        self._begin()
 
     @property
     def key(self) -> Hashable:
@@ -96,28 +100,57 @@ class TextRow(Row):
     @property
     def is_over(self) -> bool:
         """Whether nothing but end-of-text may come next."""
-        return isinstance(self._automaton, _Nothing)
+        return self._matcher is None
+
+    @property
+    def grammar(self) -> str:
+        """The grammar of the piece that is being written."""
+        assert isinstance(self._automaton, _Piece)
+        return self._automaton.grammar
 
     def after(self, token: bytes) -> "TextRow | None":
         """Return the row as it would be after the token, None where it is refused."""
         probe = TextRow.__new__(TextRow)
         probe.guide = self.guide.clone()
-        probe.pending, probe.place = False, None
-        probe.block, probe.piece, probe._automaton = self.block, self.piece, self._automaton
+        probe.pending, probe.place, probe._automaton = False, None, self._automaton
+        probe.block = probe.piece = self.piece
+        probe._matcher = None if self._matcher is None else self._matcher.deep_copy()
+        probe.reader = None
         return probe if probe._read(token) else None
 
+    def _begin(self) -> None:
+        """Begin the next piece."""
+        self._automaton = self.guide.allowed()
+        self._matcher: Any = self._automaton.begin() if isinstance(self._automaton, _Piece) else None
+        self.piece = b""
+        """What is written of the piece."""
+        self.block: State = b""
+        self.reader: _Reader | None = None
+        """How far the masks have read the piece."""
+
     def _read(self, text: bytes) -> bool:
-        for byte in text:
-            after = self._automaton.step(self.block, byte)
-            if after is None:
+        while text:
+            num = 0 if self._matcher is None else self._matcher.validate_tokens(list(text))
+            if num == 0:
                 return False
-            self.block = after
-            self.piece += bytes([byte])
-            if self._automaton.done(after):
+            self._matcher.try_consume_tokens(list(text[:num]))
+            self.piece += text[:num]
+            text = text[num:]
+            if self._matcher.is_accepting():
                 self.guide.close(self.piece)
-                self._automaton = self.guide.allowed()
-                self.block, self.piece = self._automaton.start, b""
+                self._begin()
+            elif text:
+                return False
+            self.block = self.piece
         return True
+
+
+@dataclass(slots=True)
+class _Reader:
+    """A matcher over a whole vocabulary, and how many bytes of a piece it has consumed."""
+
+    matcher: Any
+    num_read: int = 0
 
 
 class TextMasks(MaskEngine):
@@ -126,7 +159,7 @@ class TextMasks(MaskEngine):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._texts: dict[Hashable, Mask] = {}
-        self._matchers: dict[str, Any] = {}
+        self._grammars: dict[str, Any] = {}
         self._tokenizer: Any = None
 
     def mask(self, row: Row) -> Mask:
@@ -135,9 +168,9 @@ class TextMasks(MaskEngine):
             return super().mask(row)
         mask = self._texts.get(row.key)
         if mask is None:
-            if len(self._texts) >= _MOST_KEPT:
+            if len(self._texts) >= _MOST_MASKS:
                 self._texts.clear()
-            mask = self._texts[row.key] = Mask(self._allowed_in_text(row))
+            mask = self._texts[row.key] = self._mask_of_text(row)
         return mask
 
     def fitting(self, row: Row, num_left: int) -> Mask:
@@ -148,30 +181,33 @@ class TextMasks(MaskEngine):
         """Return the tokens that need no model; none in a whole text."""
         return [] if isinstance(row, TextRow) else super().forced(row)
 
-    def _allowed_in_text(self, row: TextRow) -> Ids:
-        ends: list[int] = self.eos_ids.tolist() if row.may_end else []
-        if row.is_over:
-            return np.array(ends, dtype=np.int64)
-        inside = [i for i in self._inside(row) if self.vocabulary[i]]
-        return np.array(sorted({*ends, *inside}), dtype=np.int64)
+    def _mask_of_text(self, row: TextRow) -> Mask:
+        """Return the shorter of two lists: in a comment, almost everything is allowed."""
+        allowed = np.zeros(len(self.vocabulary), dtype=bool) if row.is_over else self._inside(row)
+        allowed[self.trie.special] = False
+        allowed[self.eos_ids] = row.may_end
+        if 2 * int(allowed.sum()) > len(allowed):
+            return Mask(np.flatnonzero(~allowed), all_but=True)
+        return Mask(np.flatnonzero(allowed))
 
-    def _inside(self, row: TextRow) -> list[int]:
-        """Return the ids that a matcher over the whole vocabulary allows, its end included."""
-        assert isinstance(row.automaton, _Piece)
-        matcher = self._matcher(row.automaton.grammar).deep_copy()
-        spelled = self.trie.longest_match(row.piece)
-        if matcher.try_consume_tokens(spelled) != len(spelled):
+    def _inside(self, row: TextRow) -> npt.NDArray[np.bool_]:
+        """Say of each id whether a matcher over the whole vocabulary allows it, the piece's end included."""
+        if row.reader is None:
+            row.reader = _Reader(self._compiled(row.grammar).deep_copy())
+        spelled = self.trie.longest_match(row.piece[row.reader.num_read :])
+        if row.reader.matcher.try_consume_tokens(spelled) != len(spelled):
             raise AssertionError(f"{row.piece!r} was accepted before")
-        bits = np.frombuffer(matcher.compute_bitmask(), dtype=np.uint8)
-        return np.flatnonzero(np.unpackbits(bits, bitorder="little")[: len(self.vocabulary)]).tolist()
+        row.reader.num_read = len(row.piece)
+        bits = np.frombuffer(row.reader.matcher.compute_bitmask(), dtype=np.uint8)
+        return np.unpackbits(bits, bitorder="little")[: len(self.vocabulary)].astype(bool)
 
-    def _matcher(self, grammar: str) -> Any:
-        if grammar not in self._matchers:
-            if len(self._matchers) >= _MOST_KEPT:
-                self._matchers.clear()
+    def _compiled(self, grammar: str) -> Any:
+        if grammar not in self._grammars:
+            if len(self._grammars) >= _MOST_GRAMMARS:
+                self._grammars.clear()
             self._tokenizer = self._tokenizer or _tokenizer(self.trie)
-            self._matchers[grammar] = _compiled(self._tokenizer, grammar)
-        return self._matchers[grammar]
+            self._grammars[grammar] = _compiled(self._tokenizer, grammar)
+        return self._grammars[grammar]
 
 
 def row_of(guide: Guide) -> Row:
@@ -187,36 +223,25 @@ class _Piece:
         self.key: Hashable = ("piece", grammar)
         self.start: State = b""
         self.pattern: Pattern | None = None
-        self._matchers: dict[bytes, Any] = {b"": _compiled(_bytewise(), grammar)}
+        self._compiled = _compiled(_bytewise(), grammar)
+
+    def begin(self) -> Any:
+        """Return a matcher that has read nothing."""
+        return self._compiled.deep_copy()
 
     def step(self, state: State, byte: int) -> State | None:
-        """Consume one byte on a copy of the state's matcher."""
+        """Read everything anew: rows have a matcher of their own that goes along."""
         after = state + bytes([byte])
-        if after in self._matchers:
-            return after
-        matcher = self._matcher_at(state).deep_copy()
-        if matcher.try_consume_tokens([byte]) != 1:
-            return None
-        if len(self._matchers) >= _MOST_KEPT:
-            self._matchers = {b"": self._matchers[b""]}
-        self._matchers[after] = matcher
-        return after
+        return after if self._compiled.validate_tokens(list(after)) == len(after) else None
 
     def done(self, state: State) -> bool:
         """Say whether the whole piece was read."""
-        return self._matcher_at(state).is_accepting()
+        matcher = self.begin()
+        return matcher.try_consume_tokens(list(state)) == len(state) and matcher.is_accepting()
 
     def state_key(self, state: State) -> Hashable:
         """Return the grammar together with what was written."""
         return self.key, state
-
-    def _matcher_at(self, text: bytes) -> Any:
-        if text not in self._matchers:
-            matcher = self._matchers[b""].deep_copy()
-            if matcher.try_consume_tokens(list(text)) != len(text):
-                raise AssertionError(f"{text!r} was accepted before")
-            self._matchers[text] = matcher
-        return self._matchers[text]
 
 
 class _Nothing:
@@ -239,23 +264,15 @@ class _Nothing:
         return self.key
 
 
-_KNOWN: dict[str, _Piece] = {}
-_BYTEWISE: list[Any] = []
-
-
+@lru_cache(maxsize=_MOST_GRAMMARS)
 def _automaton_of(grammar: str) -> _Piece:
     """Return a grammar's automaton: samples of one problem share most of their pieces' grammars."""
-    if grammar not in _KNOWN:
-        if len(_KNOWN) >= _MOST_KEPT // 16:
-            _KNOWN.clear()
-        _KNOWN[grammar] = _Piece(grammar)
-    return _KNOWN[grammar]
+    return _Piece(grammar)
 
 
+@lru_cache(maxsize=1)
 def _bytewise() -> Any:
-    if not _BYTEWISE:
-        _BYTEWISE.append(_tokenizer(Vocabulary([bytes([byte]) for byte in range(256)])))
-    return _BYTEWISE[0]
+    return _tokenizer(Vocabulary([bytes([byte]) for byte in range(256)]))
 
 
 def _compiled(tokenizer: Any, grammar: str) -> Any:

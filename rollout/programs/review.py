@@ -17,11 +17,11 @@ from critics.judge import CRITICS, DEFAULT_TIMEOUT_S, TASKS_PER_WORKER, judge
 from critics.lifeline import confine
 from critics.problem import Attempt, Problem
 from critics.reference import TRANSLATORS, ReferenceMismatch, reference
-from critics.verdict import Certified, CriticError, Malformed, TimedOut, Verdict
+from critics.verdict import Certified, CriticError, Malformed, TimedOut, Vacuous, Verdict
 
 Kind = Literal["answered", "undecided", "unknown", "unreadable", "error"]
-"""answered: one answer comes out; undecided: it runs, and none or several do; unknown: a budget ran out; unreadable: it
-does not parse or type; error: the critic failed, so that the attempt cannot go on."""
+"""answered: one answer comes out; undecided: it runs, and none or several do, or it contradicts itself; unknown: a
+budget ran out; unreadable: it does not parse or type; error: the critic failed, so that the attempt cannot go on."""
 KINDS: tuple[Kind, ...] = ("answered", "undecided", "unknown", "unreadable", "error")
 """From the best to the worst."""
 _LONGEST_TOLD = 2_000
@@ -101,8 +101,9 @@ def review(submission: Submission) -> Review:
     if isinstance(verdict, Certified):
         return Review(kind, "proved", "", verdict.answer)
     told = verdict.feedback if submission.finished or kind != "unreadable" else _CUT_OFF
+    answer = verdict.answer if kind == "answered" else None
     shown = explanation(submission.problem, attempt) if kind == "undecided" else None
-    return Review(kind, verdict.reason, _shortened(told), verdict.answer, _shortened(shown or ""))
+    return Review(kind, verdict.reason, _shortened(told), answer, _shortened(shown or ""))
 
 
 def review_here(submissions: Sequence[Submission]) -> list[Review]:
@@ -118,6 +119,9 @@ def _kind(verdict: Verdict) -> Kind:
             return "unreadable"
         case TimedOut(answer=None):
             return "unknown"
+        case Vacuous(reason) if reason.startswith("inconsistent"):
+            # What contradicts itself says nothing, whatever a closed world makes of it.
+            return "undecided"
         case _:
             return "undecided" if verdict.answer is None else "answered"
 

@@ -19,7 +19,8 @@ _VARIABLES = ("x", "y", "z")
 _SHAPES = {1: "(x)", 2: "(x, y)", 3: "(x, y, z)"}
 _DECLARATION = re.compile(r"(\w+)\((.*?)\)")
 _NO_NAMES = [words_of({*RESERVED, "for", "there", "v"})]
-_CONSTANT = terminal("CONSTANT", "[a-z][a-z0-9_]{1,23}|[0-9]{1,4}", no_patterns=_NO_NAMES)
+"""What the reader may take for signs."""
+_CONSTANT = terminal("CONSTANT", "[a-z][a-z0-9_]{1,23}|[0-9]{1,4}", no_patterns=[*_NO_NAMES, "[a-z][0-9]*"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,77 @@
+"""The whole strategy with a model in this process: what it writes is nonsense, and all of it is a program."""
+
+from pathlib import Path
+
+import pytest
+
+from critics.errors import InputError
+from critics.fol.program import read_program
+from critics.judge import judge_record
+from rollout.decoding.texts import TextRow
+from rollout.policy import HuggingFacePolicy
+from rollout.programs.grammars import fol
+from rollout.programs.grammars.catalogue import guide_for
+from rollout.programs.prompt import solved_examples
+from rollout.programs.review import review_here, without_gold
+from rollout.programs.strategy import ProgramSettings, prototype_then_refine, refine
+from rollout.prompt import PromptStyle
+from rollout.servers.connection import ServerSettings
+from rollout.servers.policy import ServerPolicy
+from rollout.traces import Sampling
+
+pytest.importorskip("llguidance")
+PROBLEM = next(e.problem for e in solved_examples() if e.format == "fol")
+
+
+@pytest.fixture(scope="module")
+def policy(tiny_model: Path) -> HuggingFacePolicy:
+    return HuggingFacePolicy(str(tiny_model), prompt_style=PromptStyle())
+
+
+def test_a_small_model_goes_through_the_whole_strategy(policy: HuggingFacePolicy):
+    settings = prototype_then_refine(
+        num_examples=0, num_samples=3, max_rounds=1,
+        refiners=("self-check", "implicit", "consistency", "error-feedback", "semantic"),
+    )  # fmt: skip
+    sampling = Sampling(samples_per_problem=2, max_new_tokens=24)
+    first, second = refine(policy, [PROBLEM], settings, sampling, seed=1, review=review_here)
+    for trace in (first, second):
+        purposes = [step["purpose"] for step in trace.steps]
+        assert purposes[:5] == ["sample", "sample", "sample", "rate", "prototype"]
+        assert purposes[5] == "self-check"
+        assert purposes[-1] == "backup"
+        assert {"implicit", "consistency", "error-feedback"} <= set(purposes)
+        rated = trace.steps[3]
+        totals = [one + other for one, other in zip(rated["coder"], rated["reviewer"], strict=True)]
+        assert all(value < 0 for value in totals)
+        assert trace.steps[4]["chosen"] == totals.index(max(totals))
+        assert trace.backup == {"kind": "llm", "answer": None}
+        assert judge_record(trace.record())["verdict"] == "malformed"
+    assert first.steps != second.steps
+    [again, _] = refine(policy, [PROBLEM], settings, sampling, seed=1, review=review_here)
+    assert again.record() == first.record()
+
+
+def test_a_small_model_held_to_the_grammar_writes_programs_that_parse(
+    policy: HuggingFacePolicy, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(fol, "MAX_PREDICATES", 2)
+    monkeypatch.setattr(fol, "MAX_PREMISES", 2)
+    settings = ProgramSettings(num_examples=0, refiners=(), constrained=True)
+    sampling = Sampling(samples_per_problem=8, max_new_tokens=600)
+    traces = list(refine(policy, [PROBLEM], settings, sampling, seed=2, review=review_here))
+    complete = [trace for trace in traces if trace.finished]
+    assert len(complete) > 4
+    for trace in complete:
+        assert trace.review.kind in ("answered", "undecided")
+        assert read_program(trace.program).repairs == ()
+        assert trace.completion_ids
+    for trace in traces:
+        row = TextRow(guide_for(without_gold(PROBLEM), "fol"))
+        assert row.accepts(trace.steps[0]["text"].encode())
+
+
+def test_a_server_is_not_held_to_a_grammar_without_a_word():
+    served = ServerPolicy(ServerSettings("http://127.0.0.1:9/v1", "m"), prompt_style=PromptStyle())
+    with pytest.raises(InputError, match="constrained: a server is not held"):
+        list(refine(served, [PROBLEM], ProgramSettings(constrained=True), Sampling(), seed=0, review=review_here))
