@@ -130,18 +130,18 @@ class TextRow(Row):
 
     def _read(self, text: bytes) -> bool:
         while text:
-            num = 0 if self._matcher is None else self._matcher.validate_tokens(list(text))
-            if num == 0:
+            matcher = self._matcher
+            num = 0 if matcher is None else matcher.validate_tokens(list(text))
+            if matcher is None or num == 0:
                 return False
-            self._matcher.try_consume_tokens(list(text[:num]))
+            matcher.try_consume_tokens(list(text[:num]))
             self.piece += text[:num]
-            text = text[num:]
-            if self._matcher.is_accepting():
+            self.block, text = self.piece, text[num:]
+            if matcher.is_accepting():
                 self.guide.close(self.piece)
                 self._begin()
             elif text:
                 return False
-            self.block = self.piece
         return True
 
 
