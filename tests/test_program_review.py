@@ -1,9 +1,11 @@
 """What running a program shows, without the gold answer; and why there is no answer, in each language."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import rollout.programs.review
 from critics.errors import InputError
 from critics.explanation import explanation
 from critics.problem import Attempt, Formal, Problem
@@ -140,14 +142,20 @@ def test_a_language_without_a_critic_is_named():
         require_critic("prose")
 
 
-def test_a_program_that_takes_too_long_is_killed_and_no_answer():
+def test_a_program_that_takes_too_long_is_killed_and_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    slow = "import time\nimport rollout.programs.review\nreal = rollout.programs.review.review\n"
+    slow += "def review(one):\n    time.sleep(60 if one.program == 'slow' else 0)\n    return real(one)\n"
+    (tmp_path / "slow_review.py").write_text(slow, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import slow_review  # type: ignore[import-not-found]
+
+    monkeypatch.setattr(rollout.programs.review, "review", slow_review.review)
     example = EXAMPLES["ar-lsat"]
     good = Submission(without_gold(example.problem), example.format, example.program)
-    with ReviewPool(timeout_s=0.01) as pool:
-        [found] = pool([good])
-        assert (found.kind, found.reason, found.answer) == ("unknown", "time_limit", None)
-        pool._timeout_s = 60  # pyright: ignore[reportPrivateUsage]
-        assert [reviewed.answer for reviewed in pool([good, replace(good, program="?")])] == ["D", None]
+    with ReviewPool(timeout_s=5) as pool:
+        found = pool([replace(good, program="slow"), good, replace(good, program="?")])
+    assert (found[0].kind, found[0].reason, found[0].answer) == ("unknown", "time_limit", None)
+    assert [reviewed.answer for reviewed in found[1:]] == ["D", None]
 
 
 def test_a_critic_that_dies_is_an_error():

@@ -75,10 +75,18 @@ def demo(
 
 
 @command
-def run(config: Config, out: Annotated[Path | None, typer.Option("--out")] = None, overrides: Overrides = None) -> None:
+def run(
+    config: Config,
+    out: Annotated[Path | None, typer.Option("--out")] = None,
+    overrides: Overrides = None,
+    dry: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and what it needs of this machine.")] = False,
+) -> None:
     """Run rounds of one arm or of a comparison; the same command again goes on after a crash."""
-    from training.console import run_with_progress
+    from training.console import print_plan, run_with_progress
 
+    if dry:
+        print_plan(config, overrides)
+        return
     run_with_progress(config, out, overrides)
 
 
@@ -188,13 +196,17 @@ def train(
     data: Annotated[Path, typer.Option("--data", help="A folder that `filter` or a round wrote.")],
     out: Out,
     nproc: Annotated[str, typer.Option("--nproc", help="Processes on this machine: a number, or auto.")] = "auto",
+    nnodes: Annotated[int, typer.Option("--nnodes", min=1, help="Machines that train together.")] = 1,
+    rendezvous: Annotated[
+        str, typer.Option("--rendezvous", help="HOST:PORT of one of them, where there are several.")
+    ] = "",
     seed: Seed = 0,
     overrides: Overrides = None,
 ) -> None:
     """Fine-tune the configuration's model; starts torchrun itself where there are several GPUs."""
     from training.commands.adapters import train_files
 
-    train_files(config, data, out, nproc, seed, overrides)
+    train_files(config, data, out, nproc, seed, overrides, nnodes=nnodes, rendezvous=rendezvous)
 
 
 @command
@@ -209,11 +221,14 @@ def evaluate(
         list[str] | None, typer.Option("--arm", help="Decode as this arm does (repeatable); the first, if none.")
     ] = None,
     table: Annotated[Path | None, typer.Option(help="Write a Markdown table by data set and condition.")] = None,
+    traces: Annotated[
+        Path | None, typer.Option("--traces", help="Keep attempts in this file, and go on from what it has.")
+    ] = None,
 ) -> None:
     """Measure accuracy, certified and lucky rates on problems with 95% intervals."""
     from training.commands.evaluations import evaluate_file
 
-    evaluate_file(config, problems, adapter, seed, as_json, overrides, arms or [], table)
+    evaluate_file(config, problems, adapter, seed, as_json, overrides, arms or [], table, traces)
 
 
 @command
@@ -235,6 +250,16 @@ def report(
     from training.console import print_report
 
     print_report(run_folder, partial=partial)
+
+
+@command
+def pack(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")], as_json: Json = False
+) -> None:
+    """Compress the traces of a run's finished rounds in their place; zcat gives them back."""
+    from training.commands.packing import pack_run
+
+    pack_run(run_folder, as_json)
 
 
 @command

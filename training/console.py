@@ -11,6 +11,17 @@ from training.line import Progress
 Item = TypeVar("Item")
 
 
+def print_plan(config_path: Path, overrides: list[str] | None) -> None:
+    """Print what a run would do, its memory and its time; raises `InputError` where it cannot fit this machine."""
+    from training.config import load_run
+    from training.forecast import forecast
+    from training.logs import quieten
+
+    quieten()
+    for line in forecast(load_run(config_path, overrides)).lines():
+        print(line)
+
+
 def run_with_progress(config_path: Path, out: Path | None, overrides: list[str] | None) -> None:
     """Run a configuration with a progress bar; end with the table, the verdict and the report's path."""
     from rich.console import Console

@@ -9,11 +9,13 @@ import socket
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import import_module, metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 SEED_MODEL = Path("checkpoints/seed")
 MIN_FREE_GB = 5
 """A demo run and its adapters fit; a large model's do not."""
+MIN_SHARED_GB = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ def _findings() -> Iterator[Finding]:
     yield Finding(True, "python", platform.python_version())
     yield Finding(True, "cores", str(num_cores()))
     yield _disk()
+    yield _shared_memory()
     yield _package("clingo", "clingo", "critics of logic programs")
     yield _package("pebble", "Pebble", "critics that can be killed")
     yield _jail()
@@ -50,10 +53,15 @@ def _findings() -> Iterator[Finding]:
     torch = _package("torch", "torch", "rollouts and fine-tuning")
     yield torch
     if torch.ok:
+        yield _package("transformers", "transformers", "models")
+        yield _package("peft", "peft", "LoRA and DoRA")
+        yield _package("accelerate", "accelerate", "several processes")
         yield from _devices()
         yield _bfloat16()
         yield _eight_bit()
         yield _torchrun()
+        yield from _nccl()
+        yield from _optional()
 
 
 def num_cores() -> int:
@@ -67,6 +75,19 @@ def _disk() -> Finding:
     if free_gb < MIN_FREE_GB:
         return Finding(False, "disk", f"{note}, at least {MIN_FREE_GB} are wanted; give --out a folder elsewhere")
     return Finding(True, "disk", note)
+
+
+def _shared_memory() -> Finding:
+    """NCCL and data loaders speak through it, and containers get 64 MB of it where nothing else is said."""
+    what, path = "shared memory", Path("/dev/shm")
+    if not path.is_dir():
+        return Finding(True, what, "no /dev/shm on this system")
+    free_gb = shutil.disk_usage(path).free / 1e9
+    note = f"{free_gb:.1f} GB free in /dev/shm"
+    if free_gb < MIN_SHARED_GB:
+        remedy = "docker run --shm-size=16g, or a memory volume at /dev/shm (configs/launch/kubernetes.yaml)"
+        return Finding(False, what, f"{note}, at least {MIN_SHARED_GB} are wanted where several GPUs train: {remedy}")
+    return Finding(True, what, note)
 
 
 def _package(module: str, distribution: str, purpose: str) -> Finding:
@@ -161,3 +182,42 @@ def _torchrun() -> Finding:
     except OSError:
         return Finding(True, what, f"{backends}; the host name does not resolve: set GLOO_SOCKET_IFNAME=lo")
     return Finding(bool(backends), what, backends or "neither gloo nor nccl: one process only; install another build")
+
+
+def _nccl() -> Iterator[Finding]:
+    """Say whether the GPUs of this machine can train together; one GPU needs no NCCL."""
+    import torch
+
+    num = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if num < 2:
+        return
+    if not torch.distributed.is_nccl_available():
+        yield Finding(False, "NCCL", f"{num} GPUs and a torch without NCCL: install a CUDA build of torch for Linux")
+        return
+    from torch.cuda import nccl
+
+    version = ".".join(map(str, nccl.version()))
+    alone = [i for i in range(1, num) if not torch.cuda.can_device_access_peer(0, i)]
+    slow = f"; GPU 0 reaches {', '.join(map(str, alone))} by the host's memory alone, which is slower" if alone else ""
+    yield Finding(True, "NCCL", f"{version}, {num} GPUs{slow}")
+
+
+def _optional() -> Iterator[Finding]:
+    """Name what only some configurations need, and which; that it is not here is no lack."""
+    for module, distribution, purpose in (
+        ("deepspeed", "deepspeed", "training.sharding zero2 and zero3"),
+        ("flash_attn", "flash-attn", "training.attention flash_attention_2"),
+        ("ray", "ray", "more than one machine"),
+        ("simpy", "simpy", "simulating capacity (docs/scaling.md)"),
+    ):
+        if find_spec(module) is None:
+            yield Finding(True, module, f"not installed; only {purpose} would need it: pip install {distribution}")
+        else:
+            yield Finding(True, module, f"{_version(distribution)}, for {purpose}")
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "of unknown version"

@@ -6,10 +6,11 @@ Every stage looks for its own last file first, so a killed run goes on where it 
 was finished; what it then writes is byte-equal to what an uninterrupted run writes.
 """
 
-from collections import Counter
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +18,23 @@ from critics.errors import RunFailed
 from critics.judge import Judging
 from critics.problem import Problem
 from rollout.actor_critic.feedback import Reviewing
-from rollout.policy import Policy, model_digest
+from rollout.policy import Policy, adapter_weights_digest, model_digest
 from rollout.problems.splits import content_key
-from rollout.traces import Sampling, derived_seed
+from rollout.traces import PolicyDigests, Sampling, derived_seed
+from training.candidates import Candidates
 from training.config import ArmConfig, RunConfig
-from training.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
+from training.derivation import DERIVED, Derivation, contents_of, derivation_counts, is_derived
 from training.evaluation import measure, problems_digest
 from training.filters import funnel, is_certified, is_right, select, subsample
 from training.finetuning import MANIFEST, FineTuning, fine_tune
+from training.heartbeat import Beat, Pulse, no_pulse
 from training.policy import build_policy
 from training.problems import held_out_problems, training_problems
-from training.store import OpenStore, read_records, write_json, write_records
+from training.promotion import promoted
+from training.round_traces import Pass, RoundTraces
+from training.store import OpenStore, is_stored, read_records, write_json, write_records
 from training.strategy import ActorCritic, Strategy, strategy_of
+from training.work_units import Asking, Remembering, WorkUnits, how_asked
 
 
 class RunError(RunFailed):
@@ -58,6 +64,7 @@ class Line:
     judging: Judging
     report: Callable[[Progress], None] = field(default=lambda _: None)
     reviewing: Reviewing = field(default=_no_reviews)
+    pulse: Pulse = field(default=no_pulse)
 
     @property
     def path(self) -> Path:
@@ -98,7 +105,7 @@ def base_path(config: RunConfig, arm: ArmConfig, seed: int) -> str:
     if line_path(config, arm, seed) == ".":
         return "base"
     format_ = "" if arm.format == "guided" else f"-{arm.format}"
-    asked_otherwise = f"-{arm.name}" if arm.actor_critic else ""
+    asked_otherwise = f"-{arm.name}" if arm.actor_critic or arm.programs else ""
     return f"base/{arm.decoding}{format_}{asked_otherwise}/seed-{seed}"
 
 
@@ -115,7 +122,7 @@ def run_round(line: Line, number: int, adapter: Path | None) -> Path | None:
     curate(line, number, traces)
     new_adapter = fine_tune_round(line, number, adapter)
     evaluate(line, line.round_path(number), new_adapter, last=number == line.config.star.rounds - 1)
-    return new_adapter
+    return promoted(line.config.promotion, line.round_path(number), new_adapter, adapter, line.held_out)
 
 
 def evaluate_base(line: Line) -> None:
@@ -123,85 +130,48 @@ def evaluate_base(line: Line) -> None:
     evaluate(line, line.run / base_path(line.config, line.arm, line.seed), None, last=False, first=True)
 
 
-def roll_out_and_judge(line: Line, number: int, adapter: Path | None) -> list[dict[str, Any]]:
-    """Return the round's judged traces, sealed in (problem, sample) order in traces.jsonl."""
+def roll_out_and_judge(line: Line, number: int, adapter: Path | None) -> Path:
+    """Return traces.jsonl with the round's judged traces, sealed by (problem, hint, sample)."""
     folder = line.round_path(number)
-    sealed = folder / "traces.jsonl"
-    if sealed.exists():
-        return list(read_records(sealed, checksum=True))
-    store = OpenStore(folder / "traces.open.jsonl")
-    problems = training_problems(line.config, line.seed, number)
-    _refuse_leaks(problems, line.held_out)
-    rollout = _Rollout(line, store, derived_seed(line.seed, "rollout", number), adapter)
-    traces = _judged(line, rollout.complete(problems, hinted=False))
-    if line.config.star.rationalise:
-        traces += _judged(line, rollout.complete(_failed(line, problems, traces), hinted=True))
-    order = {problem.id: position for position, problem in enumerate(problems)}
-    traces.sort(key=lambda t: (order[t["problem"]["id"]], t["hint"], t["sample"]))
-    write_records(sealed, traces, checksum=True)
-    store.path.unlink()
-    return traces
+    sealed, opened = folder / "traces.jsonl", [folder / name for name in ("traces.open.jsonl", "verdicts.open.jsonl")]
+    if not is_stored(sealed):
+        problems = training_problems(line.config, line.seed, number)
+        _refuse_leaks(problems, line.held_out)
+        attempts, verdicts = map(OpenStore, opened)
+        traces = RoundTraces(
+            work_units(line, attempts, derived_seed(line.seed, "rollout", number), adapter),
+            verdicts,
+            line.judging,
+            line.config.sampling.batch_size,
+            lambda num: line.report(Progress(attempts=num)),
+            line.pulse,
+        )
+        traces.seal(sealed, _passes(line, problems, traces))
+    for path in opened:
+        path.unlink(missing_ok=True)
+    return sealed
 
 
-@dataclass
-class _Rollout:
-    """Samples what an open store does not hold yet, one work unit (a batch of problems) at a time."""
-
-    line: Line
-    store: OpenStore
-    seed: int
-    adapter: Path | None
-
-    @cached_property
-    def policy(self) -> Policy:
-        """Loaded when the first unit is missing."""
-        return self.line.policy(self.adapter)
-
-    def complete(self, problems: Sequence[Problem], *, hinted: bool) -> list[dict[str, Any]]:
-        """Return the records of all problems, sampling the units of which any record is missing."""
-        config = self.line.config.sampling
-        sampling = config.sampling(self.line.arm.decoding, samples=1 if hinted else None)
-        records: list[dict[str, Any]] = []
-        for start in range(0, len(problems), config.batch_size):
-            unit = problems[start : start + config.batch_size]
-            records += self._unit(unit, sampling, hinted)
-            self.line.report(Progress(attempts=len(unit)))
-        return records
-
-    def _unit(self, unit: Sequence[Problem], sampling: Sampling, hinted: bool) -> list[dict[str, Any]]:
-        ids = {problem.id for problem in unit}
-        stored = [r for r in self.store.records if r["problem"]["id"] in ids and r["hint"] == hinted]
-        if len(stored) == len(unit) * sampling.samples_per_problem:
-            return stored
-        whole = self._whole(stored, sampling.samples_per_problem)
-        if len(whole) < len(stored):
-            others = [r for r in self.store.records if r not in stored or r in whole]
-            write_records(self.store.path, others, checksum=True)
-            self.store.records = others
-        done = {record["problem"]["id"] for record in whole}
-        missing = [problem for problem in unit if problem.id not in done]
-        fresh: list[dict[str, Any]] = []
-        try:
-            strategy = self.line.strategy(self.adapter)
-            for record in strategy.attempts(self.policy, missing, sampling, seed=self.seed, hinted=hinted):
-                fresh.append(record)
-        finally:  # what a server wrote before it failed was paid for
-            self.store.append(fresh)
-        return whole + fresh
-
-    def _whole(self, stored: list[dict[str, Any]], num_samples: int) -> list[dict[str, Any]]:
-        """Return what can be kept of a unit that is not complete.
-
-        In this process a unit is one batch and is sampled as one; a server writes each attempt by itself.
-        """
-        if self.line.config.model.server is None:
-            return []
-        counts = Counter(record["problem"]["id"] for record in stored)
-        return [record for record in stored if counts[record["problem"]["id"]] == num_samples]
+def _passes(line: Line, problems: Sequence[Problem], traces: RoundTraces) -> list[Pass]:
+    """Sample and judge the problems, and with their answer as a hint once more those that were not solved."""
+    config, decoding = line.config.sampling, line.arm.decoding
+    plain = Pass(problems, config.sampling(decoding))
+    traces.sample(plain)
+    traces.judge(plain)
+    if not line.config.star.rationalise:
+        return [plain]
+    again = _failed(line, problems, traces.judged(plain))
+    hinted = Pass(again, config.sampling(decoding, samples=1), hinted=True)
+    traces.sample(hinted)
+    traces.judge(hinted)
+    return [plain, hinted]
 
 
-def _judged(line: Line, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{**r, "judgement": verdict} for r, verdict in zip(records, line.judging(records), strict=True)]
+def work_units(line: Line, store: OpenStore, seed: int, adapter: Path | None) -> WorkUnits:
+    """Return what samples for a round; the policy is loaded when something is missing."""
+    digests = PolicyDigests(line.base_digest, None if adapter is None else adapter_weights_digest(adapter))
+    asking = Asking(how_asked(line.config, line.arm), seed, digests, line.config.model.server is None)
+    return WorkUnits(store, line.strategy(adapter), asking, lambda: line.policy(adapter))
 
 
 def _failed(line: Line, problems: Sequence[Problem], traces: Iterable[dict[str, Any]]) -> list[Problem]:
@@ -221,26 +191,27 @@ def _refuse_leaks(problems: Sequence[Problem], held_out: Sequence[Problem]) -> N
         )
 
 
-def curate(line: Line, number: int, traces: list[dict[str, Any]]) -> None:
+def curate(line: Line, number: int, traces: Path) -> None:
     """Write the round's dataset: what the filter kept, after what earlier rounds kept where rounds start at base."""
     folder = line.round_path(number) / "dataset"
     if (folder / "summary.json").exists():
         return
+    line.pulse(Beat("curating", "the dataset of the round"))
     derivation = derivation_of(line)
-    candidates, failures = derive(traces, derivation, line.judging)
+    candidates = Candidates(traces, derivation, line.judging)
     kept = select(candidates, line.arm.keep)
     if line.arm.match is not None:
         kept = subsample(kept, _num_kept_by(line, line.arm.match, number), seed=line.seed)
-    earlier: list[dict[str, Any]] = []
+    earlier: Iterable[dict[str, Any]] = ()
     if number and line.config.star.start == "base":
-        earlier = list(read_records(line.round_path(number - 1) / "dataset" / "examples.jsonl"))
+        earlier = read_records(line.round_path(number - 1) / "dataset" / "examples.jsonl")
     taught = line.strategy(None).examples(kept, seed=derived_seed(line.seed, "lessons", number))
-    fresh = [{**example, "id": f"round-{number:03d}/{example['id']}"} for example in taught]
-    write_records(folder / "examples.jsonl", [*earlier, *fresh])
+    fresh = ({**example, "id": f"round-{number:03d}/{example['id']}"} for example in taught)
+    num_examples = write_records(folder / "examples.jsonl", chain(earlier, fresh))
     if derivation.wanted:
         write_records(folder / DERIVED, filter(is_derived, kept), checksum=True)
-    counts = {**funnel(traces, len(kept)), **derivation_counts(kept, failures, derivation)}
-    write_json(folder / "summary.json", {**counts, "examples": len(earlier) + len(fresh)})
+    counts = {**funnel(candidates.outlines, len(kept)), **derivation_counts(kept, candidates.failures, derivation)}
+    write_json(folder / "summary.json", {**counts, "examples": num_examples})
 
 
 def derivation_of(line: Line) -> Derivation:
@@ -263,6 +234,7 @@ def fine_tune_round(line: Line, number: int, adapter: Path | None) -> Path | Non
     out = folder / "adapter"
     goes_on = line.config.star.start == "last"
     start = adapter if goes_on else None
+    line.pulse(Beat("training", f"the adapter of round {number}"))
     if next(read_records(folder / "dataset" / "examples.jsonl"), None) is None:
         write_json(out / MANIFEST, {"trained": False, "reason": "no example was kept"})
         return start
@@ -276,8 +248,10 @@ def fine_tune_round(line: Line, number: int, adapter: Path | None) -> Path | Non
             start=start,
             base_digest=line.base_digest,
             nproc=num_training_processes(),
+            log=line.run / "log" / f"training-{line.arm.name}-{line.seed}.jsonl",
         )
     )
+    shutil.rmtree(out.with_name(f".{out.name}.work"), ignore_errors=True)  # of one killed just after it was done
     return out
 
 
@@ -290,22 +264,27 @@ def num_training_processes() -> int:
 
 def evaluate(line: Line, folder: Path, adapter: Path | None, *, last: bool, first: bool = False) -> None:
     """Write evaluation.json: sampled always, greedy and guided where the configuration asks for them."""
+    opened = folder / "evaluation.open.jsonl"
     if (folder / "evaluation.json").exists():
+        opened.unlink(missing_ok=True)
         return
+    line.pulse(Beat("evaluation", f"the policy of {folder.name} to be loaded"))
     config = line.config.evaluation
     policy = line.policy(adapter)
     seed = derived_seed(line.seed, "evaluation")
+    store = OpenStore(opened)
     modes: dict[str, Any] = {}
     for name, (sampling, strategy) in _modes(line, adapter, last=last, first=first).items():
+        how = {**how_asked(line.config, line.arm), "mode": name}
         modes[name] = measure(
             policy,
             line.held_out,
             sampling,
             line.judging,
-            strategy,
+            Remembering(strategy, store, how, is_batched=line.config.model.server is None),
             seed=seed,
             batch_size=config.batch_size,
-            progress=lambda num: line.report(Progress(attempts=num)),
+            progress=_measuring(line, name),
         )
     write_json(
         folder / "evaluation.json",
@@ -319,7 +298,21 @@ def evaluate(line: Line, folder: Path, adapter: Path | None, *, last: bool, firs
             "modes": modes,
         },
     )
+    opened.unlink(missing_ok=True)
     line.report(Progress(message=_headline(line, folder, modes["sampled"])))
+
+
+def _measuring(line: Line, mode: str) -> Callable[[int], None]:
+    """Return what is told of each batch of an evaluation."""
+    num_done = 0
+
+    def told(num: int) -> None:
+        nonlocal num_done
+        num_done += num
+        line.report(Progress(attempts=num))
+        line.pulse(Beat("evaluation", f"{mode} attempts and their verdicts", num_done, len(line.held_out)))
+
+    return told
 
 
 def _modes(line: Line, adapter: Path | None, *, last: bool, first: bool) -> dict[str, tuple[Sampling, Strategy]]:

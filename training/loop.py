@@ -21,11 +21,14 @@ from critics.judge import JudgePool
 from critics.lifeline import die_with_parent
 from rollout.actor_critic.feedback import ReviewPool
 from training.config import ArmConfig, RunConfig
+from training.heartbeat import Heartbeat, StageStalled, Watch
 from training.line import Line, Progress, RunError, base_path, evaluate_base, line_path, run_line
 from training.section import ConfigError
 from training.store import write_json, write_text
 
 Report = Callable[[Progress], None]
+WATCH_S = 5.0
+"""How often the heartbeats of the workers are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,7 @@ def _run_units(config: RunConfig, out: Path, units: list[Unit], report: Report) 
     jobs = min(config.jobs or _default_jobs(), len(units))
     try:
         with ProcessPoolExecutor(jobs, context, _start_worker, (config, out, messages)) as pool:
-            _schedule(pool, units)
+            _schedule(pool, units, Watch(out / "log"))
     except BrokenProcessPool as error:
         raise RunError(
             f"a worker process died, perhaps for want of memory; {out} holds what is finished: run the command again"
@@ -131,8 +134,8 @@ def _run_units(config: RunConfig, out: Path, units: list[Unit], report: Report) 
         listener.join()
 
 
-def _schedule(pool: ProcessPoolExecutor, units: list[Unit]) -> None:
-    """Start units in order as their needs are met; a failed unit stops the run and is reported."""
+def _schedule(pool: ProcessPoolExecutor, units: list[Unit], watch: Watch) -> None:
+    """Start units in order as their needs are met; a failed unit, or one that hangs, stops the run and is reported."""
     waiting, done = list(units), set[tuple[str, int]]()
     running: dict[Future[None], Unit] = {}
     while waiting or running:
@@ -140,7 +143,12 @@ def _schedule(pool: ProcessPoolExecutor, units: list[Unit]) -> None:
         for unit in ready:
             running[pool.submit(_work, unit)] = unit
             waiting.remove(unit)
-        finished, _ = wait(running, return_when=FIRST_COMPLETED)
+        finished, _ = wait(running, timeout=WATCH_S, return_when=FIRST_COMPLETED)
+        try:
+            watch.check()
+        except StageStalled:
+            _kill_workers()
+            raise
         for future in finished:
             unit = running.pop(future)
             try:
@@ -150,6 +158,14 @@ def _schedule(pool: ProcessPoolExecutor, units: list[Unit]) -> None:
                 raise
             if unit.kind == "line":
                 done.add((unit.arm.name, unit.seed))
+
+
+def _kill_workers() -> None:
+    """End all workers at once: one that hangs ends in no other way, and its own children die with it."""
+    import multiprocessing
+
+    for child in multiprocessing.active_children():
+        child.kill()
 
 
 def _listen(messages: Any, report: Report) -> None:
@@ -197,6 +213,7 @@ def _start_worker(config: RunConfig, out: Path, messages: Any) -> None:
 
 def _work(unit: Unit) -> None:
     (worker,) = _worker
+    heartbeat = Heartbeat(worker.out / "log", unit.name().replace(", ", "-").replace(" ", "-"))
     line = Line(
         worker.config,
         worker.out,
@@ -205,11 +222,15 @@ def _work(unit: Unit) -> None:
         worker.judges.judge,
         worker.messages.put,
         worker.reviews,
+        heartbeat.beat,
     )
-    if unit.kind == "base":
-        evaluate_base(line)
-    else:
-        run_line(line)
+    try:
+        if unit.kind == "base":
+            evaluate_base(line)
+        else:
+            run_line(line)
+    finally:
+        heartbeat.stop()
 
 
 def _lines(config: RunConfig) -> dict[str, Any]:

@@ -1,13 +1,17 @@
 """The policy that a configuration asks for: a model in this process, or one behind a server."""
 
+import logging
 from pathlib import Path
 
 from critics.errors import InputError
 from rollout.policy import HuggingFacePolicy, Policy
 from rollout.prompt import PromptStyle
 from rollout.servers.policy import ServerPolicy
+from training.adapter_files import verify_adapter
 from training.config import ArmConfig, ModelConfig, RunConfig
 from training.logs import quieten
+
+log = logging.getLogger(__name__)
 
 
 def build_policy(
@@ -18,6 +22,8 @@ def build_policy(
     Raises `InputError` where a server would need an adapter that it does not know.
     """
     if model.server is None:
+        if adapter is not None and (note := verify_adapter(adapter)):
+            log.warning("%s", note)
         return HuggingFacePolicy(model.name, adapter, prompt_style=style, dtype=model.dtype, num_seats=num_seats)
     if adapter is not None:
         raise InputError(

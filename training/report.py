@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from training.figures import funnel_panels, rate_panels, retry_panels, styles
 from training.retries import failure_rows, feedback_rows, retry_rows
-from training.store import read_records, write_text
+from training.store import is_stored, read_records, write_text
 
 TEMPLATE = Path(__file__).with_name("report.html.jinja")
 LONGEST_TEXT = 6_000
@@ -113,7 +113,7 @@ def pick_examples(files: Mapping[str, Sequence[tuple[int, Path]]]) -> Examples:
     def first(wanted: str, preferred: Sequence[str]) -> list[Example]:
         for arm in sorted(files, key=lambda arm: preferred.index(arm) if arm in preferred else 9):
             for seed, path in files[arm]:
-                found = _first_traces(path, wanted) if path.exists() else []
+                found = _first_traces(path, wanted) if is_stored(path) else []
                 if found:
                     return [Example(arm, seed, trace) for trace in found]
         return []

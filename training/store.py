@@ -1,22 +1,33 @@
 """Files that survive: JSON lines that carry their own checksum, appended while open, sorted when sealed.
 
 A line's last key is `crc`, the CRC-32 of the line without it, compared as text. An open store is appended to
-with one write and one fsync a batch; a torn tail, left by a crash, is cut when the store is opened again. A
-damaged line anywhere else is an error that names the line, never skipped.
+with one write and one fsync a batch, under a lock, by as many writers as there are; a torn tail, left by a crash, is
+cut by whoever holds the lock next. A damaged line anywhere else is an error that names the line, never skipped.
+Whoever reads `traces.jsonl` finds `traces.jsonl.gz` where `certistar pack` has put that in its place.
 """
 
+import errno
+import fcntl
 import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from critics.errors import InputError
+from critics.errors import InputError, RunFailed
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class StoreError(InputError):
     """A file is not what it should be; the message names the file and the line."""
+
+
+class StoreFull(RunFailed):
+    """There is no room for more; everything that was acknowledged is kept."""
 
 
 def line_of(record: dict[str, Any]) -> str:
@@ -30,13 +41,22 @@ def line_of(record: dict[str, Any]) -> str:
     return f'{body[:-1]}, "crc": "{zlib.crc32(body.encode()):08x}"}}\n'
 
 
-def read_line(line: str, *, where: str, checksum: bool) -> dict[str, Any]:
+def fits(line: bytes) -> bool:
+    """Say whether a line, with or without its newline, ends in the checksum of what stands before it.
+
+    Compared as text: a number would forgive a flipped bit that only changes the case of a digit.
+    """
+    body, found, checksum = line.removesuffix(b"\n").rpartition(b', "crc": "')
+    return bool(found) and checksum == b'%08x"}' % zlib.crc32(body + b"}")
+
+
+def read_line(line: bytes, *, where: str, checksum: bool) -> dict[str, Any]:
     """Parse one line and verify its checksum; raises `StoreError` that begins with `where`.
 
     `checksum` says whether a line without one is an error (the project's own traces) or welcome (users' files).
     """
     try:
-        record = json.loads(line)
+        record = json.loads(line.decode())
     except ValueError as error:
         raise StoreError(f"{where}: not a JSON object ({error})") from error
     if not isinstance(record, dict):
@@ -45,47 +65,83 @@ def read_line(line: str, *, where: str, checksum: bool) -> dict[str, Any]:
         if checksum:
             raise StoreError(f"{where}: the line has no checksum")
         return record
-    body, _, _ = line.rstrip("\n").rpartition(', "crc": "')
-    if f"{zlib.crc32((body + '}').encode()):08x}" != record.pop("crc"):
+    if not fits(line.rstrip(b"\r\n")):
         raise StoreError(
             f"{where}: the checksum does not fit; the line was damaged or edited (drop its crc key to accept it)"
         )
+    del record["crc"]
     return record
 
 
 def read_records(path: Path, *, checksum: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield the records of a JSON-lines file, plain or gzipped."""
+    """Yield the records of a JSON-lines file one by one; plain, gzipped, or packed away under its name and `.gz`."""
+    path = where_stored(path)
     for number, line in enumerate(_lines(path), 1):
         if line.strip():
             yield read_line(line, where=f"{path}:{number}", checksum=checksum)
 
 
-def _lines(path: Path) -> Iterator[str]:
+def where_stored(path: Path) -> Path:
+    """Return the file itself, or what `certistar pack` made of it."""
+    packed = path.with_name(f"{path.name}.gz")
+    return packed if not path.exists() and packed.exists() else path
+
+
+def is_stored(path: Path) -> bool:
+    """Say whether a file is in place, packed or not."""
+    return where_stored(path).exists()
+
+
+def _lines(path: Path) -> Iterator[bytes]:
     import gzip
 
-    open_text = gzip.open if path.suffix == ".gz" else open
+    open_bytes = gzip.open if path.suffix == ".gz" else open
+    num_read = 0
     try:
-        with open_text(path, "rt", encoding="utf-8") as file:
-            yield from file
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise StoreError(f"{path}: cannot be read ({error})") from error
+        with open_bytes(path, "rb") as file:
+            for line in file:
+                yield line
+                num_read += 1
+    except (OSError, EOFError, zlib.error) as error:
+        line_number = f":{num_read + 1}" if num_read else ""
+        raise StoreError(f"{path}{line_number}: cannot be read ({error})") from error
 
 
 def write_text(path: Path, text: str) -> None:
     """Put a whole file in place: written beside, synced, renamed; readers see the old file or the new one."""
+    write_chunks(path, [text.encode("utf-8", "replace")])  # a lone surrogate, which JSON may carry, has no UTF-8
+
+
+def write_chunks(path: Path, chunks: Iterable[bytes]) -> None:
+    """Put a whole file in place that comes piece by piece; raises `StoreFull` where it does not fit on the disk."""
     beside = path.with_name(f".{path.name}.new")
     try:
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a folder")
         path.parent.mkdir(parents=True, exist_ok=True)
         with beside.open("wb") as file:
-            file.write(text.encode("utf-8", "replace"))  # a lone surrogate, which JSON may carry, has no UTF-8
+            for chunk in chunks:
+                file.write(chunk)
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
         _sync_folder(path.parent)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written ({error}); choose another place") from error
+    except BaseException as error:
+        with suppress(OSError):  # half a file takes room where there is none
+            beside.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise _not_written(path, error) from error
+        raise
+
+
+def _not_written(path: Path, error: OSError) -> StoreError | StoreFull:
+    """Return the exception for a failed write: it says what to do about it."""
+    if error.errno in _FULL:
+        return StoreFull(
+            f"{path}: there is no room for it ({error.strerror}); what was acknowledged before is kept: free space, or "
+            "raise the quota or the limit on file sizes, and run the same command again"
+        )
+    return StoreError(f"{path}: cannot be written ({error}); choose another place")
 
 
 def write_json(path: Path, value: object) -> None:
@@ -93,44 +149,220 @@ def write_json(path: Path, value: object) -> None:
     write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
 
 
-def write_records(path: Path, records: Iterable[dict[str, Any]], *, checksum: bool = False) -> None:
-    """Put a whole JSON-lines file in place."""
+def write_records(path: Path, records: Iterable[dict[str, Any]], *, checksum: bool = False) -> int:
+    """Put a whole JSON-lines file in place, holding one record at a time; return how many there were."""
     to_line = line_of if checksum else lambda record: json.dumps(record, ensure_ascii=False) + "\n"
-    write_text(path, "".join(to_line(record) for record in records))
+    num = 0
+
+    def lines() -> Iterator[bytes]:
+        nonlocal num
+        for record in records:
+            yield to_line(record).encode("utf-8", "replace")
+            num += 1
+
+    write_chunks(path, lines())
+    return num
 
 
 class OpenStore:
-    """A JSON-lines file that grows by batches and can be killed at any byte."""
+    """A JSON-lines file that grows by batches, has several writers, and can be killed at any byte.
+
+    A record may name the work unit that it belongs to, as its first key, `unit`. The store keeps in memory where each
+    unit's lines are (16 bytes a line), never the records. In a unit no two records have the same `id`: what is there
+    already is not stored again, whoever wrote it.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        self.records = _recovered(path)
-        """What was there when the store was opened."""
+        self._units: dict[str, array[int]] = {}
+        self._end = 0
+        self._identity: tuple[int, int] | None = None
+        self.num_records = 0
+        """How many there are, as far as this process has looked: at the opening, and at each append."""
+        if path.exists():
+            with self._locked():
+                pass
 
-    def append(self, records: Iterable[dict[str, Any]]) -> None:
-        """Add a batch; on return it is on the disk."""
-        with self.path.open("ab") as file:
-            file.write("".join(line_of(record) for record in records).encode())
-            file.flush()
-            os.fsync(file.fileno())
+    def append(self, records: Iterable[dict[str, Any]]) -> int:
+        """Add a batch and return how many of it were new; on return they are on the disk.
+
+        Raises `StoreFull` where there is no room; of the batch, whole lines that found room stay.
+        """
+        batch = list(records)
+        if not batch:
+            return 0
+        with self._locked() as descriptor:
+            lines = [line_of(record).encode() for record in self._new(batch, descriptor)]
+            if lines:
+                _write(descriptor, b"".join(lines), self._end)
+            if self._end == 0:
+                _sync_folder(self.path.parent)
+            for line in lines:
+                self._note(line)
+        return len(lines)
+
+    def units(self) -> Mapping[str, int]:
+        """Return how many records each unit has."""
+        return {unit: len(places) // 2 for unit, places in self._units.items()}
+
+    def count(self, unit: str) -> int:
+        """Return how many records a unit has."""
+        return len(self._units.get(unit, ())) // 2
+
+    def unit(self, unit: str) -> list[dict[str, Any]]:
+        """Return the records of a unit, without their key `unit`, in the order in which they were stored."""
+        if not self.count(unit):
+            return []
+        try:
+            with self.path.open("rb") as file:
+                self._recognise(file.fileno())
+                return self._read(unit, file.fileno())
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be read ({error})") from error
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Yield all records one by one, their units with them, as `read_growing` does."""
+        return read_growing(self.path) if self.path.exists() else iter(())
+
+    def _new(self, batch: list[dict[str, Any]], descriptor: int) -> Iterator[dict[str, Any]]:
+        """Yield what no writer has stored yet."""
+        units = {record["unit"] for record in batch if "unit" in record}
+        stored = {(unit, record["id"]) for unit in units for record in self._read(unit, descriptor)}
+        for record in batch:
+            if "unit" not in record:
+                yield record
+                continue
+            unit, key = record["unit"], (record["unit"], record["id"])
+            assert unit.isalnum(), f"{unit!r}: a unit's name is read without parsing JSON"
+            if key not in stored:
+                stored.add(key)
+                yield {"unit": unit, **record}
+
+    def _read(self, unit: str, descriptor: int) -> list[dict[str, Any]]:
+        places = self._units.get(unit, ())
+        found: list[dict[str, Any]] = []
+        for offset, length in zip(places[::2], places[1::2], strict=True):
+            line = os.pread(descriptor, length, offset)
+            if not fits(line):  # it fitted when the store was opened
+                read_line(line, where=f"{self.path}:{_number_at(descriptor, offset)}", checksum=True)
+            record = json.loads(line)
+            found.append({key: value for key, value in record.items() if key not in ("unit", "crc")})
+        return found
+
+    @contextmanager
+    def _locked(self) -> Iterator[int]:
+        """Hold the file's lock, with its tail whole and everything in it known; yields its descriptor."""
+        try:
+            create = os.O_CREAT if self._identity is None else 0
+            descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | create, 0o666)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                self._recognise(descriptor)
+                self._catch_up(descriptor)
+                yield descriptor
+            finally:
+                os.close(descriptor)  # which lets the lock go, as the death of this process would
+        except OSError as error:
+            raise _not_written(self.path, error) from error
+
+    def _recognise(self, descriptor: int) -> None:
+        status = os.fstat(descriptor)
+        identity = (status.st_dev, status.st_ino)
+        if self._identity not in (None, identity) or status.st_size < self._end or status.st_nlink == 0:
+            raise StoreError(f"{self.path}: was replaced or cut while it was open; end what else works on it")
+        self._identity = identity
+
+    def _catch_up(self, descriptor: int) -> None:
+        """Read what others appended; a tail without its newline is of a writer that died, since this one has the lock.
+
+        Left standing it would swallow the next record.
+        """
+        with open(descriptor, "rb", closefd=False) as file:
+            file.seek(self._end)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    _refuse_damaged_end(line, where=f"{self.path}:{self.num_records + 1}")
+                    os.ftruncate(descriptor, self._end)
+                    os.fsync(descriptor)
+                    return
+                if not fits(line):
+                    read_line(line, where=f"{self.path}:{self.num_records + 1}", checksum=True)
+                self._note(line)
+
+    def _note(self, line: bytes) -> None:
+        unit = ""
+        if line.startswith(b'{"unit": "'):
+            unit = line[10 : line.index(b'"', 10)].decode()
+        self._units.setdefault(unit, array("Q")).extend((self._end, len(line)))
+        self._end += len(line)
+        self.num_records += 1
 
 
-def _recovered(path: Path) -> list[dict[str, Any]]:
-    """Read an open store's lines, cutting off a last line that a crash left unfinished."""
-    if not path.exists():
-        return []
-    content = path.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
-    if len(whole) != len(content):
-        with path.open("r+b") as file:
-            file.truncate(len(whole))
-            os.fsync(file.fileno())
-    lines = whole.decode().split("\n")[:-1]  # splitlines would also split at U+2028 and its kin
-    return [read_line(line, where=f"{path}:{i}", checksum=True) for i, line in enumerate(lines, 1)]
+def read_growing(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of an open store that others may be writing to: all that were acknowledged when this began."""
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)  # no writer is amidst a batch, and whole lines that stand now are never cut
+        left = _end_of_last_line(file)
+        file.seek(left)
+        torn = file.read()
+        fcntl.flock(file, fcntl.LOCK_UN)
+        file.seek(0)
+        number = 0
+        while left > 0:
+            line, number = file.readline(), number + 1
+            left -= len(line)
+            yield read_line(line, where=f"{path}:{number}", checksum=True)
+        _refuse_damaged_end(torn, where=f"{path}:{number + 1}")
+
+
+def _refuse_damaged_end(torn: bytes, *, where: str) -> None:
+    if fits(torn[:-1]):  # Attack: a flipped newline makes an acknowledged record look torn, to be cut off.
+        raise StoreError(f"{where}: the end of the line is damaged")
+
+
+def _end_of_last_line(file: BinaryIO) -> int:
+    end = file.seek(0, os.SEEK_END)
+    while end > 0:
+        start = max(0, end - 2**16)
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
+
+
+def _write(descriptor: int, content: bytes, end: int) -> None:
+    """Append and sync; where that fails, cut the file behind its last whole line, so that it can be gone on with."""
+    written = 0
+    try:
+        while written < len(content):  # once: only a full disk, or more than 2 GiB, takes a second call
+            written += os.write(descriptor, content[written:] if written else content)
+    except OSError:
+        _cut(descriptor, end + content.rfind(b"\n", 0, written) + 1)
+        raise
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        _cut(descriptor, end)  # nobody knows what of it is on the disk
+        raise
+
+
+def _cut(descriptor: int, end: int) -> None:
+    with suppress(OSError):
+        os.ftruncate(descriptor, end)
+        os.fsync(descriptor)
+
+
+def _number_at(descriptor: int, offset: int) -> int:
+    with open(descriptor, "rb", closefd=False) as file:
+        file.seek(0)
+        return file.read(offset).count(b"\n") + 1
 
 
 def _sync_folder(folder: Path) -> None:
+    """Make the names in a folder survive a loss of power."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

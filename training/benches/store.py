@@ -1,4 +1,4 @@
-"""The trace store: records a second, synced to the disk and not, and read again with their checksums."""
+"""The trace store: records a second, synced to the disk and not; opened and read with their checksums; packed."""
 
 import os
 import tempfile
@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from training.benches.timing import Row, Timing, interleaved
+from training.shards import pack
 from training.store import OpenStore, line_of, read_records
 
 NUM_RECORDS = 5_000
@@ -27,14 +28,24 @@ def store(repeats: int) -> list[Row]:
             Timing("unsynced", lambda: _fresh(path, lambda: _write(path, records))),
         ]
         seconds = interleaved(timings, rounds)
-        read_s = interleaved([Timing("read", lambda: _timed(lambda: list(read_records(path, checksum=True))))], rounds)
+        reading = [
+            Timing("read", lambda: _timed(lambda: _go_through(path))),
+            Timing("open", lambda: _timed(lambda: OpenStore(path))),
+        ]
+        seconds |= interleaved(reading, rounds)
         size = path.stat().st_size
+        began = perf_counter()
+        packed = pack(path)
+        seconds["pack"] = perf_counter() - began
     return [
         Row("records_per_s", num / seconds["synced"], "1/s", None, rounds),
         Row("records_per_s_unsynced", num / seconds["unsynced"], "1/s", None, rounds),
         Row("sync_ratio", seconds["synced"] / seconds["unsynced"], "ratio", "the same lines without fsync", rounds),
-        Row("read_records_per_s", num / read_s["read"], "1/s", None, rounds),
+        Row("read_records_per_s", num / seconds["read"], "1/s", None, rounds),
+        Row("open_records_per_s", num / seconds["open"], "1/s", None, rounds),
         Row("bytes_per_record", size / num, "B", None, num),
+        Row("pack_records_per_s", num / seconds["pack"], "1/s", None, 1),
+        Row("packed_share", packed.packed_bytes / packed.plain_bytes, "ratio", "the plain file", num),
     ]
 
 
@@ -50,6 +61,11 @@ def _record(number: int) -> dict[str, Any]:
         "completion_ids": [(number * 31 + i) % 4096 for i in range(150)],
         "sample": 0,
     }
+
+
+def _go_through(path: Path) -> None:
+    for _ in read_records(path, checksum=True):
+        pass
 
 
 def _append(path: Path, records: list[dict[str, Any]]) -> None:

@@ -8,7 +8,17 @@ from training.logs import quieten
 from training.section import ConfigError
 
 
-def train_files(config_path: Path, data: Path, out: Path, nproc: str, seed: int, overrides: list[str] | None) -> None:
+def train_files(
+    config_path: Path,
+    data: Path,
+    out: Path,
+    nproc: str,
+    seed: int,
+    overrides: list[str] | None,
+    *,
+    nnodes: int = 1,
+    rendezvous: str = "",
+) -> None:
     """Fine-tune on a dataset folder."""
     from rollout.policy import model_digest
     from training.finetuning import FineTuning, fine_tune
@@ -27,6 +37,9 @@ def train_files(config_path: Path, data: Path, out: Path, nproc: str, seed: int,
         base_digest=model_digest(config.model.name),
         nproc=num_training_processes() if nproc == "auto" else int(nproc),
         progress=True,
+        nnodes=nnodes,
+        rendezvous=rendezvous,
+        log=out.parent / "log" / f"{out.name}.jsonl",
     )
     made = fine_tune(job)
     say(f"trained on {made['examples']} examples, {made['supervised_tokens']} supervised tokens; adapter in {out}")

@@ -12,9 +12,10 @@ from training.commands.messages import say
 from training.commands.problems import read_problems
 from training.config import ArmConfig, RunConfig, load_run
 from training.policy import quiet_policy
-from training.store import write_text
-from training.strategy import strategy_of
+from training.store import OpenStore, write_text
+from training.strategy import Strategy, strategy_of
 from training.tables import table
+from training.work_units import Remembering, how_asked
 
 RETRY_COUNTS = ("right", "compiled", "tests_passed", "certified")
 
@@ -28,15 +29,19 @@ def evaluate_file(
     overrides: list[str] | None,
     arm_names: list[str],
     table_path: Path | None = None,
+    traces: Path | None = None,
 ) -> None:
-    """Measure a policy on problems, decoded as the first arm or the named ones are, and print the results."""
+    """Measure a policy on problems, decoded as the first arm or the named ones are, and print the results.
+
+    `traces` is an open store: what an earlier call wrote there before its server died is not asked for again.
+    """
     config = load_run(config_path, overrides)
     wanted = read_problems(problems)
     arms = [_arm(config, name) for name in arm_names] or config.arms[:1]
     modes: dict[str, dict[str, Any]] = {}
     with JudgePool() as pool, ReviewPool(timeout_s=config.actor_critic.timeout_s) as reviews:
         for arm in arms:
-            modes[arm.name] = _measured(config, arm, adapter, wanted, (pool, reviews), seed)
+            modes[arm.name] = _measured(config, arm, adapter, wanted, (pool, reviews), seed, traces)
             if not as_json:
                 _say_mode(f"{arm.name}: " if arm_names else "", modes[arm.name])
     if table_path is not None:
@@ -59,16 +64,21 @@ def _measured(
     problems: list[Problem],
     pools: tuple[JudgePool, ReviewPool],
     seed: int,
+    traces: Path | None,
 ) -> dict[str, Any]:
     from training.evaluation import measure
 
     pool, reviews = pools
+    strategy: Strategy = strategy_of(config, arm, trained=adapter is not None, review=reviews)
+    if traces is not None:
+        is_batched = config.model.server is None
+        strategy = Remembering(strategy, OpenStore(traces), how_asked(config, arm), is_batched)
     return measure(
         quiet_policy(config, arm, adapter),
         problems,
         config.sampling.sampling(arm.decoding, samples=1),
         pool.judge,
-        strategy_of(config, arm, trained=adapter is not None, review=reviews),
+        strategy,
         seed=seed,
         batch_size=config.evaluation.batch_size,
     )

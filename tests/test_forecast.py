@@ -1,0 +1,126 @@
+"""Looking ahead: what a run takes, on paper, and a refusal where it cannot fit."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from training import forecast as looking_ahead
+from training.capacity import Store, Workload, a100, cost, simulate
+from training.compute import Shape, num_trained, shape_of, training_flops, training_memory
+from training.config import RunConfig, TrainingConfig
+from training.forecast import CannotFit, Speed, forecast
+from training.hardware import Device
+
+LLAMA_8B = Shape(8_030_261_248, 7_504_658_432, 6_979_321_856, 2_981_888, 32, 4096, 14336, 32, 1024, 128_256)
+A100 = Device("NVIDIA A100 80GB", 80 * 2**30, 312e12, 2.0e12, measured=False)
+
+
+@pytest.fixture
+def config(tiny_model) -> RunConfig:
+    return RunConfig.model_validate(
+        {"name": "t", "model": {"name": str(tiny_model)}, "problems": {"hops": [1]}, "jobs": 1}
+    )
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Speeds that need no measuring, on a device of our choice."""
+    monkeypatch.setattr(looking_ahead, "_measured", lambda *_: Speed(1e-3, 1e-4, 1e-5, 1e-3, measured=True))
+    monkeypatch.setattr(looking_ahead, "device_here", lambda: A100)
+
+
+def test_the_shape_of_a_model_is_that_of_its_weights(tiny_model):
+    from safetensors.torch import load_file
+
+    shape = shape_of(str(tiny_model))
+    assert shape.num_params == sum(tensor.numel() for tensor in load_file(tiny_model / "model.safetensors").values())
+    assert num_trained(shape, TrainingConfig(lora_rank=8)) == 8 * shape.linear_widths
+
+
+def test_lora_has_two_thirds_of_the_operations_of_full_training():
+    full = training_flops(LLAMA_8B, TrainingConfig(method="full"), 1000)
+    assert full == pytest.approx(6 * 7.5e9, rel=0.1)
+    assert training_flops(LLAMA_8B, TrainingConfig(), 1000) / full == pytest.approx(2 / 3, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"gradient_checkpointing": True},
+        {"quantisation": "nf4"},
+        {"batch_size": 1},
+        {"optimizer": "adamw_bnb_8bit"},
+    ],
+    ids=str,
+)
+def test_every_knob_that_is_named_for_memory_saves_some(keys):
+    plain = training_memory(LLAMA_8B, TrainingConfig(), tokens=2048, bytes_a_weight=2)
+    saved = training_memory(LLAMA_8B, TrainingConfig.model_validate(keys), tokens=2048, bytes_a_weight=2)
+    assert saved.total < plain.total
+
+
+def test_sharding_divides_what_is_held():
+    full = TrainingConfig(method="full")
+    alone = training_memory(LLAMA_8B, full, tokens=512, bytes_a_weight=2)
+    shared = training_memory(
+        LLAMA_8B, full.model_copy(update={"sharding": "fsdp2"}), tokens=512, bytes_a_weight=2, num_processes=8
+    )
+    assert shared.trained == pytest.approx(alone.trained / 8)
+
+
+def test_a_forecast_counts_lines_attempts_and_tokens(config):
+    found = forecast(config)
+    assert found.num_lines == 1
+    assert found.num_units == 2
+    assert found.tokens == pytest.approx(found.attempts * found.lengths.completion)
+    assert found.lengths.known
+    assert found.wall_s > 0
+    assert any("attempts:" in line for line in found.lines())
+
+
+def test_a_configuration_that_cannot_fit_says_why_and_what_to_change(config, monkeypatch):
+    monkeypatch.setattr(looking_ahead, "shape_of", lambda _: LLAMA_8B)
+    large = config.model_copy(update={"training": TrainingConfig(method="full", batch_size=4)})
+    with pytest.raises(CannotFit, match=r"most of it what is trained .* 80\.0 GiB.*training\.method=lora"):
+        forecast(large)
+
+
+def test_a_rollout_that_cannot_fit_names_the_seats(config, monkeypatch):
+    monkeypatch.setattr(looking_ahead, "shape_of", lambda _: LLAMA_8B)
+    monkeypatch.setattr(looking_ahead, "device_here", lambda: replace(A100, memory=16 * 2**30))
+    small = config.model_copy(update={"training": TrainingConfig(quantisation="nf4", gradient_checkpointing=True)})
+    with pytest.raises(CannotFit, match=r"rolling out .* sampling\.num_seats=50"):
+        forecast(small)
+
+
+def test_the_formula_and_the_simulation_agree_where_nothing_waits():
+    pytest.importorskip("simpy", reason="the extra [scaling] is not installed")
+    work, worker, store = Workload(), a100(), Store()
+    for workers in (1, 16):
+        attempts = workers * worker.rows * 10
+        formula = cost(work, worker, store, attempts=attempts, workers=workers, kept=0, epochs=0)
+        seen = simulate(work, worker, store, attempts=attempts, workers=workers, seed=1)
+        assert seen.bottleneck == formula.bottleneck == "rollout"
+        assert seen.seconds == pytest.approx(formula.sampling_s, rel=0.35)
+
+
+def test_slow_critics_on_few_cores_become_what_all_wait_for():
+    pytest.importorskip("simpy", reason="the extra [scaling] is not installed")
+    work, worker = Workload(critic_s=1.0, timeout_rate=0.0), a100(critics=1)
+    formula = cost(work, worker, Store(), attempts=worker.rows * 8, workers=1, kept=0, epochs=0)
+    seen = simulate(work, worker, Store(), attempts=worker.rows * 8, workers=1, seed=1)
+    assert seen.bottleneck == formula.bottleneck == "certification"
+
+
+def test_one_writer_becomes_what_all_wait_for_in_the_end():
+    found = [
+        cost(Workload(), a100(), Store(), attempts=10**6, workers=n, kept=0, epochs=0).bottleneck for n in (1, 100_000)
+    ]
+    assert found == ["rollout", "store"]
+
+
+def test_the_tables_of_the_documentation_are_those_of_the_code():
+    from training.capacity import _million
+
+    assert _million() in (Path(__file__).parents[1] / "docs" / "scaling.md").read_text(encoding="utf-8")

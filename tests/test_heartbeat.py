@@ -1,0 +1,117 @@
+"""What hangs is named and ended, and what goes on is left alone."""
+
+import json
+import pickle
+
+import pytest
+
+from training.heartbeat import BUDGETS_S, REMEDIES, WRITE_S, Beat, Heartbeat, StageStalled, Watch
+
+
+class Clock:
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def watched(tmp_path, clock):
+    folder = tmp_path / "run" / "log"
+    return Heartbeat(folder, "strict-seed-0", clock), Watch(folder, clock=clock)
+
+
+def test_a_heartbeat_says_what_is_waited_for(watched):
+    heartbeat, watch = watched
+    heartbeat.beat(Beat("sampling", "the policy to answer p0 to p9", 30, 200))
+    (told,) = watch.waiting()
+    assert (told["line"], told["stage"], told["done"], told["total"]) == ("strict-seed-0", "sampling", 30, 200)
+    assert told["waiting_for"] == "the policy to answer p0 to p9"
+    heartbeat.stop()
+    assert watch.waiting() == []
+
+
+def test_a_stage_without_progress_ends_with_a_diagnosis(watched, clock):
+    heartbeat, watch = watched
+    heartbeat.beat(Beat("judging", "verdicts from p7#0 on", 7, 40))
+    watch.check()
+    clock.now += BUDGETS_S["judging"]
+    watch.check()
+    clock.now += 1
+    with pytest.raises(StageStalled) as caught:
+        watch.check()
+    told = str(pickle.loads(pickle.dumps(caught.value)))
+    for word in ("strict-seed-0", "judging", "901 s", "verdicts from p7#0 on", "7 of 40 done", "run the command again"):
+        assert word in told
+    assert REMEDIES["judging"] in told
+
+
+def test_each_stage_has_a_budget_and_a_remedy_of_its_own(watched, clock):
+    heartbeat, watch = watched
+    assert BUDGETS_S.keys() == REMEDIES.keys()
+    heartbeat.beat(Beat("training", "the adapter of round 0"))
+    watch.check()
+    clock.now += BUDGETS_S["judging"] + 1
+    watch.check()
+
+
+def test_progress_of_the_same_work_starts_the_budget_anew(watched, clock):
+    heartbeat, watch = watched
+    for _ in range(5):
+        heartbeat.beat(Beat("judging", "verdicts"))
+        watch.check()
+        clock.now += BUDGETS_S["judging"] - 1
+    watch.check()
+
+
+def test_a_line_that_ended_is_not_waited_for(watched, clock):
+    heartbeat, watch = watched
+    heartbeat.beat(Beat("judging", "verdicts"))
+    watch.check()
+    heartbeat.stop()
+    clock.now += 1e6
+    watch.check()
+
+
+def test_one_hanging_line_among_others_is_the_one_that_is_named(watched, clock):
+    hanging, watch = watched
+    hanging.beat(Beat("sampling", "a server that is gone"))
+    other = Heartbeat(watch.folder, "naive-seed-0", clock)
+    for _ in range(10):
+        other.beat(Beat("sampling", "its next batch"))
+        watch.check()
+        clock.now += BUDGETS_S["sampling"] / 10
+    clock.now += 1
+    other.beat(Beat("sampling", "its last batch"))
+    with pytest.raises(StageStalled, match=r"strict-seed-0: sampling.*a server that is gone"):
+        watch.check()
+
+
+def test_heartbeats_of_a_killed_run_are_forgotten(watched, clock):
+    heartbeat, _ = watched
+    heartbeat.beat(Beat("judging", "verdicts"))
+    assert Watch(heartbeat.folder, clock=clock).waiting() == []
+
+
+def test_files_are_not_written_for_every_beat(watched, clock):
+    heartbeat, _ = watched
+    beats = []
+    for _ in range(100):
+        heartbeat.beat(Beat("judging", "verdicts"))
+        beats.append(json.loads(heartbeat.path.read_text())["beats"])
+    assert set(beats) == {1}
+    clock.now += WRITE_S
+    heartbeat.beat(Beat("judging", "verdicts"))
+    assert json.loads(heartbeat.path.read_text())["beats"] == 101
+
+
+def test_a_log_folder_that_cannot_be_written_stops_nothing(tmp_path, clock):
+    (tmp_path / "log").write_text("a file")
+    Heartbeat(tmp_path / "log", "strict", clock).beat(Beat("judging", "verdicts"))
+    assert (tmp_path / "log").read_text() == "a file"

@@ -1,0 +1,165 @@
+"""Kill -9 anywhere, start again: every data file is byte-equal to that of a run left alone."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from training.config import RunConfig
+
+ROOT = Path(__file__).parents[1]
+DATA = ("traces*.jsonl*", "verdicts*", "dataset/*", "evaluation*", "adapter/*")
+
+
+def data_files(run: Path) -> dict[str, bytes]:
+    """Return the bytes of every trace, example, evaluation and adapter file, of unfinished ones too."""
+    found = [path for pattern in DATA for path in run.rglob(pattern) if path.is_file()]
+    return {str(path.relative_to(run)): _content(path) for path in found}
+
+
+def _content(path: Path) -> bytes:
+    if path.name != "adapter_config.json":
+        return path.read_bytes()
+    # peft writes the set of target modules down in an order that is another one in each process.
+    record = json.loads(path.read_text())
+    return json.dumps({**record, "target_modules": sorted(record["target_modules"])}).encode()
+
+
+@pytest.fixture(scope="module")
+def config(tiny_model, tmp_path_factory) -> RunConfig:
+    """Return a run of two rounds with retries, of a model that ends some of its texts, so that it learns something."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("ending")
+    shutil.copytree(tiny_model, folder, dirs_exist_ok=True)
+    model = AutoModelForCausalLM.from_pretrained(folder)
+    weights = model.get_input_embeddings().weight.data
+    weights[model.config.eos_token_id] = weights.mean(0) * 3
+    model.save_pretrained(folder)
+    return RunConfig.model_validate(
+        {
+            "name": "test",
+            "model": {"name": str(folder)},
+            "problems": {"hops": [1], "extra_kinds": [0, 0]},
+            "arms": [{"name": "unfiltered", "keep": "unfiltered", "decoding": "free"}],
+            "star": {"rounds": 2, "problems_per_round": 5, "rationalise": True},
+            "sampling": {"max_new_tokens": 20, "batch_size": 2, "samples_per_problem": 2},
+            "training": {"batch_size": 4, "learning_rate": 1e-3},
+            "evaluation": {"num_problems": 4, "batch_size": 2, "greedy": "ends"},
+        }
+    )
+
+
+WORKS = """
+import os, random, signal, sys
+from pathlib import Path
+import torch, transformers, peft, accelerate  # here, and used in children alone: a fork of what has threads may hang
+import training.finetuning
+from critics.judge import judge_record
+from training.config import load_run
+from training.line import Line, evaluate_base, run_line
+
+config, folder = load_run(Path(sys.argv[1])), Path(sys.argv[2])
+
+def work(run):
+    torch.set_num_threads(1)
+    line = Line(config, run, config.arms[0], 0, lambda records: [judge_record(record) for record in records])
+    evaluate_base(line)
+    run_line(line)
+
+def writes(arguments):
+    path, _, flags = arguments
+    return isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR) and str(path).startswith(str(folder))
+
+def dying_at(moment, run):
+    num = 0
+    def event(name, arguments):
+        nonlocal num
+        if name in ("os.rename", "os.remove", "os.truncate") or (name == "open" and writes(arguments)):
+            num += 1
+            if num == moment:
+                os.kill(os.getpid(), signal.SIGKILL)
+    sys.addaudithook(event)
+    work(run)
+    (folder / "num").write_text(str(num))
+
+def forked(*arguments):
+    if (child := os.fork()) == 0:
+        try:
+            dying_at(*arguments)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+assert forked(0, folder / "alone") == 0
+num, chance, statuses = int((folder / "num").read_text()), random.Random(0), []
+for name in ("run-0", "run-1"):
+    for left in (num, num // 2, num // 3):  # each start gets further: fewer operations are left to do
+        statuses.append(forked(chance.randrange(1, left), folder / name))
+    assert forked(0, folder / name) == 0
+assert set(statuses) <= {-signal.SIGKILL, 0}
+print(num, statuses.count(-signal.SIGKILL))
+"""
+
+
+def test_a_run_killed_at_file_operations_ends_with_the_bytes_of_one_left_alone(config, tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text(yaml.safe_dump(config.model_dump(mode="json")))
+    command = [sys.executable, "-c", WORKS, str(path), str(tmp_path)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=400, check=False)
+    assert done.returncode == 0, done.stderr
+    num_operations, num_kills = map(int, done.stdout.split())
+    assert num_operations > 40
+    assert num_kills >= 4
+    wanted = data_files(tmp_path / "alone")
+    assert "round-001/adapter/adapter_model.safetensors" in wanted
+    assert not [name for name in wanted if ".open" in name]
+    for name in ("run-0", "run-1"):
+        assert data_files(tmp_path / name) == wanted
+
+
+def killed_runs(config: Path, folder: Path, *, kills: int, seed: int) -> None:
+    """Kill the command at random moments until so many kills are done; compare whenever it came to its end."""
+    chance, done, number = random.Random(seed), 0, 0
+    wanted: dict[str, bytes] = {}
+    took_s = 0.0
+    while done < kills or number < 2:
+        run = folder / f"run-{number}"
+        command = [sys.executable, "-m", "training", "run", str(config), "--out", str(run)]
+        while True:
+            began = time.monotonic()
+            with (folder / "errors.txt").open("wb") as errors:
+                process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"}, stderr=errors)
+            try:
+                patience = chance.uniform(0, took_s) if number and done < kills else None
+                assert process.wait(timeout=patience) == 0, (folder / "errors.txt").read_text()
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                done += 1
+        took_s = took_s or time.monotonic() - began
+        wanted = wanted or data_files(run)
+        assert data_files(run) == wanted, f"after {done} kills"
+        number += 1
+    assert done == kills
+    assert any(name.endswith("adapter_model.safetensors") for name in wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [3, 40])
+def test_the_smoke_run_killed_at_random_ends_with_the_bytes_of_one_left_alone(tmp_path, kills):
+    if not (ROOT / "checkpoints/seed/model.safetensors").exists():
+        pytest.skip("checkpoints/seed is not there")
+    killed_runs(ROOT / "configs/smoke.yaml", tmp_path, kills=kills, seed=kills)

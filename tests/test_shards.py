@@ -1,0 +1,122 @@
+"""What is packed away is what was there, can be read by everyone, and names its damage."""
+
+import json
+import random
+import subprocess
+
+import pytest
+
+from critics.errors import InputError
+from training import shards
+from training.commands.packing import pack_run
+from training.line import RunError
+from training.loop import locked
+from training.shards import find, index_path, pack, packed_path, sealed_traces
+from training.store import StoreError, read_records, write_records
+
+RECORDS = [{"id": f"p{n}#0", "completion": "[[infer:(tumpus rex)]] ä " * 20, "sample": n} for n in range(50)]
+
+
+@pytest.fixture
+def traces(tmp_path, monkeypatch):
+    monkeypatch.setattr(shards, "LINES_PER_MEMBER", 7)
+    path = tmp_path / "round-000" / "traces.jsonl"
+    write_records(path, RECORDS, checksum=True)
+    (path.parent / "dataset").mkdir()
+    (path.parent / "dataset" / "summary.json").write_text("{}")
+    return path
+
+
+def test_zcat_gives_the_plain_file_back(traces):
+    plain = traces.read_bytes()
+    packed = pack(traces)
+    assert (packed.num_records, packed.plain_bytes) == (50, len(plain))
+    assert packed.packed_bytes < len(plain) / 3
+    assert not traces.exists()
+    assert subprocess.run(["zcat", str(packed.path)], capture_output=True, check=True).stdout == plain
+    assert list(read_records(traces, checksum=True)) == RECORDS
+
+
+def test_the_same_file_packs_to_the_same_bytes(traces):
+    plain = traces.read_bytes()
+    first = pack(traces).path.read_bytes()
+    traces.write_bytes(plain)
+    assert pack(traces).path.read_bytes() == first
+
+
+def test_the_index_finds_a_record_without_the_other_members(traces):
+    pack(traces)
+    for record in RECORDS:
+        assert find(traces, record["id"]) == record
+    with pytest.raises(StoreError, match="has no record 'p99#0'"):
+        find(traces, "p99#0")
+    (_, _, third, *_) = read_records(index_path(traces))
+    content = packed_path(traces).read_bytes()
+    end = third["offset"] + third["bytes"]
+    packed_path(traces).write_bytes(bytes(third["offset"]) + content[third["offset"] : end])
+    assert [find(traces, name)["id"] for name in third["ids"]] == third["ids"]
+    with pytest.raises(StoreError, match=r"traces\.jsonl\.gz:1: cannot be read"):
+        find(traces, "p0#0")
+
+
+def test_datasets_reads_what_is_packed(traces, tmp_path):
+    import datasets
+
+    pack(traces)
+    loaded = datasets.load_dataset(
+        "json", data_files=str(packed_path(traces)), split="train", cache_dir=str(tmp_path / "cache")
+    )
+    assert loaded["id"] == [record["id"] for record in RECORDS]
+
+
+def test_a_damaged_line_is_not_packed_and_named(traces):
+    content = traces.read_bytes()
+    traces.write_bytes(content.replace(b"p30#0", b"p31#0"))
+    with pytest.raises(StoreError, match=r"traces\.jsonl:31: the line is damaged"):
+        pack(traces)
+    assert [path.name for path in traces.parent.iterdir() if path.is_file()] == ["traces.jsonl"]
+
+
+def test_a_flipped_bit_is_caught_or_changes_nothing(traces):
+    pack(traces)
+    path = packed_path(traces)
+    content = path.read_bytes()
+    chance = random.Random(0)
+    told: list[str] = []
+    for _ in range(300):
+        flipped = bytearray(content)
+        flipped[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+        path.write_bytes(flipped)
+        try:
+            assert list(read_records(traces, checksum=True)) == RECORDS
+        except StoreError as error:
+            told.append(str(error))
+    assert len(told) > 250
+    assert all("traces.jsonl.gz" in message for message in told)
+
+
+def test_an_index_of_another_file_is_refused(traces):
+    pack(traces)
+    (entry, *_) = entries = list(read_records(index_path(traces)))
+    entry["ids"].reverse()
+    write_records(index_path(traces), entries, checksum=True)
+    with pytest.raises(StoreError, match="the index is another file's"):
+        find(traces, "p0#0")
+
+
+def test_the_command_packs_finished_rounds_alone(traces, capsys):
+    run = traces.parents[1]
+    with pytest.raises(InputError, match="no run folder"):
+        pack_run(run, True)
+    (run / "config.yaml").write_text("name: x\n")
+    unfinished = run / "round-001" / "traces.jsonl"
+    write_records(unfinished, RECORDS, checksum=True)
+    assert sealed_traces(run) == [traces]
+    with locked(run), pytest.raises(RunError, match="another process"):
+        pack_run(run, True)
+    pack_run(run, True)
+    (told,) = json.loads(capsys.readouterr().out)
+    assert told["num_records"] == 50
+    assert unfinished.exists()
+    pack_run(run, True)
+    assert json.loads(capsys.readouterr().out) == []

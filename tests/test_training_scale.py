@@ -1,0 +1,300 @@
+"""Fine-tuning beyond one plain process: four bits, 8-bit moments, packing, sharding, and what must stop it."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from critics.errors import InputError
+from training.config import ModelConfig, TrainingConfig
+from training.examples import IGNORED, Example
+from training.finetuning import fine_tune, train_here
+from training.finetuning_job import FineTuning, TrainingFailed, write_job
+from training.packing import PackCollator, packed
+from training.section import ConfigError
+
+ROOT = Path(__file__).parents[1]
+NUM_EXAMPLES = 7
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> Path:
+    """A dataset folder of few short completions, of which no batch of two or four is made up without a rest."""
+    folder = tmp_path_factory.mktemp("examples")
+    lines = [
+        {
+            "id": str(i),
+            "prompt": "Every cat is a dog. " * (1 + i % 3),
+            "completion": " Answer: " + "true false " * (1 + i),
+        }
+        for i in range(NUM_EXAMPLES)
+    ]
+    (folder / "examples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
+@pytest.fixture
+def job(tiny_model, data, tmp_path) -> FineTuning:
+    training = TrainingConfig(batch_size=4, learning_rate=1e-2, epochs=2, precision="float32", max_tokens=256)
+    return FineTuning(ModelConfig(name=str(tiny_model)), training, data, tmp_path / "adapter", seed=3)
+
+
+def with_(job: FineTuning, **keys: object) -> FineTuning:
+    return replace(job, training=TrainingConfig.model_validate(job.training.model_dump() | keys))
+
+
+def weights(folder: Path) -> dict:
+    from safetensors.torch import load_file
+
+    return load_file(folder / "adapter_model.safetensors")
+
+
+def difference(a: Path, b: Path) -> float:
+    one, other = weights(a), weights(b)
+    assert one.keys() == other.keys()
+    return max(float((one[name] - other[name]).abs().max()) for name in one)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"quantisation": "nf4"},
+        {"optimizer": "adamw_bnb_8bit"},
+        {"method": "dora"},
+        {"layout": "packed", "attention": "sdpa"},
+        {"layout": "grouped", "gradient_checkpointing": True},
+        {"quantisation": "nf4", "optimizer": "adamw_bnb_8bit", "layout": "packed", "gradient_checkpointing": True},
+    ],
+    ids=lambda keys: "-".join(map(str, keys.values())),
+)
+def test_each_way_of_saving_memory_trains(job, keys):
+    made = train_here(with_(job, **keys))
+    assert math.isfinite(made["mean_loss"])
+    moved = [name for name, tensor in weights(job.out).items() if "lora_B" in name and tensor.abs().max() > 0]
+    assert moved, "the second factor of LoRA starts at zero, and nothing has moved it"
+
+
+def test_dora_keeps_magnitudes(job):
+    train_here(with_(job, method="dora"))
+    assert any("magnitude" in name for name in weights(job.out))
+
+
+def loss_of(model, batch) -> float:
+    import torch
+
+    with torch.no_grad():
+        logits = model(**{name: value for name, value in batch.items() if name != "labels"}, use_cache=False).logits
+    shifted = torch.nn.functional.cross_entropy(
+        logits[:, :-1].flatten(0, 1), batch["labels"][:, 1:].flatten(), ignore_index=IGNORED, reduction="sum"
+    )
+    return float(shifted)
+
+
+@pytest.mark.parametrize("attention", ["eager", "sdpa"])
+def test_packed_examples_do_not_see_each_other(tiny_model, attention):
+    from rollout.policy import load_model
+    from training.examples import CompletionCollator
+
+    model = load_model(str(tiny_model), attn_implementation=attention).eval()
+    examples = [Example(str(i), (5, 6 + i, 7), tuple(range(20 + i, 30 + 2 * i))) for i in range(4)]
+    rows = packed(examples, room=32)
+    assert len(rows) < len(examples)
+    apart = sum(loss_of(model, CompletionCollator(0)([example])) for example in examples)
+    together = loss_of(model, PackCollator(0)(rows))
+    assert together == pytest.approx(apart, rel=1e-5)
+    seen = PackCollator(0)(rows) | {"position_ids": None}
+    assert loss_of(model, seen) != pytest.approx(apart, rel=1e-5)
+
+
+def test_rows_are_filled_by_first_fit_and_lose_nothing():
+    examples = [Example(str(n), (1,) * n, (2,)) for n in (3, 9, 2, 5, 4)]
+    rows = packed(examples, room=10)
+    assert [[example.id for example in row.examples] for row in rows] == [["9"], ["5", "3"], ["4", "2"]]
+    assert all(row.num_tokens <= 10 for row in rows)
+
+
+def test_the_first_token_of_a_packed_example_is_not_learnt():
+    batch = PackCollator(0)(packed([Example("a", (1,), (2,)), Example("b", (), (3, 4))], room=9))
+    assert batch["labels"].tolist() == [[IGNORED, 2, IGNORED, 4]]
+    assert batch["position_ids"].tolist() == [[0, 1, 0, 1]]
+
+
+def test_a_global_batch_size_sets_the_accumulation():
+    config = TrainingConfig(batch_size=2, global_batch_size=16)
+    assert [config.accumulation(n) for n in (1, 2, 8)] == [8, 4, 1]
+    with pytest.raises(ConfigError, match=r"training\.global_batch_size: 16 is no multiple of batch_size 2 x 3"):
+        config.accumulation(3)
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ({"quantisation": "nf4", "method": "full"}, "four-bit weights cannot be trained"),
+        ({"global_batch_size": 8, "gradient_accumulation": 2}, "write one of the two"),
+        ({"offload": True}, "is for what is sharded"),
+        ({"quantisation": "nf4", "sharding": "zero3"}, "four-bit weights go with"),
+    ],
+)
+def test_settings_that_exclude_each_other_are_refused(keys, told):
+    with pytest.raises(ValueError, match=told):
+        TrainingConfig(**keys)
+
+
+def test_new_keys_at_their_defaults_leave_digests_as_they_were():
+    old = '{"method":"lora","lora_rank":8,"lora_alpha":16,"lora_dropout":0.0,"epochs":1,"max_steps":0,"batch_size":2,'
+    text = TrainingConfig().digested_json()
+    assert text.startswith(old)
+    assert "quantisation" not in text
+    assert '"quantisation":"nf4"' in TrainingConfig(quantisation="nf4").digested_json()
+
+
+def test_one_order_of_rows_for_one_process_and_for_many():
+    from training.row_order import RowOrder
+
+    one = RowOrder([1] * 7, seed=5, batch_size=4, num_processes=1, grouped=False)
+    two = RowOrder([1] * 7, seed=5, batch_size=2, num_processes=2, grouped=False)
+    first = list(one)
+    assert first == list(two)
+    assert sorted(first) == list(range(8))
+    assert first[-1] == 7, "the blank row comes last"
+    assert list(one) != first, "each epoch has an order of its own"
+    one.set_epoch(0)
+    assert list(one) == first
+
+
+def test_grouped_rows_of_a_batch_are_of_like_length():
+    from training.row_order import RowOrder
+
+    lengths = [(7 * i) % 100 for i in range(100)]
+    order = list(RowOrder(lengths, seed=0, batch_size=10, num_processes=1, grouped=True))
+    assert sorted(order) == list(range(100))
+    spans = [
+        max(lengths[i] for i in b) - min(lengths[i] for i in b) for b in (order[s : s + 10] for s in range(0, 100, 10))
+    ]
+    assert max(spans) < 20
+
+
+@pytest.mark.parametrize("layout", ["padded", pytest.param("grouped", marks=pytest.mark.slow)])
+def test_two_processes_give_the_adapter_of_one(job, tmp_path, layout):
+    """Seven examples in batches of four: neither count learns one twice."""
+    one = with_(job, global_batch_size=4, layout=layout)
+    train_here(one)
+    two = with_(replace(one, out=tmp_path / "two", nproc=2), batch_size=2)
+    made = fine_tune(two)
+    assert made["examples"] == NUM_EXAMPLES
+    assert difference(one.out, two.out) < 2e-5
+
+
+def test_fsdp2_takes_steps_over_gloo(job, tmp_path):
+    from torch.distributed import is_gloo_available
+
+    if not is_gloo_available():
+        pytest.skip("this torch has no gloo")
+    train_here(with_(job, global_batch_size=4))
+    sharded = with_(replace(job, out=tmp_path / "sharded", nproc=2), batch_size=2, sharding="fsdp2")
+    fine_tune(sharded)
+    assert difference(job.out, sharded.out) < 2e-4
+
+
+def test_a_wrong_world_size_is_an_error(job, monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(TrainingFailed, match="1 training processes were asked for and 2 run"):
+        train_here(job)
+
+
+def test_a_failure_in_a_launched_process_is_told_in_one_line(job):
+    with pytest.raises(InputError, match=r"exceed training\.max_tokens = 5"):
+        fine_tune(with_(replace(job, nproc=2), max_tokens=5))
+
+
+def test_several_machines_need_a_place_to_meet(job):
+    with pytest.raises(InputError, match="--rendezvous"):
+        fine_tune(replace(job, nnodes=2))
+
+
+def test_deepspeed_without_its_package_is_an_error(job, monkeypatch):
+    import importlib.util
+
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *a: None if name == "deepspeed" else found(name, *a))
+    with pytest.raises(InputError, match=r"zero3 needs `pip install deepspeed`"):
+        train_here(with_(job, sharding="zero3"))
+
+
+def test_a_lost_loss_stops_the_training_and_saves_nothing(job):
+    with pytest.raises(TrainingFailed, match=r"the loss is (nan|inf) at step \d+, so nothing was saved"):
+        train_here(with_(job, learning_rate=1e30, epochs=20))
+    assert not job.out.exists()
+
+
+def test_out_of_memory_names_the_knobs(job, monkeypatch):
+    import torch
+
+    def fail(*_: object, **__: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
+
+    monkeypatch.setattr("training.trainable.trainable_model", fail)
+    with pytest.raises(TrainingFailed) as caught:
+        train_here(job)
+    for knob in ("gradient_checkpointing=true", "batch_size=2", "max_tokens", "quantisation=nf4"):
+        assert f"training.{knob}" in str(caught.value)
+
+
+def test_an_allocation_that_fails_on_a_cpu_is_known():
+    import torch
+
+    from training.out_of_memory import is_out_of_memory
+
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(2**55)
+    assert is_out_of_memory(caught.value)
+    assert not is_out_of_memory(RuntimeError("shapes do not fit"))
+
+
+def test_speed_and_memory_are_logged_beside_the_data(job, tmp_path):
+    logged = with_(replace(job, log=tmp_path / "log" / "training.jsonl"), batch_size=1)
+    train_here(logged)
+    lines = [json.loads(line) for line in logged.log.read_text().splitlines()]
+    assert [line["step"] for line in lines] == [10]
+    assert lines[0]["tokens_per_s"] > 0
+    assert lines[0]["peak_memory_bytes"] > 0
+    assert 0 < lines[0]["mfu"] < 1.5
+    assert not [path for path in job.out.iterdir() if "log" in path.name]
+
+
+def test_the_processes_of_a_job_die_with_the_command(job, tmp_path):
+    """torchrun is told to, and tells its own."""
+    spec = tmp_path / "job.json"
+    write_job(with_(replace(job, nproc=1), epochs=100_000), spec)
+    starts = (
+        f"import subprocess, sys; subprocess.run([sys.executable, '-m', 'training.torchrun', '--standalone', "
+        f"'--nproc-per-node=1', '-m', 'training.finetuning', {str(spec)!r}])"
+    )
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    command = subprocess.Popen([sys.executable, "-c", starts], cwd=ROOT, env=environment)
+    import psutil
+
+    try:
+        family = _grown(psutil.Process(command.pid), 2)
+    finally:
+        command.kill()
+        command.wait()
+    _, alive = psutil.wait_procs(family, timeout=20)
+    assert not alive
+
+
+def _grown(process, num: int) -> list:
+    import time
+
+    for _ in range(600):
+        family = process.children(recursive=True)
+        if len(family) >= num:
+            time.sleep(3)  # until the last of them has asked to die with its parent
+            return process.children(recursive=True)
+        time.sleep(0.1)
+    raise AssertionError("torchrun did not start")

@@ -1,0 +1,170 @@
+"""What was sampled is never sampled again, and never taken for the answer to another question."""
+
+import tracemalloc
+from dataclasses import replace
+
+import pytest
+
+from critics.errors import InputError, RunFailed
+from critics.problem import Problem
+from rollout.traces import PolicyDigests, Sampling
+from training import round_traces
+from training.config import ArmConfig, RunConfig
+from training.round_traces import Pass, RoundTraces
+from training.store import OpenStore, read_records
+from training.work_units import Asking, Remembering, WorkUnits, how_asked, unit_name
+
+PROBLEMS = [Problem(f"p{n}", "prontoqa", f"Rex is number {n}.", "Is Rex a wumpus?", None, "true") for n in range(6)]
+SAMPLING = Sampling("free", 1.0, 2, 50)
+ASKING = Asking({"format": "cot"}, 7, PolicyDigests("base"), False)
+
+
+class Asked:
+    """A strategy whose policy dies after so many attempts."""
+
+    def __init__(self, *, most: int = 10**9, size: int = 1):
+        self.most, self.size = most, size
+        self.written: list[str] = []
+
+    def attempts(self, policy, problems, sampling, *, seed, hinted=False):
+        for problem in problems:
+            for number in range(sampling.samples_per_problem):
+                if len(self.written) == self.most:
+                    raise RunFailed("the server is gone")
+                name = f"{problem.id}#{'hint-' if hinted else ''}{number}"
+                self.written.append(name)
+                record = {"id": name, "problem": problem.record(), "sample": number, "hint": hinted}
+                yield {**record, "format": "cot", "completion": "x" * self.size}
+
+
+def work_on(path, strategy: Asked, asking: Asking = ASKING) -> WorkUnits:
+    return WorkUnits(OpenStore(path), strategy, asking, lambda: None)
+
+
+def test_what_a_server_wrote_before_it_died_is_not_asked_for_again(tmp_path):
+    dying, second = Asked(most=5), Asked()
+    with pytest.raises(RunFailed, match="gone"):
+        work_on(tmp_path / "t", dying).attempts(PROBLEMS[:4], SAMPLING)
+    records = list(work_on(tmp_path / "t", second).attempts(PROBLEMS[:4], SAMPLING))
+    assert [r["id"] for r in records] == [f"p{n}#{k}" for n in range(4) for k in range(2)]
+    assert second.written == ["p2#0", "p2#1", "p3#0", "p3#1"]
+    assert OpenStore(tmp_path / "t").num_records == 8
+
+
+def test_a_batch_in_this_process_is_written_as_one_whatever_is_there_of_it(tmp_path):
+    asking, dying, second, third = replace(ASKING, is_batched=True), Asked(most=5), Asked(), Asked()
+    with pytest.raises(RunFailed):
+        work_on(tmp_path / "t", dying, asking).attempts(PROBLEMS[:3], SAMPLING)
+    assert len(list(work_on(tmp_path / "t", second, asking).attempts(PROBLEMS[:3], SAMPLING))) == 6
+    assert len(second.written) == 6
+    assert len(list(work_on(tmp_path / "t", third, asking).attempts(PROBLEMS[:3], SAMPLING))) == 6
+    assert third.written == []
+    assert OpenStore(tmp_path / "t").num_records == 6
+
+
+def test_the_policy_is_loaded_when_something_is_missing(tmp_path):
+    list(work_on(tmp_path / "t", Asked()).attempts(PROBLEMS, SAMPLING))
+
+    def load():
+        raise AssertionError
+
+    again = WorkUnits(OpenStore(tmp_path / "t"), Asked(), ASKING, load)
+    assert len(list(again.attempts(PROBLEMS, SAMPLING))) == 12
+
+
+CHANGES = {
+    "problem": lambda: unit_name([replace(PROBLEMS[0], question="?")], SAMPLING, ASKING),
+    "sampling": lambda: unit_name(PROBLEMS[:1], replace(SAMPLING, temperature=0.5), ASKING),
+    "hint": lambda: unit_name(PROBLEMS[:1], SAMPLING, ASKING, hinted=True),
+    "seed": lambda: unit_name(PROBLEMS[:1], SAMPLING, replace(ASKING, seed=8)),
+    "adapter": lambda: unit_name(PROBLEMS[:1], SAMPLING, replace(ASKING, policy=PolicyDigests("base", "a"))),
+    "format": lambda: unit_name(PROBLEMS[:1], SAMPLING, replace(ASKING, how={"format": "guided"})),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_decides_an_attempt_decides_the_name_of_its_unit(change):
+    name = unit_name(PROBLEMS[:1], SAMPLING, ASKING)
+    assert unit_name(PROBLEMS[:1], SAMPLING, replace(ASKING)) == name
+    assert CHANGES[change]() != name
+
+
+def test_where_a_server_listens_decides_nothing():
+    def how(**changes):
+        server = {"base_url": "http://one:8000/v1", "model": "m", **changes}
+        config = RunConfig.model_validate({"name": "c", "model": {"name": "tokenizer", "server": server}})
+        return how_asked(config, ArmConfig(name="a", keep="naive", decoding="free"))
+
+    assert how() == how(base_url="http://two:9000/v1", parallel=3, retries=0, timeout_s=5)
+    assert how() != how(model="n")
+    assert how() != how(extra_body={"top_p": 0.5})
+
+
+def test_one_store_serves_several_questions(tmp_path):
+    store = OpenStore(tmp_path / "t")
+    first, second = Asked(), Asked()
+    for strategy, how in ((first, {"arm": "a"}), (second, {"arm": "b"})):
+        for _ in range(2):
+            remembering = Remembering(strategy, store, how, is_batched=True)
+            policy = Policy()
+            assert len(list(remembering.attempts(policy, PROBLEMS, SAMPLING, seed=1))) == 12
+    assert len(first.written) == len(second.written) == 12
+
+
+class Policy:
+    digests = PolicyDigests("base")
+
+
+def test_two_problems_of_one_name_are_refused(tmp_path):
+    twins = [PROBLEMS[0], replace(PROBLEMS[1], id="p0")]
+    with pytest.raises(InputError, match="problem 'p0' stands twice"):
+        work_on(tmp_path / "t", Asked()).attempts(twins, SAMPLING)
+
+
+def a_round(folder, strategy: Asked, judged: list[str]) -> RoundTraces:
+    def judging(records):
+        for record in records:
+            judged.append(record["id"])
+            yield {"verdict": "unproved", "reason": "cot", "answer": "true"}
+
+    work = work_on(folder / "traces.open.jsonl", strategy)
+    return RoundTraces(work, OpenStore(folder / "verdicts.open.jsonl"), judging, 2, lambda _: None, lambda _: None)
+
+
+def test_a_round_is_sealed_by_problem_hint_and_sample_and_judged_once(tmp_path):
+    judged: list[str] = []
+    plain = Pass(PROBLEMS, SAMPLING)
+    hinted = Pass(PROBLEMS[1:5:3], Sampling("free", 1.0, 1, 50), hinted=True)
+    for _ in range(2):  # the second time everything is there
+        traces = a_round(tmp_path, Asked(), judged)
+        for asked in (plain, hinted):
+            traces.sample(asked)
+            traces.judge(asked)
+    traces.seal(tmp_path / "traces.jsonl", [plain, hinted])
+    names = [trace["id"] for trace in read_records(tmp_path / "traces.jsonl", checksum=True)]
+    hints = {1: ["p1#hint-0"], 4: ["p4#hint-0"]}
+    assert names == [name for n in range(6) for name in [f"p{n}#0", f"p{n}#1", *hints.get(n, [])]]
+    assert sorted(judged) == sorted(names)
+
+
+def peak_of_a_round(folder, num: int) -> int:
+    folder.mkdir()
+    problems = [replace(PROBLEMS[0], id=f"p{n}") for n in range(num)]
+    traces = a_round(folder, Asked(size=20_000), [])
+    asked = Pass(problems, Sampling("free", 1.0, 1, 50))
+    tracemalloc.start()
+    traces.sample(asked)
+    traces.judge(asked)
+    traces.seal(folder / "traces.jsonl", [asked])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def test_the_memory_of_a_round_does_not_grow_with_its_traces(tmp_path, monkeypatch):
+    """Attack: hold the records of a round, of which there may be a million."""
+    monkeypatch.setattr(round_traces, "AT_A_TIME", 8)
+    few, many = peak_of_a_round(tmp_path / "few", 60), peak_of_a_round(tmp_path / "many", 240)
+    further = (tmp_path / "many/traces.jsonl").stat().st_size - (tmp_path / "few/traces.jsonl").stat().st_size
+    assert further > 3_000_000
+    assert many - few < further / 10

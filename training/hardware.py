@@ -1,0 +1,120 @@
+"""What a machine can do: memory, floating-point operations and bytes a second, published or measured."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+GIB = 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One accelerator, or the share of a CPU that one process has."""
+
+    name: str
+    memory: float
+    """Bytes."""
+    flops: float
+    """Dense matrix multiplications, operations a second: bfloat16 where the device has it."""
+    bandwidth: float
+    """Bytes a second from its memory."""
+    measured: bool
+    """Whether the two were measured here; else they are the maker's."""
+
+
+PUBLISHED = {
+    "H200": (989e12, 4.8e12),
+    "H100 PCIe": (756e12, 2.0e12),
+    "H100": (989e12, 3.35e12),
+    "A100-SXM4-40GB": (312e12, 1.55e12),
+    "A100-PCIE-40GB": (312e12, 1.55e12),
+    "A100": (312e12, 2.0e12),
+    "L40S": (362e12, 0.86e12),
+    "A10G": (70e12, 0.6e12),
+    "A10": (125e12, 0.6e12),
+    "L4": (121e12, 0.3e12),
+    "4090": (165e12, 1.0e12),
+    "V100": (125e12, 0.9e12),
+    "T4": (65e12, 0.32e12),
+}
+"""Dense 16-bit peak and memory bandwidth by the makers' data sheets; of several names that fit, the first."""
+
+
+def device_here() -> Device:
+    """Return the device of this process: GPU 0 by its data sheet where that is known, else as measured."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return _measured_cpu()
+    properties = torch.cuda.get_device_properties(0)
+    known = next((numbers for name, numbers in PUBLISHED.items() if name in properties.name), None)
+    if known is not None:
+        return Device(properties.name, properties.total_memory, *known, measured=False)
+    flops, bandwidth = _speed("cuda", torch.bfloat16, 4096)
+    return Device(properties.name, properties.total_memory, flops, bandwidth, measured=True)
+
+
+def _measured_cpu() -> Device:
+    """One thread in float32, since that is what a fine-tuning has here."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        flops, bandwidth = _speed("cpu", torch.float32, 512)
+    finally:
+        torch.set_num_threads(threads)
+    return Device("CPU, one thread", available_memory(), flops, bandwidth, measured=True)
+
+
+def _speed(device: str, dtype: object, size: int) -> tuple[float, float]:
+    import torch
+
+    matrix = torch.ones(size, size, device=device, dtype=dtype)  # type: ignore[arg-type]
+    many = torch.ones(8 * 2**20, device=device, dtype=torch.float32)
+
+    def multiply() -> None:
+        torch.matmul(matrix, matrix)
+
+    return 2 * size**3 / _seconds(multiply, device), 2 * many.nbytes / _seconds(many.clone, device)
+
+
+def _seconds(work: Callable[[], object], device: str) -> float:
+    """Return the shortest of a few runs, which others on the machine disturb least."""
+    import torch
+
+    times: list[float] = []
+    for _ in range(6):
+        began = perf_counter()
+        work()
+        if device == "cuda":
+            torch.cuda.synchronize()
+        times.append(perf_counter() - began)
+    return min(times)
+
+
+def available_memory() -> float:
+    """Return the bytes that a process could still take, by the machine and by the limit of its container."""
+    available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:  # noqa: PTH123
+            lines = dict(line.split(":") for line in file)
+        available = min(available, 1024 * int(lines["MemAvailable"].split()[0]))
+    except (OSError, KeyError, ValueError):
+        pass
+    return min([available, *_container_room()])
+
+
+def _container_room() -> list[float]:
+    found: list[float] = []
+    for limit, used in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ):
+        try:
+            with open(limit, encoding="ascii") as most, open(used, encoding="ascii") as now:  # noqa: PTH123
+                found.append(float(int(most.read()) - int(now.read())))
+        except (OSError, ValueError):
+            continue
+    return found

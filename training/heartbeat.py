@@ -1,0 +1,152 @@
+"""Heartbeats: what each line of a run is waiting for, in `<run>/log/`, and an end to waiting that is in vain.
+
+A worker writes a small file each time that something got done; the run watches that the files change. It compares
+contents and its own clock alone, so that machines with other clocks can share a run folder. What hangs (a server that
+never answers, a driver that never returns) then ends the run with a diagnosis instead of holding its machines.
+"""
+
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from critics.errors import RunFailed
+
+Stage = Literal["sampling", "judging", "curating", "training", "evaluation"]
+SUFFIX = ".heartbeat.json"
+WRITE_S = 1.0
+"""A file is written at most so often, unless what is waited for has changed."""
+
+BUDGETS_S: Mapping[Stage, float] = {
+    "sampling": 3_600.0,  # a work unit: a batch of problems
+    "judging": 900.0,  # a verdict, for which a critic has seconds
+    "curating": 3_600.0,
+    "training": 21_600.0,  # a whole fine-tuning, where its steps are not told
+    "evaluation": 3_600.0,
+}
+"""Seconds that a stage may go without progress."""
+
+REMEDIES: Mapping[Stage, str] = {
+    "sampling": "look at the server or the GPU; if a unit takes so long, lower sampling.batch_size or allow more time",
+    "judging": "a critic's worker hangs, which its time limit should have ended; report it with the named attempt",
+    "curating": "look at the disk that the run folder is on",
+    "training": "look at the GPUs and at what torchrun printed; if it takes so long, allow more time",
+    "evaluation": "look at the GPU; if a batch takes so long, lower evaluation.batch_size or allow more time",
+}
+
+
+class StageStalled(RunFailed):
+    """A stage made no progress for its budget; the message says which, and what it was waiting for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """Something got done, and this is waited for now."""
+
+    stage: Stage
+    waiting_for: str
+    done: int = 0
+    total: int | None = None
+
+
+Pulse = Callable[[Beat], None]
+"""What a stage tells its progress to: `Heartbeat.beat`, or nothing at all."""
+
+
+def no_pulse(_: Beat) -> None:
+    """Tell nobody."""
+
+
+@dataclass
+class Heartbeat:
+    """A line's file in the log folder; a failing disk is not its concern."""
+
+    folder: Path
+    name: str
+    clock: Callable[[], float] = time.monotonic
+    _beats: int = 0
+    _last: tuple[str, str] | None = None
+    _written: float = -WRITE_S
+
+    @property
+    def path(self) -> Path:
+        """Return where the file is."""
+        return self.folder / f"{self.name}{SUFFIX}"
+
+    def beat(self, beat: Beat) -> None:
+        """Write down what is waited for."""
+        self._beats += 1
+        now, what = self.clock(), (beat.stage, beat.waiting_for)
+        if what == self._last and now - self._written < WRITE_S:
+            return
+        self._last, self._written = what, now
+        content = {
+            "line": self.name,
+            "stage": beat.stage,
+            "waiting_for": beat.waiting_for,
+            "done": beat.done,
+            "total": beat.total,
+            "beats": self._beats,
+            "since": datetime.now(UTC).isoformat(timespec="seconds"),
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+        }
+        with suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+            beside.write_text(json.dumps(content) + "\n")
+            beside.replace(self.path)
+
+    def stop(self) -> None:
+        """Take the file away: nothing is waited for any more."""
+        with suppress(OSError):
+            self.path.unlink(missing_ok=True)
+
+
+@dataclass
+class Watch:
+    """Looks at a run's heartbeats now and then; one that stopped for its stage's budget is a stall."""
+
+    folder: Path
+    budgets_s: Mapping[Stage, float] = field(default_factory=lambda: BUDGETS_S)
+    clock: Callable[[], float] = time.monotonic
+    _seen: dict[Path, tuple[str, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for path in self.folder.glob(f"*{SUFFIX}"):  # of a run that was killed
+            path.unlink(missing_ok=True)
+
+    def check(self) -> None:
+        """Raise `StageStalled` for the first line that has waited too long; call it every few seconds."""
+        now = self.clock()
+        for path in sorted(self.folder.glob(f"*{SUFFIX}")):
+            try:
+                content = path.read_text()
+            except FileNotFoundError:  # the line ended
+                continue
+            if self._seen.get(path, ("", 0.0))[0] != content:
+                self._seen[path] = (content, now)
+            silent_s = now - self._seen[path][1]
+            record = json.loads(content)
+            if silent_s > self.budgets_s[record["stage"]]:
+                raise StageStalled(_diagnosis(record, silent_s, self.folder))
+
+    def waiting(self) -> list[dict[str, Any]]:
+        """Return what each line is waiting for."""
+        return [json.loads(path.read_text()) for path in sorted(self.folder.glob(f"*{SUFFIX}"))]
+
+
+def _diagnosis(record: Mapping[str, Any], silent_s: float, folder: Path) -> str:
+    stage: Stage = record["stage"]
+    total = "" if record["total"] is None else f" of {record['total']}"
+    return (
+        f"{record['line']}: {stage} made no progress for {silent_s:.0f} s, waiting for {record['waiting_for']} "
+        f"({record['done']}{total} done; last progress {record['since']}, process {record['pid']} on "
+        f"{record['host']}); {REMEDIES[stage]}; {folder.parent} holds what is finished: run the command again"
+    )
