@@ -5,7 +5,6 @@ time limit is killed, and the attempt gets `timeout`; neither ever becomes anyth
 """
 
 import multiprocessing
-import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -39,10 +38,6 @@ CRITICS: dict[str, Judge] = {
 DEFAULT_TIMEOUT_S = 10.0
 TASKS_PER_WORKER = 10_000
 """Then a worker is replaced, because clingo never frees a name: 12 MB in 2,000 programs with names of their own."""
-UNIT_S = 0.03
-"""A worker is handed attempts together and gives back what it judged once so much time has passed: handing over a
-single one costs about as much as judging it."""
-LARGEST_UNIT = 32
 
 
 def judge(problem: Problem, attempt: Attempt) -> Verdict:
@@ -65,17 +60,6 @@ def judge_record(record: dict[str, Any]) -> dict[str, Any]:
     return verdict_record(attempt.id, verdict)
 
 
-def judge_unit(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Judge the first of these attempts, and more while `UNIT_S` lasts."""
-    began = time.monotonic()
-    verdicts: list[dict[str, Any]] = []
-    for record in records:
-        verdicts.append(judge_record(record))
-        if time.monotonic() - began > UNIT_S:
-            break
-    return verdicts
-
-
 class JudgePool:
     """Judges attempts in `jobs` processes that can be killed; made once, used for many batches.
 
@@ -86,39 +70,17 @@ class JudgePool:
         from pebble import ProcessPool
 
         context = multiprocessing.get_context("spawn")
-        num_tasks = TASKS_PER_WORKER // LARGEST_UNIT
-        self._pool = ProcessPool(max_workers=jobs, max_tasks=num_tasks, context=context, initializer=confine)
-        self._jobs = jobs
+        self._pool = ProcessPool(max_workers=jobs, max_tasks=TASKS_PER_WORKER, context=context, initializer=confine)
         self._timeout_s = timeout_s
 
     def judge(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Yield verdict records in the attempts' order; raises `RecordError` at what is no attempt."""
         listed = list(records)
-        size = max(1, min(LARGEST_UNIT, len(listed) // (4 * self._jobs)))
-        units = [listed[start : start + size] for start in range(0, len(listed), size)]
-        for unit, future in [(unit, self._schedule(unit)) for unit in units]:
-            yield from self._finished(unit, future)
-
-    def _schedule(self, unit: list[dict[str, Any]]) -> Any:
-        return self._pool.schedule(judge_unit, args=([_slim(record) for record in unit],), timeout=self._timeout_s)
-
-    def _finished(self, unit: list[dict[str, Any]], future: Any) -> Iterator[dict[str, Any]]:
-        """Yield a unit's verdicts; what is missing goes to the workers again, each alone where the unit came to grief.
-
-        An attempt's verdict is the one that it gets alone: nobody's time limit is spent by a neighbour.
-        """
-        try:
-            verdicts: list[dict[str, Any]] = future.result()
-        except Exception as error:  # noqa: BLE001 - of one attempt it is told apart, of several each is tried alone
-            if len(unit) == 1:
-                yield _failed(unit[0], error)
-                return
-            for record, again in [(record, self._schedule([record])) for record in unit]:
-                yield from self._finished([record], again)
-            return
-        yield from verdicts
-        if left := unit[len(verdicts) :]:
-            yield from self._finished(left, self._schedule(left))
+        futures = [
+            self._pool.schedule(judge_record, args=(_slim(record),), timeout=self._timeout_s) for record in listed
+        ]
+        for record, future in zip(listed, futures, strict=True):
+            yield _result(record, future)
 
     def stop(self) -> None:
         """End the workers at once."""
@@ -138,12 +100,12 @@ def _slim(record: dict[str, Any]) -> dict[str, Any]:
     return {key: record[key] for key in read if key in record}
 
 
-def _failed(record: dict[str, Any], error: Exception) -> dict[str, Any]:
-    """Return the verdict of an attempt that was judged alone and came to nothing; raises what is not its doing."""
+def _result(record: dict[str, Any], future: Any) -> dict[str, Any]:
     from pebble import ProcessExpired
 
-    if isinstance(error, TimeoutError):
+    try:
+        return future.result()
+    except TimeoutError:
         return verdict_record(str(record["id"]), TimedOut("time_limit", None, "the time limit ran out"))
-    if isinstance(error, ProcessExpired):
+    except ProcessExpired as error:
         return verdict_record(str(record["id"]), CriticError("worker_died", None, str(error)))
-    raise error

@@ -17,7 +17,6 @@ import os, time
 import critics.judge
 
 real = critics.judge.judge_record
-real_unit = critics.judge.judge_unit
 
 def judge_record(record):
     """Hang, die or fail where the completion says so, else judge."""
@@ -28,11 +27,6 @@ def judge_record(record):
     if record["completion"] == "dawdle":
         time.sleep(0.7)
     return real(record)
-
-def judge_unit(records):
-    """Judge a unit with the judge above."""
-    critics.judge.judge_record = judge_record
-    return real_unit(records)
 '''
 
 
@@ -48,7 +42,7 @@ def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.syspath_prepend(str(tmp_path))
     import fake_critics  # type: ignore[import-not-found]
 
-    monkeypatch.setattr(critics.judge, "judge_unit", fake_critics.judge_unit)
+    monkeypatch.setattr(critics.judge, "judge_record", fake_critics.judge_record)
     return
 
 
@@ -77,7 +71,7 @@ def test_a_hanging_critic_is_a_timeout_a_dead_one_an_error_and_the_others_do_not
 
 
 @pytest.mark.usefixtures("fakes")
-def test_a_unit_shares_neither_death_nor_time_among_its_attempts():
+def test_neither_death_nor_a_time_limit_reaches_the_other_attempts():
     completions = [PROOF] * 40
     completions[3], completions[7], completions[11] = "hang", "die", "hang"
     records = [attempt(str(i), completion) for i, completion in enumerate(completions)]

@@ -1,13 +1,10 @@
-"""Certification in processes: two workers against one, and attempts handed over together against one at a time."""
+"""Certification in processes: two workers against one."""
 
 import random
-import statistics
 from collections.abc import Callable
-from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
-import critics.judge
 from critics.judge import JudgePool
 from training.benches.asp import program
 from training.benches.timing import Row, Timing, interleaved
@@ -26,12 +23,9 @@ def pool(repeats: int) -> list[Row]:
         for timing in timings:
             timing.run()
         seconds = interleaved(timings, rounds)
-        with _singly():
-            singly = statistics.median(_timed(two, records)() for _ in range(rounds))
     return [
         Row("speedup_2", seconds["one"] / seconds["two"], "ratio", "one worker", rounds),
         Row("attempts_per_s_2", num / seconds["two"], "1/s", None, rounds),
-        Row("units_speedup", singly / seconds["two"], "ratio", "each attempt handed over alone, two workers", rounds),
     ]
 
 
@@ -54,14 +48,3 @@ def _timed(workers: JudgePool, records: list[dict[str, Any]]) -> Callable[[], fl
         return taken
 
     return run
-
-
-@contextmanager
-def _singly() -> Any:
-    """Hand attempts over one at a time."""
-    usual = critics.judge.LARGEST_UNIT
-    critics.judge.LARGEST_UNIT = 1
-    try:
-        yield
-    finally:
-        critics.judge.LARGEST_UNIT = usual
