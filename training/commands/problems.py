@@ -47,7 +47,7 @@ def make_problems(
         shares = ", ".join(f"{name} {num}" for name, num in class_coverage(map(read_problem, records)).items())
         say(f"problems with statements of each logic class: {shares}")
     elif unformalised:
-        say(f"{unformalised} of them have no formalisation: no proof of theirs can be certified")
+        say(f"{unformalised} of them have no formalisation: no guided proof of theirs can be certified")
     if source is not None and name == "deontiqa":
         _say_findings(source)
 

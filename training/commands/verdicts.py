@@ -97,7 +97,7 @@ def recheck_file(path: Path, as_json: bool) -> int:
     else:
         say(
             f"{result['accepted']} of {result['checked']} certificates hold; {result['skipped']} records skipped; "
-            f"{result['second_opinion']} references translated a second time"
+            f"{result['second_opinion']} second opinions"
         )
         for rejection in result["rejected"]:
             say(f"rejected {rejection['id']}: {rejection['reason']}")
