@@ -1,5 +1,6 @@
 """What can be generated: AutoEval's five data sets with its hyperparameters (table 1), and a grammar of one's own."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -16,7 +17,7 @@ Distinct = Literal["text", "order", "names"]
 
 
 @dataclass(frozen=True, slots=True)
-class Formulas:
+class Formulas(ABC):
     """What to generate: consecutive items go through the categories in turn, each as often as the others."""
 
     name: ClassVar[str]
@@ -37,13 +38,13 @@ class Formulas:
             if not 0 <= category <= 200 or not has_derivation(self.grammar(), self.by, category):
                 raise ValueError(f"categories: the grammar has no formula with {category} as its {self.by}")
 
+    @abstractmethod
     def grammar(self) -> Grammar:
         """Return the grammar."""
-        raise NotImplementedError
 
+    @abstractmethod
     def vocabulary(self) -> Vocabulary:
         """Return what names are drawn from."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
