@@ -22,7 +22,7 @@ from training.derivation import Derivation, contents_of, derivation_counts, deri
 from training.filters import select
 from training.hindsight import relabelled
 from training.line import Line, curate
-from training.store import read_records
+from training.store import read_records, write_records
 
 CONTEXT = (
     "Every wumpus is a tumpus. Tumpuses are numpuses. Each numpus is not warm. Jompuses are warm. Rex is a wumpus."
@@ -314,6 +314,11 @@ def line(run, **arm) -> Line:
     return Line(config, run, config.arms[0], 0, judging)
 
 
+def stored(folder, traces):
+    write_records(folder / "traces.jsonl", traces, checksum=True)
+    return folder / "traces.jsonl"
+
+
 def test_a_round_curates_derived_traces_and_a_killed_one_ends_the_same(tmp_path):
     tumpus = replace(REX, question="True or false: Rex is a tumpus.", answer="true")
     sampled = {"completion_ids": [1], "hint": False, "sample": 0}
@@ -322,11 +327,11 @@ def test_a_round_curates_derived_traces_and_a_killed_one_ends_the_same(tmp_path)
         judged(trace_of(EARLY.replace(GOAL, "[[goal:(tumpus rex)]]"), tumpus, trace_id="rex#1", prompt="p", **sampled)),
     ]
     for name in ("one", "two"):
-        curate(line(tmp_path / name), 0, traces)
+        curate(line(tmp_path / name), 0, stored(tmp_path, traces))
     folders = [tmp_path / name / "round-000" / "dataset" for name in ("one", "two")]
     (folders[1] / "summary.json").unlink()
     (folders[1] / "derived.jsonl").unlink()
-    curate(line(tmp_path / "two"), 0, traces)
+    curate(line(tmp_path / "two"), 0, stored(tmp_path, traces))
     for file in ("examples.jsonl", "derived.jsonl", "summary.json"):
         assert (folders[0] / file).read_bytes() == (folders[1] / file).read_bytes()
     summary = json.loads((folders[0] / "summary.json").read_text())
@@ -345,14 +350,14 @@ def test_a_round_asks_no_question_that_its_evaluation_asks(tmp_path):
     held_out.write_text("".join(json.dumps({**asked, "id": f"h{n}"}) + "\n" for n in range(2)))
     sections = {"held_out": {"file": str(held_out)}, "evaluation": {"num_problems": 2}}
     config = RunConfig.model_validate({**own.config.model_dump(), **sections})
-    curate(replace(own, config=config), 0, [judged(trace_of(EARLY))])
+    curate(replace(own, config=config), 0, stored(tmp_path, [judged(trace_of(EARLY))]))
     summary = json.loads((tmp_path / "round-000" / "dataset" / "summary.json").read_text())
     assert (summary["leaked"], summary["relabelled"], summary["kept"]) == (1, 0, 0)
 
 
 def test_a_plain_strict_round_writes_what_it_always_wrote(tmp_path):
     trace = judged(trace_of(EARLY, prompt="p", completion_ids=[1]))
-    curate(line(tmp_path, prune=False, hindsight=False), 0, [trace])
+    curate(line(tmp_path, prune=False, hindsight=False), 0, stored(tmp_path, [trace]))
     folder = tmp_path / "round-000" / "dataset"
     assert sorted(path.name for path in folder.iterdir()) == ["examples.jsonl", "summary.json"]
     assert not {"pruned", "relabelled", "leaked"} & json.loads((folder / "summary.json").read_text()).keys()
