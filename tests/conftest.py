@@ -21,8 +21,8 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an untrained one-layer Llama and the seed model's tokenizer; it writes nonsense."""
     import torch
 
-    from training.pretraining import build_model, build_tokenizer
-    from training.pretraining_config import PhaseConfig, PretrainingConfig, SizeConfig
+    from training.configuration.pretraining import PhaseConfig, PretrainingConfig, SizeConfig
+    from training.finetuning.pretraining import build_model, build_tokenizer
 
     config = PretrainingConfig(
         name="tiny",

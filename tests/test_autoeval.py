@@ -18,7 +18,17 @@ from rollout.formulas.verifier import FormulaPair, opinions, read_answer
 from rollout.policy import Completion, ScriptedPolicy
 from rollout.round_trip import RoundTripSettings, travel
 from rollout.traces import Sampling
-from training.autoeval import (
+from training.autoeval.benchmarks import compared, correlation, predictive_power, published, published_tables
+from training.autoeval.errors import (
+    false_positive_probability,
+    hallucination_rate,
+    shuffled,
+    verifier_pairs,
+    verifier_rows,
+    verifier_score,
+)
+from training.autoeval.round_trips import Curriculum, RoundTrips, both_ways, comes_back_readable
+from training.autoeval.scores import (
     Counts,
     calibrated,
     categorised,
@@ -29,18 +39,8 @@ from training.autoeval import (
     score_report,
     stratified_interval,
 )
-from training.benchmarks import compared, correlation, predictive_power, published, published_tables
-from training.round_trip_errors import (
-    false_positive_probability,
-    hallucination_rate,
-    shuffled,
-    verifier_pairs,
-    verifier_rows,
-    verifier_score,
-)
-from training.round_trip_lessons import bare_lessons, described, false_positives
-from training.round_trips import Curriculum, RoundTrips, both_ways, comes_back_readable
-from training.section import ConfigError
+from training.configuration.section import ConfigError
+from training.lessons.round_trips import bare_lessons, described, false_positives
 
 VERDICTS = {"e": "certified", "d": "refuted", "u": "timeout", "m": "malformed", "v": "vacuous", "x": "error", "l": "l"}
 
@@ -297,7 +297,7 @@ def test_too_few_models_in_common_are_refused():
 
 
 def test_figures_are_the_same_bytes_each_time(tmp_path: Path):
-    from training.autoeval_figures import write_correlations, write_predictive_powers, write_scores
+    from training.autoeval.figures import write_correlations, write_predictive_powers, write_scores
 
     rows = parameterised([*judged("ed", 1), *judged("dd", 2)])
     tables = {"PL(12)": {"one": rows, "other": [{**row, "f1": 0.5} for row in rows]}}
@@ -317,7 +317,7 @@ def test_a_negation_more_hardly_changes_the_similarity_of_texts():
     pytest.importorskip("sacrebleu")
     pytest.importorskip("rouge_score")
     pytest.importorskip("nltk")
-    from training.text_similarity import similarities
+    from training.autoeval.text_similarity import similarities
 
     said = "the weather status was sunny yesterday and is raining today"
     found = similarities([said.replace("is raining", "is not raining")], [said])
@@ -327,7 +327,7 @@ def test_a_negation_more_hardly_changes_the_similarity_of_texts():
 
 
 def test_a_missing_package_is_named_with_the_remedy(monkeypatch):
-    from training import text_similarity
+    from training.autoeval import text_similarity
 
     def missing(name: str) -> Any:
         raise ImportError(name)

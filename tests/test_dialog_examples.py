@@ -20,7 +20,8 @@ from rollout.prompt import PromptStyle
 from rollout.servers.connection import ServerSettings
 from rollout.servers.policy import ServerPolicy
 from rollout.traces import Sampling
-from training.dialogs import (
+from training.curation.filters import kept
+from training.lessons.dialogs import (
     KINDS,
     Lesson,
     LessonSettings,
@@ -34,8 +35,7 @@ from training.dialogs import (
     read_lesson,
     upsampled,
 )
-from training.examples import IGNORED, ExampleError
-from training.filters import kept
+from training.lessons.examples import IGNORED, ExampleError
 
 SHOWN = solved_examples()[7]
 PROBLEM = SHOWN.problem()

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from training.estimates import (
+from training.reporting.estimates import (
     Proportion,
     compare_paired,
     detectable_difference,

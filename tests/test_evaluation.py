@@ -12,12 +12,12 @@ from rollout.policy import ScriptedPolicy
 from rollout.problems.catalogue import FAMILIES
 from rollout.traces import Sampling
 from training.cli import app
-from training.comparison import write_report
-from training.config import load_run
-from training.evaluation import formal_outcome, measure, tally
-from training.problems import held_out_problems, load_problems, training_problems
-from training.section import ConfigError
-from training.strategy import SingleAttempt
+from training.configuration.run import load_run
+from training.configuration.section import ConfigError
+from training.reporting.comparison import write_report
+from training.rounds.evaluation import formal_outcome, measure, tally
+from training.rounds.problems import held_out_problems, load_problems, training_problems
+from training.rounds.strategy import SingleAttempt
 
 ROOT = Path(__file__).parents[1]
 FORMAL = Formal(("(cat tom)", "(cat 'x) -> (warm 'x)"), "(warm tom)")

@@ -1,8 +1,8 @@
 import pytest
 
-from training.config import TrainingConfig
-from training.examples import IGNORED, CompletionCollator, Example, ExampleError, checked
-from training.finetuning import _step_limit
+from training.configuration.run import TrainingConfig
+from training.finetuning.stage import _step_limit
+from training.lessons.examples import IGNORED, CompletionCollator, Example, ExampleError, checked
 
 EOS = 9
 

@@ -1,4 +1,4 @@
-from training.filters import funnel, select, subsample
+from training.curation.filters import funnel, select, subsample
 
 
 def trace(number: int, verdict: str, answer: str | None, *, decoding="guided", format_="guided", finished=True):

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from training.config import ModelConfig
-from training.examples import ExampleError
-from training.finetuning import read_examples
+from training.configuration.run import ModelConfig
+from training.finetuning.stage import read_examples
+from training.lessons.examples import ExampleError
 
 ROOT = Path(__file__).parents[1]
 

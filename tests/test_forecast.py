@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from training import forecast as looking_ahead
-from training.capacity import Store, Workload, a100, cost, simulate
-from training.compute import Shape, num_trained, shape_of, training_flops, training_memory
-from training.config import RunConfig, TrainingConfig
-from training.forecast import CannotFit, Speed, forecast
-from training.hardware import Device
+from training.configuration.run import RunConfig, TrainingConfig
+from training.planning import forecast as looking_ahead
+from training.planning.capacity import Store, Workload, a100, cost, simulate
+from training.planning.compute import Shape, num_trained, shape_of, training_flops, training_memory
+from training.planning.forecast import CannotFit, Speed, forecast
+from training.planning.hardware import Device
 
 LLAMA_8B = Shape(8_030_261_248, 7_504_658_432, 6_979_321_856, 2_981_888, 32, 4096, 14336, 32, 1024, 128_256)
 A100 = Device("NVIDIA A100 80GB", 80 * 2**30, 312e12, 2.0e12, measured=False)
@@ -121,6 +121,6 @@ def test_one_writer_becomes_what_all_wait_for_in_the_end():
 
 
 def test_the_tables_of_the_documentation_are_those_of_the_code():
-    from training.capacity import _million
+    from training.planning.capacity import _million
 
     assert _million() in (Path(__file__).parents[1] / "docs" / "scaling.md").read_text(encoding="utf-8")

@@ -17,12 +17,12 @@ from rollout.demonstration import compose
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle, problem_text, text
 from training.cli import app
-from training.config import RunConfig
-from training.derivation import Derivation, contents_of, derivation_counts, derive
-from training.filters import select
-from training.hindsight import relabelled
-from training.line import Line, curate
-from training.store import read_records, write_records
+from training.configuration.run import RunConfig
+from training.curation.derivation import Derivation, contents_of, derivation_counts, derive
+from training.curation.filters import select
+from training.curation.hindsight import relabelled
+from training.records.store import read_records, write_records
+from training.rounds.line import Line, curate
 
 CONTEXT = (
     "Every wumpus is a tumpus. Tumpuses are numpuses. Each numpus is not warm. Jompuses are warm. Rex is a wumpus."

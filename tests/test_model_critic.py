@@ -20,9 +20,9 @@ from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted, ScriptedPolicy
 from rollout.prompt import SEPARATOR
 from rollout.traces import Sampling
-from training.actor_critic_config import ActorCriticConfig
-from training.config import ArmConfig, ModelConfig, RunConfig
-from training.strategy import ActorCritic, strategy_of
+from training.configuration.actor_critic import ActorCriticConfig
+from training.configuration.run import ArmConfig, ModelConfig, RunConfig
+from training.rounds.strategy import ActorCritic, strategy_of
 
 CONTEXT = "Birds that sing are merry.\nPip is a bird.\nPip sings."
 PROBLEM = Problem("p", "mine", CONTEXT, "Is Pip merry?", None, "true", meta={"num_premises": 3})

@@ -20,7 +20,7 @@ from rollout.programs.labels import (
     scheme_for,
 )
 from rollout.traces import Sampling
-from training.label_sheets import agreement, chosen, cohens_kappa, label_counts, read_sheet, write_sheet
+from training.reporting.label_sheets import agreement, chosen, cohens_kappa, label_counts, read_sheet, write_sheet
 
 RULES = "Facts:\nCold(Bob, True)\nRules:\nCold($x, True) >>> Kind($x, True)\nQuery:\nKind(Bob, {})\n"
 

@@ -5,7 +5,14 @@ from typing import Any
 import pytest
 
 from critics.judge import judge_record
-from training.program_tables import ALL_MODELS, NO_MODEL, blind_attempts, model_of, program_rows, program_table
+from training.reporting.program_tables import (
+    ALL_MODELS,
+    NO_MODEL,
+    blind_attempts,
+    model_of,
+    program_rows,
+    program_table,
+)
 
 CONTEXT = "Bob is cold. If something is cold then it is kind."
 RULES = "Facts:\nCold(Bob, True)\nRules:\nCold($x, True) >>> Kind($x, {}True)\nQuery:\nKind(Bob, True)\n"

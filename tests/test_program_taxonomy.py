@@ -7,7 +7,7 @@ import pytest
 from critics.judge import judge_record
 from critics.problem import RecordError
 from rollout.programs.taxonomy import ERRORS, Category, Diagnosis, diagnose
-from training.error_tables import error_columns, error_table
+from training.reporting.error_tables import error_columns, error_table
 
 PROGRAM = """# Declarations
 cooks = EnumSort([ann, bob])

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from critics.problem import Problem
-from training.adapter_files import AdapterError, verify_adapter
-from training.config import PromotionConfig, RunConfig
-from training.promotion import chance_of, promoted, refusal
+from training.configuration.run import PromotionConfig, RunConfig
+from training.finetuning.adapter_files import AdapterError, verify_adapter
+from training.rounds.promotion import chance_of, promoted, refusal
 
 ROOT = Path(__file__).parents[1]
 DEFAULT = PromotionConfig()

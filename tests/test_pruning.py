@@ -17,10 +17,10 @@ from critics.recheck import recheck
 from rollout.demonstration import compose, decide
 from rollout.problems.prontoqa import PrOntoQA, item
 from training.cli import app
-from training.config import ArmConfig
-from training.derivation import Derivation, derivation_counts, derive
-from training.pruning import pruned
-from training.rationale import RationaleError, take_apart
+from training.configuration.run import ArmConfig
+from training.curation.derivation import Derivation, derivation_counts, derive
+from training.curation.pruning import pruned
+from training.curation.rationale import RationaleError, take_apart
 
 PETS = Formal(("(cat tom)", "(cat 'x) -> (pet 'x)", "(cat 'x) -> (furry 'x)", "(pet 'x) -> (loved 'x)"), "(loved tom)")
 HEAD = (

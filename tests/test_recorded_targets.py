@@ -14,8 +14,8 @@ import pytest
 from critics.judge import judge_record
 from critics.recheck import recheck
 from rollout.published.recorded import load_recorded
-from training.error_tables import error_columns
-from training.program_tables import ALL_MODELS, blind_attempts, program_rows
+from training.reporting.error_tables import error_columns
+from training.reporting.program_tables import ALL_MODELS, blind_attempts, program_rows
 
 DAVINCI, TURBO = "text-davinci-003", "gpt-3.5-turbo"
 RAN_IN_LOGIC_LM = {TURBO: 22, DAVINCI: 12}

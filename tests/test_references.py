@@ -21,7 +21,7 @@ from rollout.problems.catalogue import family
 from rollout.prompt import PromptStyle, messages, solved_examples, text
 from rollout.traces import Sampling
 from training.cli import app
-from training.config import (
+from training.configuration.run import (
     ArmConfig,
     EvaluationConfig,
     ModelConfig,
@@ -30,12 +30,12 @@ from training.config import (
     StarConfig,
     load_run,
 )
-from training.filters import kept
-from training.problems import held_out_problems, training_problems
-from training.references import completions, dialogs
-from training.section import ConfigError
-from training.store import read_records
-from training.strategy import SingleAttempt, file_examples, no_review, strategy_of
+from training.configuration.section import ConfigError
+from training.curation.filters import kept
+from training.lessons.references import completions, dialogs
+from training.records.store import read_records
+from training.rounds.problems import held_out_problems, training_problems
+from training.rounds.strategy import SingleAttempt, file_examples, no_review, strategy_of
 
 PREMISES = ("All otters swim.", "Whoever swims and is young plays.", "Olga is a young otter.")
 FORMULAS = ["∀x (Otter(x) → Swims(x))", "∀x (Swims(x) ∧ Young(x) → Plays(x))", "Otter(olga) ∧ Young(olga)"]

@@ -12,9 +12,9 @@ import pytest
 import yaml
 from rich.console import Console
 
-from training import figures, report
-from training.comparison import compare_runs, summarise, table, verdict_sentence, write_report
-from training.store import line_of
+from training.records.store import line_of
+from training.reporting import figures, report
+from training.reporting.comparison import compare_runs, summarise, table, verdict_sentence, write_report
 
 N = 20
 ATTACK = "</pre><script>alert('x')</script><img src=x onerror=alert(1)> [[axiom:</mark><script>y()</script>]]"
@@ -525,6 +525,6 @@ def test_numbers_read_as_people_write_them(shown, expected):
 
 def test_imports_stay_light():
     heavy = ["torch", "transformers", "matplotlib", "jinja2", "scipy", "numpy", "rich", "yaml"]
-    code = f"import sys, training.comparison; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, training.reporting.comparison; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from training.config import RunConfig
+from training.configuration.run import RunConfig
 
 ROOT = Path(__file__).parents[1]
 DATA = ("traces*.jsonl*", "verdicts*", "dataset/*", "evaluation*", "adapter/*")
@@ -63,10 +63,10 @@ WORKS = """
 import os, random, signal, sys
 from pathlib import Path
 import torch, transformers, peft, accelerate  # here, and used in children alone: a fork of what has threads may hang
-import training.finetuning
+import training.finetuning.stage
 from critics.judge import judge_record
-from training.config import load_run
-from training.line import Line, evaluate_base, run_line
+from training.configuration.run import load_run
+from training.rounds.line import Line, evaluate_base, run_line
 
 config, folder = load_run(Path(sys.argv[1])), Path(sys.argv[2])
 

@@ -13,12 +13,12 @@ import pytest
 import yaml
 
 from critics.judge import judge_record
-from training.comparison import write_report
-from training.config import RunConfig
-from training.line import Line, RunError, _refuse_leaks, evaluate_base, run_line
-from training.loop import _claim, _lines, locked
-from training.section import ConfigError
-from training.store import OpenStore, read_records, write_json
+from training.configuration.run import RunConfig
+from training.configuration.section import ConfigError
+from training.records.store import OpenStore, read_records, write_json
+from training.reporting.comparison import write_report
+from training.rounds.line import Line, RunError, _refuse_leaks, evaluate_base, run_line
+from training.rounds.loop import _claim, _lines, locked
 
 ROOT = Path(__file__).parents[1]
 

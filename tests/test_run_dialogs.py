@@ -12,13 +12,13 @@ from rollout.actor_critic.demonstration import demonstrate
 from rollout.actor_critic.feedback import review_here
 from rollout.policy import Completion
 from rollout.traces import PolicyDigests
-from training.comparison import write_report
-from training.config import RunConfig
-from training.filters import KEEPS, kept
-from training.line import Line, evaluate_base, run_line
-from training.loop import _lines, num_attempts
-from training.section import ConfigError
-from training.store import read_records, write_json
+from training.configuration.run import RunConfig
+from training.configuration.section import ConfigError
+from training.curation.filters import KEEPS, kept
+from training.records.store import read_records, write_json
+from training.reporting.comparison import write_report
+from training.rounds.line import Line, evaluate_base, run_line
+from training.rounds.loop import _lines, num_attempts
 
 ARMS = [
     {"name": "strict", "keep": "strict", "decoding": "free", "format": "asp"},
@@ -177,6 +177,6 @@ def test_an_arm_may_ask_otherwise_and_has_a_start_of_its_own(tmp_path):
 
 
 def _lines_of(config):
-    from training.line import base_path
+    from training.rounds.line import base_path
 
     return [{"base": base_path(config, arm, 0)} for arm in config.arms]

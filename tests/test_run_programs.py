@@ -8,11 +8,11 @@ from critics.judge import judge_record
 from rollout.policy import Completion
 from rollout.programs.prompt import problem_text, solved_examples
 from rollout.traces import PolicyDigests
-from training.config import RunConfig
-from training.line import Line, evaluate_base, run_line
-from training.loop import _lines
-from training.store import read_records, write_json, write_records
-from training.strategy import file_examples
+from training.configuration.run import RunConfig
+from training.records.store import read_records, write_json, write_records
+from training.rounds.line import Line, evaluate_base, run_line
+from training.rounds.loop import _lines
+from training.rounds.strategy import file_examples
 
 EXAMPLES = [example for example in solved_examples() if example.format == "rules"]
 

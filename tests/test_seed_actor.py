@@ -22,17 +22,17 @@ from rollout.problems.controlled_english import ControlledEnglish, generate
 from rollout.problems.splits import SPLIT_BUCKETS, content_bucket
 from rollout.prompt import PromptStyle
 from rollout.traces import Sampling
-from training.actor_curriculum import ACTOR, EOS, USER, build_actor_tokenizer, lessons
-from training.actor_flaws import flawed, opposite
-from training.dialogs import LessonSettings, masked_example
-from training.dialogs import lessons as lessons_of
-from training.pretraining_config import (
+from training.configuration.pretraining import (
     ActorPretrainingConfig,
     FlawsConfig,
     LessonPhaseConfig,
     PretrainingConfig,
     load_pretraining,
 )
+from training.lessons.actor_curriculum import ACTOR, EOS, USER, build_actor_tokenizer, lessons
+from training.lessons.actor_flaws import flawed, opposite
+from training.lessons.dialogs import LessonSettings, masked_example
+from training.lessons.dialogs import lessons as lessons_of
 
 ROOT = Path(__file__).parents[1]
 SEED = ROOT / "checkpoints" / "seed-actor"

@@ -377,7 +377,7 @@ def test_what_was_written_before_the_server_died_is_yielded_first_and_in_order(s
 
 def test_an_interrupted_rollout_keeps_what_it_has_and_goes_on_from_there(speak, tiny_model, tmp_path):
     from training.commands.rollouts import roll_out
-    from training.store import read_records, write_records
+    from training.records.store import read_records, write_records
 
     speaker = speak(scripts={p.question: "Answer: true" for p in PROBLEMS}, most=2)
     config, problems, out = tmp_path / "c.yaml", tmp_path / "problems.jsonl", tmp_path / "out.jsonl"
@@ -429,8 +429,8 @@ def test_a_missing_or_wrong_key_says_which_variable_to_set(speak, monkeypatch):
 
 
 def test_a_configuration_holds_no_key(tmp_path):
-    from training.config import load_run
-    from training.section import ConfigError
+    from training.configuration.run import load_run
+    from training.configuration.section import ConfigError
 
     path = tmp_path / "c.yaml"
     for address in (f"http://me:{KEY}@host/v1", f"http://host/v1?api_key={KEY}"):
@@ -441,16 +441,16 @@ def test_a_configuration_holds_no_key(tmp_path):
 
 
 def test_a_server_changes_the_digest_of_no_other_configuration():
-    from training.config import ModelConfig, RunConfig
+    from training.configuration.run import ModelConfig, RunConfig
 
     plain = RunConfig(name="x", model=ModelConfig(name="m"))
     assert "server" not in plain.digested()["model"]
 
 
 def test_a_run_of_rounds_on_a_server_is_refused_before_it_begins(tmp_path):
-    from training.config import ModelConfig, RunConfig, ServerConfig
-    from training.loop import run
-    from training.section import ConfigError
+    from training.configuration.run import ModelConfig, RunConfig, ServerConfig
+    from training.configuration.section import ConfigError
+    from training.rounds.loop import run
 
     server = ServerConfig(base_url="http://127.0.0.1:1/v1", model="m")
     with pytest.raises(ConfigError, match="use rollout, filter, train and evaluate"):

@@ -7,12 +7,12 @@ import subprocess
 import pytest
 
 from critics.errors import InputError
-from training import shards
 from training.commands.packing import pack_run
-from training.line import RunError
-from training.loop import locked
-from training.shards import find, index_path, pack, packed_path, sealed_traces
-from training.store import StoreError, read_records, write_records
+from training.records import shards
+from training.records.shards import find, index_path, pack, packed_path, sealed_traces
+from training.records.store import StoreError, read_records, write_records
+from training.rounds.line import RunError
+from training.rounds.loop import locked
 
 RECORDS = [{"id": f"p{n}#0", "completion": "[[infer:(tumpus rex)]] ä " * 20, "sample": n} for n in range(50)]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from training.store import (
+from training.records.store import (
     OpenStore,
     StoreError,
     StoreFull,
@@ -258,7 +258,7 @@ def test_a_packed_file_is_read_under_its_old_name(tmp_path):
 WRITER = """
 import sys, time
 from pathlib import Path
-from training.store import OpenStore
+from training.records.store import OpenStore
 path, name, size, total = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 store = OpenStore(path)
 done = sum(num for unit, num in store.units().items() if unit.startswith(name))

@@ -1,5 +1,5 @@
 from critics.problem import Problem
-from training.tables import table
+from training.reporting.tables import table
 
 
 def problems() -> list[Problem]:

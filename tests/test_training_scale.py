@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from critics.errors import InputError
-from training.config import ModelConfig, TrainingConfig
-from training.examples import IGNORED, Example
-from training.finetuning import fine_tune, train_here
-from training.finetuning_job import FineTuning, TrainingFailed, write_job
-from training.packing import PackCollator, packed
-from training.section import ConfigError
+from training.configuration.run import ModelConfig, TrainingConfig
+from training.configuration.section import ConfigError
+from training.finetuning.job import FineTuning, TrainingFailed, write_job
+from training.finetuning.packing import PackCollator, packed
+from training.finetuning.stage import fine_tune, train_here
+from training.lessons.examples import IGNORED, Example
 
 ROOT = Path(__file__).parents[1]
 NUM_EXAMPLES = 7
@@ -98,7 +98,7 @@ def loss_of(model, batch) -> float:
 @pytest.mark.parametrize("attention", ["eager", "sdpa"])
 def test_packed_examples_do_not_see_each_other(tiny_model, attention):
     from rollout.policy import load_model
-    from training.examples import CompletionCollator
+    from training.lessons.examples import CompletionCollator
 
     model = load_model(str(tiny_model), attn_implementation=attention).eval()
     examples = [Example(str(i), (5, 6 + i, 7), tuple(range(20 + i, 30 + 2 * i))) for i in range(4)]
@@ -154,7 +154,7 @@ def test_new_keys_at_their_defaults_leave_digests_as_they_were():
 
 
 def test_one_order_of_rows_for_one_process_and_for_many():
-    from training.row_order import RowOrder
+    from training.finetuning.row_order import RowOrder
 
     one = RowOrder([1] * 7, seed=5, batch_size=4, num_processes=1, grouped=False)
     two = RowOrder([1] * 7, seed=5, batch_size=2, num_processes=2, grouped=False)
@@ -168,7 +168,7 @@ def test_one_order_of_rows_for_one_process_and_for_many():
 
 
 def test_grouped_rows_of_a_batch_are_of_like_length():
-    from training.row_order import RowOrder
+    from training.finetuning.row_order import RowOrder
 
     lengths = [(7 * i) % 100 for i in range(100)]
     order = list(RowOrder(lengths, seed=0, batch_size=10, num_processes=1, grouped=True))
@@ -238,7 +238,7 @@ def test_out_of_memory_names_the_knobs(job, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
 
-    monkeypatch.setattr("training.trainable.trainable_model", fail)
+    monkeypatch.setattr("training.finetuning.trainable.trainable_model", fail)
     with pytest.raises(TrainingFailed) as caught:
         train_here(job)
     for knob in ("gradient_checkpointing=true", "batch_size=2", "max_tokens", "quantisation=nf4"):
@@ -248,7 +248,7 @@ def test_out_of_memory_names_the_knobs(job, monkeypatch):
 def test_an_allocation_that_fails_on_a_cpu_is_known():
     import torch
 
-    from training.out_of_memory import is_out_of_memory
+    from training.finetuning.out_of_memory import is_out_of_memory
 
     with pytest.raises(RuntimeError) as caught:
         torch.empty(2**55)
@@ -272,8 +272,8 @@ def test_the_processes_of_a_job_die_with_the_command(job, tmp_path):
     spec = tmp_path / "job.json"
     write_job(with_(replace(job, nproc=1), epochs=100_000), spec)
     starts = (
-        f"import subprocess, sys; subprocess.run([sys.executable, '-m', 'training.torchrun', '--standalone', "
-        f"'--nproc-per-node=1', '-m', 'training.finetuning', {str(spec)!r}])"
+        f"import subprocess, sys; subprocess.run([sys.executable, '-m', 'training.finetuning.torchrun', '--standalone', "
+        f"'--nproc-per-node=1', '-m', 'training.finetuning.stage', {str(spec)!r}])"
     )
     environment = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
     command = subprocess.Popen([sys.executable, "-c", starts], cwd=ROOT, env=environment)

@@ -8,11 +8,11 @@ import pytest
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
 from rollout.traces import PolicyDigests, Sampling
-from training import round_traces
-from training.config import ArmConfig, RunConfig
-from training.round_traces import Pass, RoundTraces
-from training.store import OpenStore, read_records
-from training.work_units import Asking, Remembering, WorkUnits, how_asked, unit_name
+from training.configuration.run import ArmConfig, RunConfig
+from training.records.store import OpenStore, read_records
+from training.rounds import traces as round_traces
+from training.rounds.traces import Pass, RoundTraces
+from training.rounds.work_units import Asking, Remembering, WorkUnits, how_asked, unit_name
 
 PROBLEMS = [Problem(f"p{n}", "prontoqa", f"Rex is number {n}.", "Is Rex a wumpus?", None, "true") for n in range(6)]
 SAMPLING = Sampling("free", 1.0, 2, 50)

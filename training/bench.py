@@ -39,7 +39,7 @@ def bench(name: str, as_json: bool, *, repeats: int = DEFAULT_REPEATS) -> None:
 
 def provenance(repeats: int) -> dict[str, Any]:
     """Return what the numbers come from: code, machine, repeats, and the process's peak memory."""
-    from training.loop import commit
+    from training.rounds.loop import commit
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {

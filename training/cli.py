@@ -308,8 +308,8 @@ def guide(
 @command
 def pretrain(config: Config, out: Out, overrides: Overrides = None) -> None:
     """Train the embedded seed model from scratch: configs/seed.yaml into checkpoints/seed."""
-    from training.pretraining import pretrain as make
-    from training.pretraining_config import load_pretraining
+    from training.configuration.pretraining import load_pretraining
+    from training.finetuning.pretraining import pretrain as make
 
     print(json.dumps(make(load_pretraining(config, overrides), out), indent=1))
 

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from training.line import Progress
+from training.rounds.line import Progress
 
 Item = TypeVar("Item")
 
 
 def print_plan(config_path: Path, overrides: list[str] | None) -> None:
     """Print what a run would do, its memory and its time; raises `InputError` where it cannot fit this machine."""
-    from training.config import load_run
-    from training.forecast import forecast
+    from training.configuration.run import load_run
     from training.logs import quieten
+    from training.planning.forecast import forecast
 
     quieten()
     for line in forecast(load_run(config_path, overrides)).lines():
@@ -26,9 +26,9 @@ def run_with_progress(config_path: Path, out: Path | None, overrides: list[str] 
     """Run a configuration with a progress bar; end with the table, the verdict and the report's path."""
     from rich.console import Console
 
-    from training.comparison import summarise, table, verdict_sentence
-    from training.config import load_run
-    from training.loop import num_attempts, run
+    from training.configuration.run import load_run
+    from training.reporting.comparison import summarise, table, verdict_sentence
+    from training.rounds.loop import num_attempts, run
 
     config = load_run(config_path, overrides)
     folder = out or Path("checkpoints") / config.name
@@ -60,7 +60,7 @@ def print_comparison(runs: list[Path], as_json: bool) -> None:
     """Compare the arms of finished runs."""
     from rich.console import Console
 
-    from training.comparison import compare_runs, table, verdict_sentence
+    from training.reporting.comparison import compare_runs, table, verdict_sentence
 
     summary = compare_runs(runs)
     if as_json:
@@ -74,7 +74,7 @@ def print_comparison(runs: list[Path], as_json: bool) -> None:
 
 def print_report(folder: Path, *, partial: bool = False) -> None:
     """Write a run's report and say where it is; `partial`: by the seeds that are finished."""
-    from training.comparison import verdict_sentence, write_report
+    from training.reporting.comparison import verdict_sentence, write_report
 
     for sentence in verdict_sentence(write_report(folder, partial=partial)):
         print(sentence)

@@ -17,7 +17,7 @@ from rollout.guides.memory import MemoryGuide
 from rollout.guides.parity import ParityGuide
 from rollout.guides.peano import PeanoGuide
 from rollout.guides.quote import QuoteGuide
-from training.store import read_records, write_records
+from training.records.store import read_records, write_records
 
 Mode: TypeAlias = Literal["fixed", "compatible"]
 

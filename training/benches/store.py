@@ -8,8 +8,8 @@ from time import perf_counter
 from typing import Any
 
 from training.benches.timing import Row, Timing, interleaved
-from training.shards import pack
-from training.store import OpenStore, line_of, read_records
+from training.records.shards import pack
+from training.records.store import OpenStore, line_of, read_records
 
 NUM_RECORDS = 5_000
 BATCH = 100

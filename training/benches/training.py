@@ -7,7 +7,7 @@ from time import process_time
 from typing import Any
 
 from training.benches.timing import Row, Timing, interleaved
-from training.examples import IGNORED, CompletionCollator, Example
+from training.lessons.examples import IGNORED, CompletionCollator, Example
 
 NUM_STEPS = 6
 BATCH = 8

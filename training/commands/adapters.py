@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from training.commands.messages import say
-from training.config import load_run
+from training.configuration.run import load_run
+from training.configuration.section import ConfigError
 from training.logs import quieten
-from training.section import ConfigError
 
 
 def train_files(
@@ -21,8 +21,8 @@ def train_files(
 ) -> None:
     """Fine-tune on a dataset folder."""
     from rollout.policy import model_digest
-    from training.finetuning import FineTuning, fine_tune
-    from training.line import num_training_processes
+    from training.finetuning.stage import FineTuning, fine_tune
+    from training.rounds.line import num_training_processes
 
     config = load_run(config_path, overrides)
     if nproc != "auto" and not (nproc.isdigit() and int(nproc) > 0):

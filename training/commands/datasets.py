@@ -9,10 +9,10 @@ from critics.verdict import VERDICTS
 from training.commands.messages import print_counts, say
 from training.commands.problems import read_problems
 from training.commands.verdicts import judged, read_attempts
-from training.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
-from training.filters import KEEPS, funnel, select
-from training.store import read_records, write_json, write_records
-from training.strategy import file_examples
+from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
+from training.curation.filters import KEEPS, funnel, select
+from training.records.store import read_records, write_json, write_records
+from training.rounds.strategy import file_examples
 
 
 def filter_file(

@@ -9,10 +9,10 @@ from rollout import first_order
 from rollout.prompt import messages, text
 from training.commands.messages import say
 from training.commands.problems import read_problems
-from training.config import ArmConfig, RunConfig, load_run
-from training.references import UNTAUGHT, completions, dialogs
-from training.store import write_records
-from training.strategy import ActorCritic, FirstOrder, no_review, strategy_of
+from training.configuration.run import ArmConfig, RunConfig, load_run
+from training.lessons.references import UNTAUGHT, completions, dialogs
+from training.records.store import write_records
+from training.rounds.strategy import ActorCritic, FirstOrder, no_review, strategy_of
 
 _ANNOTATED = "a readable annotation (`meta.premises_fol` and `meta.conclusion_fol`)"
 _NEEDS = {

@@ -10,12 +10,12 @@ from critics.problem import Problem
 from rollout.actor_critic.feedback import ReviewPool
 from training.commands.messages import say
 from training.commands.problems import read_problems
-from training.config import ArmConfig, RunConfig, load_run
-from training.policy import quiet_policy
-from training.store import OpenStore, write_text
-from training.strategy import Strategy, strategy_of
-from training.tables import table
-from training.work_units import Remembering, how_asked
+from training.configuration.run import ArmConfig, RunConfig, load_run
+from training.records.store import OpenStore, write_text
+from training.reporting.tables import table
+from training.rounds.policy import quiet_policy
+from training.rounds.strategy import Strategy, strategy_of
+from training.rounds.work_units import Remembering, how_asked
 
 RETRY_COUNTS = ("right", "compiled", "tests_passed", "certified")
 
@@ -66,7 +66,7 @@ def _measured(
     seed: int,
     traces: Path | None,
 ) -> dict[str, Any]:
-    from training.evaluation import measure
+    from training.rounds.evaluation import measure
 
     pool, reviews = pools
     strategy: Strategy = strategy_of(config, arm, trained=adapter is not None, review=reviews)
@@ -86,7 +86,7 @@ def _measured(
 
 def _say_mode(label: str, mode: dict[str, Any]) -> None:
     """Print rates with their intervals, and content effects where problems are of several conditions."""
-    from training.estimates import Proportion
+    from training.reporting.estimates import Proportion
 
     for name, key in (("accuracy", "right"), ("certified", "certified"), ("lucky", "lucky"), ("answered", "answered")):
         rate = Proportion(mode[key], mode["n"])

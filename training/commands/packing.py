@@ -7,8 +7,8 @@ from pathlib import Path
 from critics.errors import InputError
 from training.commands.messages import say
 from training.console import tracked
-from training.loop import locked
-from training.shards import pack, sealed_traces
+from training.records.shards import pack, sealed_traces
+from training.rounds.loop import locked
 
 
 def pack_run(folder: Path, as_json: bool) -> None:

@@ -12,8 +12,8 @@ from rollout.problems.prontoqa import Ontology
 from rollout.problems.splits import Split
 from rollout.published.loaders import load_published
 from training.commands.messages import say
-from training.problems import load_problems
-from training.store import write_records
+from training.records.store import write_records
+from training.rounds.problems import load_problems
 
 
 def make_problems(

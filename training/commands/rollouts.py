@@ -8,11 +8,11 @@ from typing import Any
 from critics.problem import Problem
 from training.commands.messages import say
 from training.commands.problems import read_problems
-from training.config import RunConfig, load_run
-from training.policy import quiet_policy
-from training.store import OpenStore, write_records
-from training.strategy import Strategy, strategy_of
-from training.work_units import Asking, WorkUnits, batches, how_asked
+from training.configuration.run import RunConfig, load_run
+from training.records.store import OpenStore, write_records
+from training.rounds.policy import quiet_policy
+from training.rounds.strategy import Strategy, strategy_of
+from training.rounds.work_units import Asking, WorkUnits, batches, how_asked
 
 
 def roll_out(config_path: Path, problems: Path, out: Path, adapter: Path | None, overrides: list[str] | None) -> None:

@@ -13,9 +13,9 @@ from critics.problem import RecordError, read_attempt
 from critics.recheck import recheck
 from rollout.published.recorded import holds_recorded, load_recorded
 from training.commands.messages import print_counts, say
-from training.error_tables import error_columns, error_table
-from training.program_tables import blind_attempts, program_rows, program_table
-from training.store import read_records, write_records
+from training.records.store import read_records, write_records
+from training.reporting.error_tables import error_columns, error_table
+from training.reporting.program_tables import blind_attempts, program_rows, program_table
 
 _PROGRAM_FORMATS = frozenset(("rules", "csp", "logic-program", "fol", "z3-python"))
 

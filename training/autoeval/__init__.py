@@ -1,0 +1,1 @@
+"""AutoEval: round trips of generated formulas, their scores and what they predict."""

@@ -1,0 +1,94 @@
+"""Whether a score on one benchmark tells scores on another: correlation and predictive power (sections 3.2 and 4.2).
+
+A benchmark is a table of scores by model. The paper's own tables are in tables.yaml.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from training.configuration.section import ConfigError, read_yaml
+from training.reporting.estimates import LEVEL
+
+Record = dict[str, Any]
+Table = Mapping[str, float]
+"""Scores by model."""
+PUBLISHED = Path(__file__).with_name("tables.yaml")
+REPLICATES = 5_000
+MIN_MODELS = 3
+
+
+def correlation(a: Table, b: Table) -> Record:
+    """Return Pearson's coefficient over the models that both tables have, its p-value and 95% interval (Fisher's z)."""
+    from scipy.stats import pearsonr
+
+    x, y, models = _common(a, b)
+    found: Any = pearsonr(x, y)
+    interval = found.confidence_interval(LEVEL)
+    return {
+        "n": len(models),
+        "rho": float(found.statistic),
+        "p": float(found.pvalue),
+        "interval": [float(interval.low), float(interval.high)],
+    }
+
+
+def predictive_power(a: Table, b: Table, *, replicates: int = REPLICATES) -> Record:
+    """Return definition 3.1: the chance that the model that is no worse on `a` is no worse on `b`.
+
+    Over ordered pairs of different models; two models that tie on `a` make two pairs, as `>=` has it. The interval is
+    a bootstrap over models, for which ties of a model with its own copies are left out.
+    """
+    import numpy as np
+
+    x, y, models = _common(a, b)
+    one, other = np.array(x), np.array(y)
+    rng = np.random.default_rng(0)
+    drawn = [_power(one, other, rng.integers(len(models), size=len(models))) for _ in range(replicates)]
+    known = [value for value in drawn if value is not None]
+    low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    ties = sum(x[i] == x[j] for i in range(len(x)) for j in range(i))
+    return {
+        "n": len(models),
+        "power": _power(one, other, np.arange(len(models))),
+        "interval": [float(low), float(high)],
+        "ties": ties,
+    }
+
+
+def _power(a: Any, b: Any, chosen: Any) -> float | None:
+    different = chosen[:, None] != chosen[None, :]
+    no_worse = (a[chosen][:, None] >= a[chosen][None, :]) & different
+    agreed = no_worse & (b[chosen][:, None] >= b[chosen][None, :])
+    return float(agreed.sum() / no_worse.sum()) if no_worse.any() else None
+
+
+def _common(a: Table, b: Table) -> tuple[list[float], list[float], Sequence[str]]:
+    models = sorted(a.keys() & b.keys())
+    if len(models) < MIN_MODELS:
+        raise ConfigError(f"benchmarks: the tables share {len(models)} models, and at least {MIN_MODELS} are needed")
+    return [float(a[model]) for model in models], [float(b[model]) for model in models], models
+
+
+def compared(benchmarks: Mapping[str, tuple[Table, Table]]) -> list[Record]:
+    """Return for each benchmark the correlation with its AutoEval score, and that score's predictive power."""
+    return [
+        {"benchmark": name, "correlation": correlation(a, b), "predictive_power": predictive_power(a, b)}
+        for name, (a, b) in benchmarks.items()
+    ]
+
+
+@lru_cache(maxsize=1)
+def published() -> dict[str, Record]:
+    """Return the paper's tables 8 to 14: for each benchmark the data set, the bound on complexity, and both scores."""
+    return read_yaml(PUBLISHED)
+
+
+def published_tables() -> dict[str, tuple[Table, Table]]:
+    """Return the paper's pairs of tables, AutoEval's first."""
+    scores = {name: table["scores"] for name, table in published().items()}
+    return {
+        name: ({model: row[0] for model, row in rows.items()}, {model: row[1] for model, row in rows.items()})
+        for name, rows in scores.items()
+    }

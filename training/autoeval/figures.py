@@ -1,0 +1,98 @@
+"""Figures like AutoEval's 3 to 6: rates over complexity, correlation with benchmarks, predictive power. As SVG."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from training.records.store import write_text
+from training.reporting.figures import GREY, MARKERS, SPARE_COLOURS, drawing, panels_of, percent_scale, svg_of
+
+Rows = Sequence[Mapping[str, Any]]
+"""Of one model on one data set: a row for each category, as `training.autoeval.scores.parameterised` makes them."""
+METRICS = (("compliance", "Syntactic compliance"), ("score", "AutoEval score"), ("f1", "F1 as verifier"))
+INKS = ("#0072b2", "#d55e00", "#009e73", *SPARE_COLOURS)
+AXES = {"operators": "operators", "depth": "depth of the parse tree"}
+
+
+def write_scores(tables: Mapping[str, Mapping[str, Rows]], path: Path, *, by: Mapping[str, str] | None = None) -> None:
+    """Save figure 3: a column for each data set, a row for each rate that any model has, a line for each model.
+
+    `tables[DATA SET][MODEL]` are rows by category; `by[DATA SET]` is what they count.
+    """
+    metrics = [
+        (key, title) for key, title in METRICS if any(_has(rows, key) for t in tables.values() for rows in t.values())
+    ]
+    inks = _inks({model for table in tables.values() for model in table})
+    with drawing(text="path"):
+        figure, grid = _grid(len(metrics), len(tables))
+        for (metric, title), line in zip(metrics, grid, strict=True):
+            for (dataset, table), axes in zip(tables.items(), line, strict=True):
+                _draw_curves(axes, table, metric, inks)
+                axes.set_title(f"{dataset}: {title}", loc="left", fontsize=9)
+                axes.set_xlabel(AXES.get((by or {}).get(dataset, "operators"), (by or {}).get(dataset, "")))
+        handles, labels = grid[0][0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(4, max(1, len(labels))), frameon=False)
+        write_text(path, svg_of(figure))
+
+
+def write_correlations(benchmarks: Mapping[str, Mapping[str, Sequence[float]]], path: Path) -> None:
+    """Save figure 4: for each benchmark the models' pairs of scores, with Pearson's coefficient and its p-value."""
+    from training.autoeval.benchmarks import correlation
+
+    with drawing(text="path"):
+        figure, panels = panels_of(width=3.1 * len(benchmarks), height=3.0, count=len(benchmarks))
+        figure.patch.set_facecolor("white")
+        for axes, (name, scores) in zip(panels, benchmarks.items(), strict=True):
+            found = correlation({m: row[0] for m, row in scores.items()}, {m: row[1] for m, row in scores.items()})
+            axes.scatter([row[0] for row in scores.values()], [row[1] for row in scores.values()], s=18, color=INKS[0])
+            axes.set_title(f"{name}: rho = {found['rho']:.2f}, p = {found['p']:.1g}", loc="left", fontsize=9)
+            axes.set_xlabel("calibrated AutoEval score")
+            axes.set_ylabel("score on the benchmark")
+            axes.set_xlim(0, 1)
+            axes.set_ylim(0, 1)
+        write_text(path, svg_of(figure))
+
+
+def write_predictive_powers(powers: Mapping[str, Mapping[str, Any]], path: Path) -> None:
+    """Save figure 5: a bar for each benchmark, with its interval; chance is at one half."""
+    with drawing(text="path"):
+        figure, [axes] = panels_of(width=5.6, height=0.8 + 0.32 * len(powers), count=1)
+        figure.patch.set_facecolor("white")
+        for place, found in enumerate(powers.values()):
+            low, high = found["interval"]
+            errors = [[max(0.0, found["power"] - low)], [max(0.0, high - found["power"])]]
+            axes.barh(place, found["power"], xerr=errors, height=0.7, color=INKS[0], alpha=0.75, ecolor=GREY)
+        axes.axvline(0.5, color=GREY, lw=0.8, ls="--")
+        axes.set_yticks(range(len(powers)), list(powers))
+        axes.invert_yaxis()
+        axes.set_xlim(0, 1)
+        axes.set_xlabel("predictive power of AutoEval")
+        write_text(path, svg_of(figure))
+
+
+def _grid(rows: int, columns: int) -> tuple[Any, list[list[Any]]]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(3.2 * columns, 0.5 + 2.5 * rows), layout="constrained")
+    figure.patch.set_facecolor("white")
+    return figure, [list(line) for line in figure.subplots(rows, columns, squeeze=False)]
+
+
+def _draw_curves(axes: Any, table: Mapping[str, Rows], metric: str, inks: Mapping[str, tuple[str, str]]) -> None:
+    for model, rows in table.items():
+        known = [row for row in rows if row.get(metric) is not None]
+        colour, marker = inks[model]
+        x, y = [row["category"] for row in known], [100 * row[metric] for row in known]
+        axes.plot(x, y, color=colour, marker=marker, ms=3, lw=1.3, label=model, clip_on=False)
+        if known and f"{metric}_interval" in known[0]:
+            lows, highs = zip(*(row[f"{metric}_interval"] for row in known), strict=True)
+            axes.fill_between(x, [100 * v for v in lows], [100 * v for v in highs], color=colour, alpha=0.12, lw=0)
+    percent_scale(axes)
+
+
+def _has(rows: Rows, metric: str) -> bool:
+    return any(row.get(metric) is not None for row in rows)
+
+
+def _inks(models: set[str]) -> dict[str, tuple[str, str]]:
+    return {model: (INKS[i % len(INKS)], MARKERS[i % len(MARKERS)]) for i, model in enumerate(sorted(models))}

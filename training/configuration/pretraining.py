@@ -1,0 +1,112 @@
+"""The configuration of a seed model: its shape, and the curriculum that it is trained on from scratch."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from training.configuration.section import Positive, Rate, Section, read_yaml, validated
+
+
+class MixtureConfig(Section):
+    """Problems of one more data set in a phase of the curriculum."""
+
+    dataset: str
+    num_examples: Positive
+    family: dict[str, Any] = Field(default_factory=dict)
+    """The keys of its generator, as its dataclass names them."""
+
+
+class PhaseConfig(Section):
+    """One phase of the seed model's curriculum."""
+
+    later = frozenset({"mixture"})
+    num_examples: Positive
+    hops: list[int]
+    extra_kinds: tuple[int, int] = (0, 1)
+    property_rate: Rate = 1.0
+    guess_rate: Rate = 0.0
+    """The share of demonstrations that stop before the proof ends and answer by chance."""
+    misformalise_rate: Rate = 0.0
+    """The share of demonstrations in which one rule has the wrong sign."""
+    mixture: list[MixtureConfig] = Field(default_factory=list)
+    """Problems of other data sets, mixed in."""
+
+
+class SizeConfig(Section):
+    """The shape of the seed model."""
+
+    hidden: Positive = 128
+    layers: Positive = 3
+    heads: Positive = 4
+    mlp: Positive = 384
+
+
+class PretrainingConfig(Section):
+    """What `certistar pretrain` makes."""
+
+    name: str
+    seed: int
+    start: str | None = None
+    """A model folder to go on from, with its tokenizer; None: from scratch."""
+    model: SizeConfig = SizeConfig()
+    batch_size: Positive = 32
+    learning_rate: Annotated[float, Field(gt=0)] = 3e-3
+    phases: Annotated[list[PhaseConfig], Field(min_length=1)]
+
+
+class FlawsConfig(Section):
+    """How often a part of a seed actor's lessons is wrong on purpose."""
+
+    test: Rate = 0.0
+    """Of the tests: they fail, because they demand the opposite, the converse, or that nothing follows."""
+    idle_test: Rate = 0.0
+    """Of the tests: they pass, and hardly any damage to a rule would make them fail."""
+    rule: Rate = 0.0
+    """Of the premises: a rule says the opposite, goes the wrong way round, or is missing."""
+    syntax: Rate = 0.0
+    """Of the premises: a rule cannot be compiled."""
+    query: Rate = 0.0
+    """Of the replies: the opposite of the question is asked."""
+    word: Rate = 0.0
+    """Of the premises: one adjective is copied wrongly, into the comment and the rules."""
+
+
+class LessonPhaseConfig(Section):
+    """One phase of the seed actor's curriculum: direct replies, and replies that mend what the critic found wrong."""
+
+    num_examples: Positive
+    family: dict[str, Any] = Field(default_factory=dict)
+    """The keys of the problems' generator."""
+    mended: Rate = 0.0
+    """The share of examples that go on from a reply that was found wrong and from what the critic said."""
+    flaws: FlawsConfig = FlawsConfig()
+    """Of direct replies, which are learnt with their flaws."""
+    mended_flaws: FlawsConfig = FlawsConfig()
+    """Of mended replies."""
+    first_flaws: FlawsConfig = FlawsConfig(test=0.4, rule=0.1, syntax=0.05, word=0.2)
+    """Of replies that are to be found wrong, which are read and not learnt."""
+
+
+class ActorPretrainingConfig(Section):
+    """What `certistar pretrain` makes for the dialog with the critic."""
+
+    name: str
+    seed: int
+    actor: Literal["controlled-english"]
+    """The data set that the actor is for."""
+    model: SizeConfig = SizeConfig()
+    batch_size: Positive = 32
+    learning_rate: Annotated[float, Field(gt=0)] = 3e-3
+    phases: Annotated[list[LessonPhaseConfig], Field(min_length=1)]
+
+
+def load_pretraining(path: Path, overrides: list[str] | None = None) -> PretrainingConfig | ActorPretrainingConfig:
+    """Read a seed model's configuration: one with the key `actor` is for the dialog with the critic."""
+    data = read_yaml(path)
+    return validated(ActorPretrainingConfig if "actor" in data else PretrainingConfig, data, overrides or [], path)
+
+
+def is_pretraining(path: Path) -> bool:
+    """Say whether the file configures a seed model rather than a run."""
+    return "phases" in read_yaml(path)

@@ -1,0 +1,1 @@
+"""Which judged traces become training data, and what a proof allows beyond choosing."""

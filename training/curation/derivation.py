@@ -1,0 +1,108 @@
+"""Traces made of traces: what strict keeps pruned to its proofs, and what failed relabelled in hindsight.
+
+    judged traces -> drafts -> judged anew -> derived traces, each in its original's place
+
+A draft is worth what its own certificate says. One that is not certified is dropped, counted, and its original
+stays what it was.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from critics.blocks import BlockError
+from critics.formula import FormulaError
+from critics.judge import Judging
+from critics.problem import Problem, read_attempt
+from training.curation.filters import kept
+from training.curation.hindsight import FAILED, relabelled, unsigned_content
+from training.curation.pruning import pruned
+from training.curation.rationale import RationaleError
+
+DERIVED = "derived.jsonl"
+"""The file of a dataset folder that holds the kept derived traces, so that their certificates can be re-checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """What is made of traces, and the problems that none of it may be about."""
+
+    prune: bool = False
+    hindsight: bool = False
+    held_out: frozenset[str] | None = None
+    """Contents of held-out problems (`contents_of`); None: there is nothing to compare with."""
+
+    @property
+    def wanted(self) -> bool:
+        """Say whether anything is made at all."""
+        return self.prune or self.hindsight
+
+
+def contents_of(problems: Iterable[Problem]) -> frozenset[str]:
+    """Return what held-out problems ask, comparable whatever the wording, the order and the sign of the question."""
+    return frozenset(map(unsigned_content, problems))
+
+
+def derive(
+    traces: Sequence[dict[str, Any]], derivation: Derivation, judging: Judging
+) -> tuple[list[dict[str, Any]], Counter[str]]:
+    """Return the traces with the derived ones in their originals' places, and how many drafts came to nothing.
+
+    A pure function of the traces and of what `judging` says of the drafts. Counted are `prune_failed`, a detour
+    that stays; `relabel_failed`, not certified anew; and `leaked`, about a held-out problem.
+    """
+    failures: Counter[str] = Counter()
+    drafts = {i: made for i, trace in enumerate(traces) if (made := _draft(trace, derivation, failures)) is not None}
+    derived = list(traces)
+    for (position, made), verdict in zip(drafts.items(), judging(list(drafts.values())), strict=True):
+        if verdict["verdict"] == "certified":
+            derived[position] = {**made, "judgement": verdict}
+        else:
+            failures["prune_failed" if made["by"] == "prune" else "relabel_failed"] += 1
+    return derived, failures
+
+
+def derivation_counts(
+    kept_traces: Iterable[dict[str, Any]], failures: Counter[str], derivation: Derivation
+) -> dict[str, int | None]:
+    """Return the funnel's counts: derived traces among the kept ones, and failures; `leaked` null: not compared."""
+    by = Counter(trace.get("by") for trace in kept_traces if is_derived(trace))
+    counts: dict[str, int | None] = {}
+    if derivation.prune:
+        counts |= {"pruned": by["prune"], "prune_failed": failures["prune_failed"]}
+    if derivation.hindsight:
+        leaked = None if derivation.held_out is None else failures["leaked"]
+        counts |= {"relabelled": by["hindsight"], "relabel_failed": failures["relabel_failed"], "leaked": leaked}
+    return counts
+
+
+def is_derived(trace: dict[str, Any]) -> bool:
+    """Say whether a trace was made of another one."""
+    return "derived_from" in trace
+
+
+def provenance(trace: dict[str, Any]) -> dict[str, Any]:
+    """Return what an example keeps of where its trace comes from; nothing for a trace that was sampled."""
+    return {key: trace[key] for key in ("derived_from", "by") if key in trace}
+
+
+def _draft(trace: dict[str, Any], derivation: Derivation, failures: Counter[str]) -> dict[str, Any] | None:
+    if derivation.prune and kept(trace, "strict"):
+        try:
+            return pruned(trace)
+        except (RationaleError, BlockError, FormulaError):
+            failures["prune_failed"] += 1
+            return None
+    if not derivation.hindsight or trace["judgement"]["verdict"] not in FAILED:
+        return None
+    made = relabelled(trace)
+    if made is not None and _leaks(made, derivation):
+        failures["leaked"] += 1
+        return None
+    return made
+
+
+def _leaks(made: dict[str, Any], derivation: Derivation) -> bool:
+    # Attack: ask a held-out question, or its negation, of the same context in training.
+    return derivation.held_out is not None and unsigned_content(read_attempt(made).problem) in derivation.held_out

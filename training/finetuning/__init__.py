@@ -1,0 +1,1 @@
+"""From a dataset to an adapter, with transformers' Trainer."""

@@ -1,0 +1,56 @@
+"""A dataset folder's examples as token ids, each checked before the first step."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from rollout.conversation import Messages
+from rollout.policy import as_prompt, prompt_ids
+from rollout.prompt import PromptStyle
+from training.configuration.run import ModelConfig
+from training.lessons import dialogs
+from training.lessons.dialogs import MaskedExample, masked_example, read_lesson
+from training.lessons.examples import Example, ExampleError, checked, tokenised
+from training.records.store import read_records
+
+Examples: TypeAlias = list[Example] | list[MaskedExample]
+"""Of one kind: completions of prompts, or dialogs with a mask."""
+
+
+def read_examples(data: Path, model: ModelConfig, tokenizer: Any, *, max_tokens: int) -> Examples:
+    """Read a dataset folder's examples and check each; raises `ExampleError` or `StoreError`."""
+    path = data / "examples.jsonl"
+    if not path.exists():
+        raise ExampleError(f"{path} does not exist; `certistar filter` makes such a folder")
+    records = list(read_records(path))
+    if not records:
+        raise ExampleError(f"{path}: there is no example to train on")
+    kinds = {"messages" in record for record in records}
+    if len(kinds) > 1:
+        raise ExampleError(f"{path}: holds completions and dialogs; filter them into folders of their own")
+    style = model.style("guided")
+    if kinds == {True}:
+        return _read_lessons(records, tokenizer, style, max_tokens)
+    return _read_completions(records, tokenizer, style, max_tokens)
+
+
+def _read_completions(records: list[dict[str, Any]], tokenizer: Any, style: PromptStyle, limit: int) -> list[Example]:
+    examples: list[Example] = []
+    for record in records:
+        prompt = tuple(prompt_ids(tokenizer, record["prompt"], style))
+        if record.get("completion_ids"):
+            example = Example(record["id"], prompt, tuple(record["completion_ids"]))
+        else:
+            # The prompt is tokenised as the policy does it, or a chat template's special tokens would come twice.
+            example = tokenised(record["id"], record["prompt"], record["completion"], tokenizer)
+            example = replace(example, prompt_ids=prompt)
+        examples.append(checked(example, eos_id=tokenizer.eos_token_id, max_tokens=limit))
+    return examples
+
+
+def _read_lessons(records: list[dict[str, Any]], tokenizer: Any, style: PromptStyle, limit: int) -> list[MaskedExample]:
+    def conversation(messages: Messages) -> str:
+        return as_prompt(messages, tokenizer, style)
+
+    made = [masked_example(read_lesson(record), conversation, tokenizer, style) for record in records]
+    return [dialogs.checked(example, eos_id=tokenizer.eos_token_id, max_tokens=limit) for example in made]

@@ -1,0 +1,68 @@
+"""One fine-tuning as a value, and as the file by which torchrun's processes are told of it."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from critics.errors import RunFailed
+from training.configuration.run import ModelConfig, TrainingConfig
+from training.records.store import write_json
+
+
+class TrainingFailed(RunFailed):
+    """A fine-tuning ended with an error; the message says which, and what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class FineTuning:
+    """One fine-tuning: what to train, on what, from where and to where."""
+
+    model: ModelConfig
+    training: TrainingConfig
+    data: Path
+    out: Path
+    seed: int
+    start: Path | None = None
+    """The adapter to go on from; None: the base model."""
+    base_digest: str = ""
+    nproc: int = 1
+    """Processes on this machine."""
+    progress: bool = False
+    """Whether to show the Trainer's own bar; several at once would garble a terminal."""
+    log: Path | None = None
+    """A JSON-lines file that gets speed, memory and loss at each logging step; never among the data files."""
+    nnodes: int = 1
+    """Machines, each of which runs this same command on a shared file system."""
+    rendezvous: str = ""
+    """HOST:PORT of one of several machines, where their processes meet."""
+
+    @property
+    def num_processes(self) -> int:
+        """All processes of all machines."""
+        return self.nproc * self.nnodes
+
+
+def write_job(job: FineTuning, path: Path) -> None:
+    """Write what a process needs to know."""
+    record = {"model": job.model.model_dump(), "training": job.training.model_dump(), "data": str(job.data)}
+    record |= {"out": str(job.out), "seed": job.seed, "start": str(job.start) if job.start else None}
+    record |= {"log": str(job.log) if job.log else None, "nnodes": job.nnodes, "progress": job.progress}
+    write_json(path, record | {"base_digest": job.base_digest, "nproc": job.nproc})
+
+
+def read_job(path: Path) -> FineTuning:
+    """Read what `write_job` wrote."""
+    record = json.loads(path.read_text())
+    return FineTuning(
+        ModelConfig(**record["model"]),
+        TrainingConfig(**record["training"]),
+        Path(record["data"]),
+        Path(record["out"]),
+        record["seed"],
+        Path(record["start"]) if record["start"] else None,
+        record["base_digest"],
+        record["nproc"],
+        record["progress"],
+        Path(record["log"]) if record["log"] else None,
+        record["nnodes"],
+    )

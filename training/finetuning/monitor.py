@@ -1,0 +1,73 @@
+"""How fast a fine-tuning is and what it takes, at each logging step, into a file that is no data file."""
+
+import json
+import resource
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import torch
+from transformers import TrainerCallback
+
+from training.configuration.run import TrainingConfig
+from training.planning.compute import shape_of_model, training_flops
+from training.planning.hardware import device_here
+
+
+class Monitor(TrainerCallback):
+    """Appends a line a logging step: loss, tokens a second, padding, peak memory and model FLOP utilisation.
+
+    Speed is of all processes, taken as alike: the first one counts its own. Utilisation is that of the PaLM paper
+    (appendix B): what the model's operations are of the device's peak, recomputed ones left out.
+    """
+
+    def __init__(self, log: Path, out: Path, config: TrainingConfig, model: Any, num_processes: int) -> None:
+        self._log = log
+        self._what = f"{out.parent.name}/{out.name}"
+        self._config = config
+        self._num_processes = num_processes
+        self._shape = shape_of_model(model.get_base_model() if hasattr(model, "get_base_model") else model)
+        self._device = device_here()
+        self._began = perf_counter()
+        self._rows = self._tokens = self._padded = 0
+
+    def count(self, inputs: Any) -> None:
+        """Count a batch before it is computed."""
+        ids = inputs["input_ids"]
+        mask = inputs.get("attention_mask")
+        self._rows += ids.shape[0]
+        self._padded += ids.numel()
+        self._tokens += ids.numel() if mask is None else int(mask.sum())
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **others: Any) -> None:
+        """Write what was seen since the last line."""
+        if not logs or "loss" not in logs or not self._tokens:
+            return
+        seconds = perf_counter() - self._began
+        per_second = self._tokens / seconds
+        flops = training_flops(self._shape, self._config, self._tokens / self._rows) * per_second
+        record = {
+            "fine-tuning": self._what,
+            "step": state.global_step,
+            "loss": logs["loss"],
+            "gradient_norm": logs.get("grad_norm"),
+            "tokens_per_s": round(per_second * self._num_processes, 1),
+            "padding": round(1 - self._tokens / self._padded, 4),
+            "peak_memory_bytes": peak_memory(),
+            "mfu": round(flops / self._device.flops, 4),
+            "device": self._device.name,
+            "peak_measured": self._device.measured,
+            "processes": self._num_processes,
+        }
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        with self._log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+        self._began, self._rows, self._tokens, self._padded = perf_counter(), 0, 0, 0
+
+
+def peak_memory() -> int:
+    """Return the most bytes that were held so far: by tensors on a GPU, else by the process."""
+    if torch.cuda.is_available():
+        return torch.cuda.max_memory_allocated()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

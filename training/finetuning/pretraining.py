@@ -1,0 +1,254 @@
+"""The embedded seed model: a small causal LM trained from scratch on generated demonstrations.
+
+Mediocre on purpose. The curriculum's last phase mixes demonstrations that stop early and guess, and ones that
+misformalise, so that self-improvement has something to improve; how much of each is in the configuration and
+in the model's provenance. Copying emerges only along a curriculum of growing hops.
+"""
+
+import hashlib
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from critics.formula import parse_statement
+from critics.problem import Formal, Problem
+from rollout.demonstration import compose, decide
+from rollout.policy import load_model, load_tokenizer, model_digest
+from rollout.problems.catalogue import family
+from rollout.problems.prontoqa import PrOntoQA, generate
+from rollout.prompt import PromptStyle, text
+from training.configuration.pretraining import ActorPretrainingConfig, PhaseConfig, PretrainingConfig
+from training.lessons.actor_curriculum import EOS, PAD, build_actor_tokenizer, lessons
+from training.lessons.examples import CompletionCollator, Example, tokenised
+from training.logs import quieten
+
+_PIECES = r" ?[0-9]+-| 'x\)+\]\]| 'x\) -> \((?:not \()?|\)*\]\]| ?\[\[[a-z]+:\(*(?:not \()?| ?[A-Za-z]+|[0-9]|\s|."
+"""Where the tokenizer may cut: words with their blank, and the brackets of guided text with theirs."""
+_BARE = PromptStyle()
+
+
+def pretrain(config: PretrainingConfig | ActorPretrainingConfig, out: Path) -> dict[str, Any]:
+    """Train the seed model of `config` into `out`; return its provenance, which is written beside it."""
+    quieten()
+    import torch
+    from transformers import set_seed
+
+    torch.set_num_threads(1)
+    start = None if isinstance(config, ActorPretrainingConfig) else config.start
+    tokenizer = load_tokenizer(start) if start else _tokenizer(config)
+    set_seed(config.seed)
+    model = _earlier_model(start) if start else build_model(config, tokenizer)
+    batches = [batch for phase in range(len(config.phases)) for batch in _batches(config, phase, tokenizer)]
+    trainer = _trainer(config, model, tokenizer, batches, out)
+    result = trainer.train()
+    model.half().save_pretrained(out)
+    tokenizer.save_pretrained(out)
+    provenance = _provenance(config, model, tokenizer, result.metrics)
+    (out / "provenance.json").write_text(json.dumps(provenance, indent=1) + "\n")
+    return provenance
+
+
+def _tokenizer(config: PretrainingConfig | ActorPretrainingConfig) -> Any:
+    return build_actor_tokenizer(config) if isinstance(config, ActorPretrainingConfig) else build_tokenizer(config)
+
+
+def demonstrations(phase: PhaseConfig, *, seed: int, index: int) -> Iterator[tuple[Problem, str]]:
+    """Yield the phase's problems with their completions, data sets mixed; flawed ones at the configured rates."""
+    for problem in _mixed(phase, seed * 100 + index):
+        yield problem, _flawed(problem, phase, random.Random(f"{seed}/{problem.id}"))
+
+
+def _mixed(phase: PhaseConfig, seed: int) -> Iterator[Problem]:
+    """Yield the problems of all data sets of the phase, each data set's in their order."""
+    own = PrOntoQA(
+        hops=tuple(phase.hops),
+        extra_kinds=phase.extra_kinds,
+        property_rate=phase.property_rate,
+        split="pretrain",
+    )
+    sources = [(phase.num_examples, generate(own, phase.num_examples, seed=seed))]
+    for part in phase.mixture:
+        made = family(part.dataset)
+        configured = made.configured(part.family, "pretrain")
+        sources.append((part.num_examples, made.generate(configured, part.num_examples, seed=seed)))
+    turns = [source for source, (num, _) in enumerate(sources) for _ in range(num)]
+    if phase.mixture:
+        random.Random(f"mixture/{seed}").shuffle(turns)
+    for source in turns:
+        yield next(sources[source][1])
+
+
+def _flawed(problem: Problem, phase: PhaseConfig, rng: random.Random) -> str:
+    """Return a demonstration that with the phase's rates guesses early, or gets one axiom wrong."""
+    assert problem.formal is not None
+    formal = problem.formal
+    answer, inferences = decide(formal)
+    if rng.random() < phase.guess_rate:
+        inferences = inferences[: rng.randrange(max(1, len(inferences)))]
+        answer = rng.choice(("true", "false"))
+    if rng.random() < phase.misformalise_rate and problem.dataset == "prontoqa":
+        formal = _misformalised(formal, rng)
+    return compose(problem, formal, inferences, answer)
+
+
+def _misformalised(formal: Formal, rng: random.Random) -> Formal:
+    """Flip the sign of the conclusion of one rule."""
+    axioms = list(formal.axioms)
+    position = rng.randrange(len(axioms) - 1)
+    statement = parse_statement(axioms[position])
+    premises, _, conclusion = str(statement).rpartition(" -> ")
+    axioms[position] = f"{premises} -> {_flip(conclusion)}"
+    return Formal(tuple(axioms), formal.goal)
+
+
+def _flip(literal: str) -> str:
+    return literal[5:-1] if literal.startswith("(not ") else f"(not {literal})"
+
+
+def build_tokenizer(config: PretrainingConfig) -> Any:
+    """Return a byte-level BPE tokenizer in which every word of the fictional ontology is one token."""
+    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(_PIECES), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=4096,
+        min_frequency=5,
+        special_tokens=[EOS, PAD],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    sample = PhaseConfig(num_examples=3000, hops=[1, 2, 3, 4, 5], extra_kinds=(0, 3))
+    mixture = [part.model_copy(update={"num_examples": 1000}) for part in config.phases[-1].mixture]
+    sample = sample.model_copy(update={"mixture": mixture})
+    texts = [text(p, _BARE) + c for p, c in demonstrations(sample, seed=config.seed, index=99)]
+    tokenizer.train_from_iterator(texts, trainer)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=EOS, pad_token=PAD)
+
+
+def build_model(config: PretrainingConfig | ActorPretrainingConfig, tokenizer: Any) -> Any:
+    """Return an untrained Llama of the configured size."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    size = config.model
+    model = LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=size.hidden,
+            num_hidden_layers=size.layers,
+            num_attention_heads=size.heads,
+            num_key_value_heads=size.heads,
+            intermediate_size=size.mlp,
+            max_position_embeddings=1024,
+            tie_word_embeddings=True,
+            initializer_range=0.06,  # at the default of 0.02 copying emerged ten times later
+            bos_token_id=None,
+            eos_token_id=tokenizer.eos_token_id,
+            pad_token_id=tokenizer.pad_token_id,
+        )
+    )
+    model.set_attn_implementation("eager")  # on a CPU in bf16, twice the tokens per second of sdpa
+    return model
+
+
+def _earlier_model(folder: str) -> Any:
+    return load_model(folder, dtype="float32", attn_implementation="eager")
+
+
+def _batches(config: PretrainingConfig | ActorPretrainingConfig, phase: int, tokenizer: Any) -> Iterator[list[Example]]:
+    """Yield batches of similar length, so that little is padded; their order is shuffled in windows."""
+    window = 64 * config.batch_size
+    examples = list(_examples(config, phase, tokenizer))
+    rng = random.Random(f"{config.seed}/{phase}")
+    for start in range(0, len(examples), window):
+        part = sorted(examples[start : start + window], key=lambda e: e.num_tokens)
+        batches = [part[i : i + config.batch_size] for i in range(0, len(part), config.batch_size)]
+        rng.shuffle(batches)
+        yield from batches
+
+
+def _examples(config: PretrainingConfig | ActorPretrainingConfig, phase: int, tokenizer: Any) -> Iterator[Example]:
+    if isinstance(config, ActorPretrainingConfig):
+        for lesson in lessons(config, config.phases[phase], seed=config.seed * 100 + phase):
+            turns = [dict(turn) for turn in lesson.messages]
+            read = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+            yield tokenised(lesson.id, read, lesson.reply, tokenizer)
+        return
+    for problem, completion in demonstrations(config.phases[phase], seed=config.seed, index=phase):
+        yield tokenised(problem.id, text(problem, _BARE), completion, tokenizer)
+
+
+def _trainer(
+    config: PretrainingConfig | ActorPretrainingConfig,
+    model: Any,
+    tokenizer: Any,
+    batches: list[list[Example]],
+    out: Path,
+) -> Any:
+    from transformers import Trainer, TrainingArguments
+
+    collator = CompletionCollator(tokenizer.pad_token_id)
+    arguments = TrainingArguments(
+        output_dir=str(out),
+        num_train_epochs=1,
+        per_device_train_batch_size=1,
+        learning_rate=config.learning_rate,
+        lr_scheduler_type="warmup_stable_decay",
+        lr_scheduler_kwargs={"num_decay_steps": len(batches) // 4},
+        warmup_steps=100,
+        weight_decay=0.01,
+        adam_beta2=0.98,
+        max_grad_norm=1.0,
+        bf16=True,
+        use_cpu=True,
+        train_sampling_strategy="sequential",
+        logging_steps=100,
+        save_strategy="no",
+        report_to=[],
+        remove_unused_columns=False,
+        seed=config.seed,
+    )
+    return Trainer(model, arguments, train_dataset=batches, data_collator=lambda rows: collator(rows[0]))  # type: ignore[arg-type]
+
+
+def _provenance(
+    config: PretrainingConfig | ActorPretrainingConfig, model: Any, tokenizer: Any, metrics: dict[str, float]
+) -> dict[str, Any]:
+    record = config.model_dump(mode="json")
+    text_ = json.dumps(record, sort_keys=True)
+    start = None if isinstance(config, ActorPretrainingConfig) else config.start
+    return {
+        "made_by": "certistar pretrain",
+        "started_from": model_digest(start) if start else "scratch",
+        "num_parameters": sum(p.numel() for p in model.parameters()),
+        "vocabulary": len(tokenizer),
+        "sequences": _num_sequences(config),
+        "final_loss_mean": round(metrics["train_loss"], 4),
+        **_on_purpose(config),
+        "split": "pretrain (disjoint by content from train, develop and test)",
+        "config": record,
+        "config_digest": hashlib.sha256(text_.encode()).hexdigest(),
+    }
+
+
+def _num_sequences(config: PretrainingConfig | ActorPretrainingConfig) -> int:
+    if isinstance(config, ActorPretrainingConfig):
+        return sum(phase.num_examples for phase in config.phases)
+    return sum(p.num_examples + sum(m.num_examples for m in p.mixture) for p in config.phases)
+
+
+def _on_purpose(config: PretrainingConfig | ActorPretrainingConfig) -> dict[str, Any]:
+    """Return how much of the last phase is wrong on purpose."""
+    if isinstance(config, ActorPretrainingConfig):
+        return {"wrong_on_purpose": config.phases[-1].flaws.model_dump(mode="json")}
+    last = config.phases[-1]
+    return {"demonstrations_that_guess": last.guess_rate, "demonstrations_misformalised": last.misformalise_rate}

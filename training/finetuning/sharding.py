@@ -1,0 +1,90 @@
+"""Who holds what among processes: the configuration's word for it as what Trainer, FSDP2 and DeepSpeed want.
+
+What was asked for is asserted after start-up, since accelerate has ways of running something else without a word.
+"""
+
+from typing import Any
+
+from critics.errors import InputError
+from training.configuration.run import TrainingConfig
+from training.finetuning.job import TrainingFailed
+
+
+def sharding_arguments(config: TrainingConfig) -> dict[str, Any]:
+    """Return the keys of `TrainingArguments` for the sharding; raises `InputError` where a package is missing."""
+    match config.sharding:
+        case "none":
+            return {}
+        case "fsdp2":
+            return {"fsdp": True, "fsdp_config": fsdp2(config)}
+        case "zero2" | "zero3":
+            _require_deepspeed(config.sharding)
+            return {"deepspeed": deepspeed(config)}
+
+
+def fsdp2(config: TrainingConfig) -> dict[str, Any]:
+    """Return Trainer's `fsdp_config`: weights, gradients and optimiser in parts, gathered layer by layer."""
+    return {
+        "version": 2,
+        "auto_wrap_policy": "TRANSFORMER_BASED_WRAP",
+        "reshard_after_forward": True,
+        "cpu_offload": config.offload,
+        "state_dict_type": "FULL_STATE_DICT",
+    }
+
+
+def deepspeed(config: TrainingConfig) -> dict[str, Any]:
+    """Return a DeepSpeed configuration; `auto` is filled in by Trainer from its own arguments."""
+    stage = 2 if config.sharding == "zero2" else 3
+    zero: dict[str, Any] = {"stage": stage, "overlap_comm": True, "contiguous_gradients": True}
+    if stage == 3:
+        zero["stage3_gather_16bit_weights_on_model_save"] = True
+    if config.offload:
+        zero["offload_optimizer"] = {"device": "cpu", "pin_memory": True}
+        if stage == 3:
+            zero["offload_param"] = {"device": "cpu", "pin_memory": True}
+    return {
+        "zero_optimization": zero,
+        "bf16": {"enabled": "auto"},
+        "gradient_clipping": "auto",
+        "gradient_accumulation_steps": "auto",
+        "train_batch_size": "auto",
+        "train_micro_batch_size_per_gpu": "auto",
+    }
+
+
+def _require_deepspeed(sharding: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec("deepspeed") is None:
+        raise InputError(f"training.sharding: {sharding} needs `pip install deepspeed`; fsdp2 comes with torch")
+
+
+def shard_without_accelerator(fsdp_plugin: Any, mixed_precision: str | None) -> None:
+    """Let FSDP2 shard over gloo, which accelerate (1.15) only does on accelerators and otherwise drops in silence.
+
+    Its state is shared by all instances, so that one made before the Trainer's is the Trainer's. For tests: a CPU is
+    no place to train what has to be sharded.
+    """
+    from accelerate.state import AcceleratorState, PartialState
+    from accelerate.utils import DistributedType, TorchDynamoPlugin
+
+    state = AcceleratorState(
+        mixed_precision=mixed_precision,
+        cpu=True,
+        dynamo_plugin=TorchDynamoPlugin(),
+        fsdp_plugin=fsdp_plugin,
+        _from_accelerator=True,
+    )
+    PartialState().distributed_type = DistributedType.FSDP  # each AcceleratorState copies it from there
+    state.fsdp_plugin = fsdp_plugin
+
+
+def assert_sharded(config: TrainingConfig, accelerator: Any, num_processes: int) -> None:
+    """Raise `TrainingFailed` unless as many processes run as were asked for, sharded as they were to be."""
+    if accelerator.num_processes != num_processes:
+        raise TrainingFailed(f"{num_processes} training processes were asked for and {accelerator.num_processes} run")
+    wanted = {"fsdp2": "FSDP", "zero2": "DEEPSPEED", "zero3": "DEEPSPEED"}.get(config.sharding)
+    found = accelerator.distributed_type.value
+    if wanted is not None and found != wanted:
+        raise TrainingFailed(f"training.sharding {config.sharding} was asked for and accelerate runs {found}")

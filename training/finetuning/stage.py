@@ -1,0 +1,170 @@
+"""Fine-tuning: transformers' Trainer on kept examples, LoRA by default, loss on the completion only.
+
+Own code is the collators, the checks on examples, weights and losses, and the manifest; precision, accumulation,
+distribution, optimisers and resuming are the Trainer's. The adapter is in place when its manifest is.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError, RunFailed
+from critics.lifeline import die_with_parent
+from rollout.policy import adapter_weights_digest, load_tokenizer
+from training.configuration.run import TrainingConfig
+from training.finetuning.adapter_files import MANIFEST, not_finite
+from training.finetuning.example_files import Examples, read_examples
+from training.finetuning.job import FineTuning, TrainingFailed, read_job
+from training.finetuning.out_of_memory import explanation, is_out_of_memory
+from training.finetuning.torchrun import launch, launched_already, write_failure
+from training.logs import quieten
+from training.records.store import write_json
+
+
+def fine_tune(job: FineTuning) -> dict[str, Any]:
+    """Run a fine-tuning here, or under torchrun where it has several processes; return the manifest."""
+    if (job.out / MANIFEST).exists():
+        return json.loads((job.out / MANIFEST).read_text())
+    if job.num_processes > 1 and not launched_already():
+        launch(job)
+        return json.loads((job.out / MANIFEST).read_text())
+    return train_here(job)
+
+
+def train_here(job: FineTuning) -> dict[str, Any]:
+    """Fine-tune in this process, which under torchrun is one of several; raises `TrainingFailed`."""
+    _assert_world_size(job.num_processes)
+    try:
+        return _train(job)
+    except (RuntimeError, MemoryError) as error:
+        if is_out_of_memory(error):
+            raise TrainingFailed(explanation(job.training, job.num_processes)) from error
+        raise
+
+
+def _train(job: FineTuning) -> dict[str, Any]:
+    quieten()
+    import torch
+    from transformers import set_seed
+
+    from training.finetuning.trainable import trainable_model
+    from training.finetuning.trainer import build_trainer, rows_of
+
+    if not torch.cuda.is_available():
+        torch.set_num_threads(1)  # two busy threads on two busy cores were measured five times slower than one
+    tokenizer = load_tokenizer(job.model.name)
+    examples = read_examples(job.data, job.model, tokenizer, max_tokens=job.training.max_tokens)
+    set_seed(job.seed)
+    model = trainable_model(job)
+    work = job.out.with_name(f".{job.out.name}.work")
+    rows = rows_of(examples, job.training)
+    max_steps = _step_limit(job.training, len(rows), job.num_processes)
+    trainer = build_trainer(job, model, tokenizer, rows, work, max_steps)
+    result = trainer.train(resume_from_checkpoint=_last_checkpoint(work))
+    whole = _gathered(trainer, job.training)
+    if trainer.is_world_process_zero():
+        _put_in_place(job, trainer.accelerator.unwrap_model(trainer.model), whole, work, examples, result.metrics)
+    _barrier()
+    return json.loads((job.out / MANIFEST).read_text())
+
+
+def _step_limit(config: TrainingConfig, num_rows: int, nproc: int) -> int:
+    """Return the Trainer's `max_steps`: the limit where the epochs would exceed it, else -1 (no limit)."""
+    from training.finetuning.trainer import num_steps
+
+    return config.max_steps if 0 < config.max_steps < num_steps(config, num_rows, nproc) else -1
+
+
+def _gathered(trainer: Any, config: TrainingConfig) -> dict[str, Any] | None:
+    """Return the weights that processes hold in parts, which all of them must ask for; None where each has all."""
+    return None if config.sharding == "none" else trainer.accelerator.get_state_dict(trainer.model)
+
+
+def _settle_order(path: Path) -> None:
+    """Sort the modules that an adapter changes: peft keeps them in a set, whose order differs between processes."""
+    if path.exists():
+        config = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(config.get("target_modules"), list):
+            write_json(path, {**config, "target_modules": sorted(config["target_modules"])})
+
+
+def _put_in_place(
+    job: FineTuning, model: Any, whole: dict[str, Any] | None, work: Path, examples: Examples, metrics: dict[str, Any]
+) -> None:
+    """Save the weights beside, look at them, move them over, and write the manifest last."""
+    saved = work / "final"
+    shutil.rmtree(saved, ignore_errors=True)
+    if whole is None:
+        model.save_pretrained(str(saved))
+    else:
+        model.save_pretrained(str(saved), state_dict=whole)
+    strange = not_finite(saved)
+    if strange is not None:
+        raise TrainingFailed(
+            f"{strange} has numbers that are not finite, so nothing was saved; lower the learning rate"
+        )
+    _settle_order(saved / "adapter_config.json")
+    shutil.rmtree(job.out, ignore_errors=True)
+    job.out.mkdir(parents=True)
+    for path in sorted(saved.iterdir()):
+        if path.suffix in (".safetensors", ".json"):
+            path.replace(job.out / path.name)
+    write_json(job.out / MANIFEST, manifest(job, examples, round(metrics["train_loss"], 6)))
+    shutil.rmtree(work, ignore_errors=True)
+
+
+def manifest(job: FineTuning, examples: Examples, loss: float) -> dict[str, Any]:
+    """Return what the adapter was made from, by digest, and the digest of its weights, which are in place."""
+    from training.finetuning.trainer import uses_bfloat16
+
+    data = (job.data / "examples.jsonl").read_bytes()
+    return {
+        "trained": True,
+        "base": job.base_digest,
+        "dataset": hashlib.sha256(data).hexdigest(),
+        "config": hashlib.sha256(job.training.digested_json().encode()).hexdigest(),
+        "weights": adapter_weights_digest(job.out),
+        "seed": job.seed,
+        "precision": "bfloat16" if uses_bfloat16(job.training) else "float32",
+        "examples": len(examples),
+        "supervised_tokens": sum(example.num_learnt for example in examples),
+        "mean_loss": loss,
+    }
+
+
+def _assert_world_size(num_processes: int) -> None:
+    world_size = int(os.environ.get("WORLD_SIZE", "1"))
+    if world_size != num_processes:
+        raise TrainingFailed(f"{num_processes} training processes were asked for and {world_size} run")
+
+
+def _barrier() -> None:
+    import torch.distributed as distributed
+
+    if distributed.is_available() and distributed.is_initialized():
+        distributed.barrier()
+
+
+def _last_checkpoint(work: Path) -> str | None:
+    from transformers.trainer_utils import get_last_checkpoint
+
+    return get_last_checkpoint(str(work)) if work.is_dir() else None
+
+
+def _main(spec: Path) -> int:
+    """Do one process's part of a job; return its exit status."""
+    die_with_parent()
+    try:
+        train_here(read_job(spec))
+    except (InputError, RunFailed) as error:
+        write_failure(spec, error)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main(Path(sys.argv[1])))

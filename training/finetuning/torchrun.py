@@ -1,0 +1,72 @@
+"""Starting torchrun on all processes of a fine-tuning; `accelerate launch --cpu` would silently run one.
+
+A process that fails for a reason that we foresaw writes it beside the job, so that the command which started
+torchrun can end with that one line in the place of torchrun's summary.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from critics.errors import InputError, RunFailed
+from critics.lifeline import die_with_parent
+from training.finetuning.job import FineTuning, TrainingFailed, write_job
+
+
+def launched_already() -> bool:
+    """Say whether this process is one of several that torchrun, accelerate or deepspeed started."""
+    return "WORLD_SIZE" in os.environ and "RANK" in os.environ
+
+
+def launch(job: FineTuning) -> None:
+    """Run the job's processes of this machine to their end; raises what they failed of."""
+    spec = job.out.with_name(f".{job.out.name}.job.json")
+    write_job(job, spec)
+    failure_path(spec).unlink(missing_ok=True)
+    # GLOO_SOCKET_IFNAME: where the host name does not resolve, gloo would not find its own machine.
+    environment = {"OMP_NUM_THREADS": "1", **({"GLOO_SOCKET_IFNAME": "lo"} if job.nnodes == 1 else {}), **os.environ}
+    arguments = [*_rendezvous(job), f"--nproc-per-node={job.nproc}", "-m", "training.finetuning.stage", str(spec)]
+    done = subprocess.run(
+        [sys.executable, "-m", "training.finetuning.torchrun", *arguments], env=environment, check=False
+    )
+    if done.returncode == 0:
+        spec.unlink(missing_ok=True)
+        return
+    raise _failure(spec) or TrainingFailed(f"torchrun ended with status {done.returncode}; the cause is printed above")
+
+
+def _rendezvous(job: FineTuning) -> list[str]:
+    if job.nnodes == 1:
+        return ["--standalone"]
+    if not job.rendezvous:
+        raise InputError(f"--nnodes {job.nnodes}: say where the machines meet, such as --rendezvous node0:29500")
+    return [f"--nnodes={job.nnodes}", "--rdzv-backend=c10d", f"--rdzv-endpoint={job.rendezvous}", "--rdzv-id=certistar"]
+
+
+def failure_path(spec: Path) -> Path:
+    """Return where a process of a job says why it failed."""
+    return spec.with_suffix(".failure")
+
+
+def write_failure(spec: Path, error: Exception) -> None:
+    """Say why this process fails; of several that fail at once, one is heard."""
+    text = json.dumps({"input": isinstance(error, InputError), "message": str(error)})
+    failure_path(spec).write_text(text)
+
+
+def _failure(spec: Path) -> InputError | RunFailed | None:
+    path = failure_path(spec)
+    if not path.exists():
+        return None
+    record = json.loads(path.read_text())
+    path.unlink()
+    return InputError(record["message"]) if record["input"] else TrainingFailed(record["message"])
+
+
+if __name__ == "__main__":
+    die_with_parent()
+    from torch.distributed.run import main
+
+    main()

@@ -1,0 +1,145 @@
+"""transformers' Trainer with what it leaves open: collators by layout, one order of rows, and a stop at a lost loss."""
+
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import PrinterCallback, Trainer, TrainingArguments
+
+from training.configuration.run import TrainingConfig
+from training.finetuning.example_files import Examples
+from training.finetuning.job import FineTuning, TrainingFailed
+from training.finetuning.monitor import Monitor
+from training.finetuning.packing import Pack, PackCollator, packed
+from training.finetuning.row_order import RowOrder
+from training.finetuning.sharding import assert_sharded, shard_without_accelerator, sharding_arguments
+from training.lessons.dialogs import MaskCollator, MaskedExample
+from training.lessons.examples import CompletionCollator, Example
+
+Row = Example | MaskedExample | Pack
+
+
+class CheckedTrainer(Trainer):
+    """A Trainer that ends at the first loss that is no number: what follows it would be no model."""
+
+    row_order: RowOrder | None = None
+    monitor: Monitor | None = None
+
+    def training_step(self, model: Any, inputs: Any, num_items_in_batch: Any = None) -> Any:
+        """Take a step of one batch; raises `TrainingFailed` where its loss is not finite."""
+        if self.monitor is not None:
+            self.monitor.count(inputs)
+        loss = super().training_step(model, inputs, num_items_in_batch)
+        if not torch.isfinite(loss).all():
+            raise TrainingFailed(
+                f"the loss is {float(loss)} at step {self.state.global_step + 1}, so nothing was saved; lower "
+                "training.learning_rate, or set training.precision to float32"
+            )
+        return loss
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+        return super()._get_train_sampler(train_dataset) if self.row_order is None else self.row_order
+
+    def _build_accelerator_args(self, **options: Any) -> dict[str, Any]:
+        built = super()._build_accelerator_args(**options)
+        if built.get("fsdp_plugin") is not None and self.args.use_cpu:
+            shard_without_accelerator(built["fsdp_plugin"], built.get("mixed_precision"))
+        return built
+
+
+def rows_of(examples: Examples, config: TrainingConfig) -> Sequence[Row]:
+    """Return what the Trainer sees as its data set, without blank rows."""
+    return packed(examples, room=config.max_tokens) if config.layout == "packed" else examples
+
+
+def build_trainer(job: FineTuning, model: Any, tokenizer: Any, rows: Sequence[Row], work: Path, max_steps: int) -> Any:
+    """Return the Trainer of a job; raises `TrainingFailed` where not what was asked for would run."""
+    config = job.training
+    arguments = _arguments(job, len(rows), work, max_steps)
+    order = _order(job, rows)
+    blank = [_blank(rows[0], tokenizer.eos_token_id)] * (order.num_blank if order else 0)
+    trainer = CheckedTrainer(
+        model,
+        arguments,
+        train_dataset=[*rows, *blank],  # type: ignore[arg-type]
+        data_collator=_collator(rows[0], tokenizer.pad_token_id),  # type: ignore[arg-type]
+    )
+    trainer.row_order = order
+    assert_sharded(config, trainer.accelerator, job.num_processes)
+    trainer.remove_callback(PrinterCallback)
+    if job.log is not None and trainer.is_world_process_zero():
+        trainer.monitor = Monitor(job.log, job.out, config, trainer.model, job.num_processes)
+        trainer.add_callback(trainer.monitor)
+    return trainer
+
+
+def _arguments(job: FineTuning, num_rows: int, work: Path, max_steps: int) -> TrainingArguments:
+    config = job.training
+    gpu = torch.cuda.is_available()
+    steps = max_steps if max_steps > 0 else num_steps(config, num_rows, job.num_processes)
+    return TrainingArguments(
+        output_dir=str(work),
+        num_train_epochs=config.epochs,
+        max_steps=max_steps,
+        per_device_train_batch_size=config.batch_size,
+        gradient_accumulation_steps=config.accumulation(job.num_processes),
+        learning_rate=config.learning_rate,
+        lr_scheduler_type=config.scheduler,
+        warmup_steps=int(config.warmup_ratio * steps),
+        weight_decay=config.weight_decay,
+        optim=config.optimizer,
+        bf16=uses_bfloat16(config),
+        use_cpu=not gpu,
+        save_strategy="steps" if config.checkpoint_steps else "no",
+        save_steps=config.checkpoint_steps or 500,
+        save_total_limit=2,
+        logging_steps=10,
+        logging_nan_inf_filter=False,
+        report_to=[],
+        disable_tqdm=not (job.progress and sys.stderr.isatty()),
+        remove_unused_columns=False,
+        seed=job.seed,
+        data_seed=job.seed,
+        dataloader_pin_memory=gpu,
+        **sharding_arguments(config),
+    )
+
+
+def num_steps(config: TrainingConfig, num_rows: int, num_processes: int) -> int:
+    """Return the optimiser steps of all epochs."""
+    rows_a_step = config.batch_size * config.accumulation(num_processes) * num_processes
+    return config.epochs * math.ceil(num_rows / rows_a_step)
+
+
+def uses_bfloat16(config: TrainingConfig) -> bool:
+    """Say whether a fine-tuning here runs in mixed bfloat16."""
+    if config.precision != "auto":
+        return config.precision == "bfloat16"
+    native = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)
+    return torch.cuda.is_available() or native()
+
+
+def _order(job: FineTuning, rows: Sequence[Row]) -> RowOrder | None:
+    """Return an order of our own where the Trainer's would learn rows twice, or pad more than was asked for."""
+    grouped = job.training.layout == "grouped"
+    if job.num_processes == 1 and not grouped:
+        return None
+    lengths = [row.num_tokens for row in rows]
+    size = job.training.batch_size
+    return RowOrder(lengths, seed=job.seed, batch_size=size, num_processes=job.num_processes, grouped=grouped)
+
+
+def _blank(like: Row, eos_id: int) -> Row:
+    if isinstance(like, MaskedExample):
+        return MaskedExample("", (eos_id,), (False,))
+    blank = Example("", (eos_id,), ())
+    return Pack((blank,)) if isinstance(like, Pack) else blank
+
+
+def _collator(like: Row, pad_id: int) -> Any:
+    if isinstance(like, Pack):
+        return PackCollator(pad_id)
+    return MaskCollator(pad_id) if isinstance(like, MaskedExample) else CompletionCollator(pad_id)

@@ -1,0 +1,314 @@
+"""What an actor learns from its dialogs with the critic: which dialogs, which part of each, and which tokens.
+
+Three kinds of lessons, as in LLM-ARC (section 4.1): a compile fix, a test fix, and a direct one, from the problem to
+the program that was accepted. A lesson's instructions are those of the trained actor, without examples. The loss is
+on tokens that the actor wrote, by a mask over the ids that were stored when it wrote them; what the critic said is
+read and never learnt.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import floor
+from typing import Any, Literal, TypeAlias
+
+from critics.errors import InputError
+from rollout.actor_critic.dialog import turn_places
+from rollout.actor_critic.prompt import ActorPrompt, system_text
+from rollout.conversation import Message, Messages, message
+from rollout.policy import prompt_ids
+from rollout.prompt import PromptStyle
+from rollout.traces import derived_seed
+from training.lessons.examples import IGNORED, ExampleError
+
+Kind = Literal["compile-fix", "test-fix", "direct"]
+KINDS: tuple[Kind, ...] = ("compile-fix", "test-fix", "direct")
+Conversation: TypeAlias = Callable[[Messages], str]
+"""`ChatPolicy.conversation`, or what renders as it does."""
+
+_BEFORE_TESTS = ("reply", "compile")
+"""Kinds of review that come before any test is run."""
+
+
+@dataclass(frozen=True, slots=True)
+class LessonSettings:
+    """Which lessons a dialog gives."""
+
+    extent: Literal["last", "whole"] = "last"
+    """last: the last wrong version, what was said to it, and the mended one, as in the paper, which had a window of
+    8,000 tokens; whole: everything since the problem, or its last portion, was put."""
+    loss: Literal["final", "actor"] = "final"
+    """final: on the mended version alone, because the wrong one before it is nothing to learn; actor: on every turn
+    of the actor that was not refused."""
+    shortcuts: bool = True
+    """Whether a dialog with retries also gives a direct lesson (the paper's two-step short-cut)."""
+    passing_only: bool = True
+    """False: a compile fix counts also where tests still fail after it and a later turn mends them, as in the paper."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActorTurn:
+    """One assistant message of a lesson."""
+
+    ids: tuple[int, ...]
+    """As the policy wrote them, end-of-text last; empty where it does not say (a server)."""
+    learnt: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One training instance."""
+
+    id: str
+    kind: Kind
+    """By what the actor was told before its last turn."""
+    messages: tuple[Message, ...]
+    """Instructions, request, .. ; ends with the actor's turn that is to be learnt."""
+    turns: tuple[ActorTurn, ...]
+    """One for each assistant message, in order."""
+    classes: tuple[str, ...] = ()
+    """The logic classes of the problem's statements, where `meta.logic_classes` holds them."""
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form, a line of a dataset."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "classes": list(self.classes),
+            "messages": [dict(turn) for turn in self.messages],
+            "turns": [{"completion_ids": list(turn.ids), "learnt": turn.learnt} for turn in self.turns],
+        }
+
+
+def read_lesson(record: Mapping[str, Any]) -> Lesson:
+    """Build a lesson from its JSON form; raises `ExampleError` where turns and messages do not fit."""
+    turns = tuple(ActorTurn(tuple(turn["completion_ids"]), turn["learnt"]) for turn in record["turns"])
+    if len(turns) != len(turn_places(record)) or record["messages"][-1]["role"] != "assistant":
+        raise ExampleError(f"lesson {record['id']}: its turns are not those of its messages; make the dataset again")
+    return Lesson(record["id"], record["kind"], tuple(record["messages"]), turns, tuple(record["classes"]))
+
+
+def lessons(record: Mapping[str, Any], settings: LessonSettings) -> list[Lesson]:
+    """Return what a dialog teaches: its last rectification, and the direct way to where it ended.
+
+    Portions before the last one teach nothing by themselves: only what they came to was judged.
+    """
+    turns = record["turns"]
+    final = len(turns) - 1
+    first = next(i for i, turn in enumerate(turns) if turn["portion"] == turns[final]["portion"])
+    found: list[Lesson] = []
+    if first < final and record["strategy"]["history"] != "none":
+        earlier = [] if settings.passing_only else _compile_fixes(turns, first)[-1:]
+        steps = sorted({final, *earlier})
+        found += [_fix(record, first, step, settings) for step in steps]
+    if first == final or settings.shortcuts:
+        found.append(_direct(record, first))
+    return found
+
+
+def _compile_fixes(turns: Sequence[Mapping[str, Any]], first: int) -> list[int]:
+    """Return the turns that compile where the one before did not, from the turn `first` on."""
+    compiles = [turn["review"]["kind"] not in (*_BEFORE_TESTS, "unknown", "error") for turn in turns]
+    failed = [turn["review"]["kind"] in _BEFORE_TESTS for turn in turns]
+    return [i for i in range(first + 1, len(turns)) if compiles[i] and failed[i - 1]]
+
+
+def _fix(record: Mapping[str, Any], first: int, step: int, settings: LessonSettings) -> Lesson:
+    """Return the lesson that ends with turn `step`; `first` opens its portion."""
+    places = turn_places(record)
+    begin = first if settings.extent == "whole" else step - 1
+    told = record["turns"][step - 1]["review"]["kind"]
+    kind: Kind = "compile-fix" if told in _BEFORE_TESTS else "test-fix"
+    read = record["messages"][places[begin] : places[step] + 1]
+    turns = [
+        _actor_turn(turn, learnt=i == step or (settings.loss == "actor" and not turn["refused"]))
+        for i, turn in enumerate(record["turns"][: step + 1])
+    ]
+    messages = (_instructions(record), record["messages"][places[first] - 1], *read)
+    return Lesson(f"{record['id']}/{step}-{kind}", kind, messages, tuple(turns[begin:]), _classes(record))
+
+
+def _direct(record: Mapping[str, Any], first: int) -> Lesson:
+    opened = record["messages"][turn_places(record)[first] - 1]
+    messages = (_instructions(record), opened, record["messages"][-1])
+    last = _actor_turn(record["turns"][-1], learnt=True)
+    return Lesson(f"{record['id']}/direct", "direct", messages, (last,), _classes(record))
+
+
+def _actor_turn(turn: Mapping[str, Any], *, learnt: bool) -> ActorTurn:
+    return ActorTurn(tuple(turn["completion_ids"]), learnt)
+
+
+def _instructions(record: Mapping[str, Any]) -> Message:
+    strategy = record["strategy"]
+    prompt = ActorPrompt(
+        tests=strategy["tests"],
+        guidelines=strategy["guidelines"],
+        incremental=strategy["portion_size"] is not None,
+        instructions=strategy.get("instructions", True),
+    )
+    return message("system", system_text(prompt.trained()))
+
+
+def _classes(record: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(record["problem"].get("meta", {}).get("logic_classes") or ())
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """How many lessons of each kind, and how often those of rare classes."""
+
+    shares: Mapping[Kind, float] | None = None
+    """Of each kind among the lessons that are trained on, 1 in all; None: as many as there are."""
+    rare_below: float = 0.05
+    """A class is rare where fewer of the lessons have it; the paper names 5% for rules with several variables."""
+    rare_copies: int = 1
+    """How often a lesson with a rare class is trained on; 1: no up-sampling."""
+
+    def __post_init__(self) -> None:
+        if self.shares is not None and abs(sum(self.shares.values()) - 1) > 1e-9:
+            raise InputError(f"mix.shares: {dict(self.shares)} do not add up to 1")
+        if self.rare_copies < 1:
+            raise InputError(f"mix.rare_copies: {self.rare_copies} is less than 1, and a filter's work")
+
+
+def mixed(given: Sequence[Lesson], mix: Mix, *, seed: int, num: int | None = None) -> list[Lesson]:
+    """Return the lessons to train on, in the order in which they were given, copies beside their originals.
+
+    `num` is the most there may be: for arms that are compared at equal counts. Which ones are left out is decided by
+    a hash of (seed, id). Where a kind has too few for its share, the others shrink with it.
+    """
+    copied = upsampled(given, mix)
+    shares = mix.shares
+    if shares is None:
+        return copied if num is None else _drawn(copied, num, seed)
+    by_kind = {kind: [lesson for lesson in copied if lesson.kind == kind] for kind in KINDS}
+    rooms = [len(by_kind[kind]) / share for kind, share in shares.items() if share > 0]
+    total = min([*rooms, len(copied) if num is None else num])
+    chosen = {
+        id(lesson)
+        for kind, share in shares.items()
+        for lesson in _drawn(by_kind[kind], floor(total * share + 1e-9), seed)
+    }
+    return [lesson for lesson in copied if id(lesson) in chosen]
+
+
+def upsampled(given: Sequence[Lesson], mix: Mix) -> list[Lesson]:
+    """Return the lessons, those with a rare class `rare_copies` times, each copy under an id of its own."""
+    counts = Counter(name for lesson in given for name in set(lesson.classes))
+    rare = {name for name, count in counts.items() if count < mix.rare_below * len(given)}
+    found: list[Lesson] = []
+    for lesson in given:
+        found.append(lesson)
+        if rare & set(lesson.classes):
+            found += [replace(lesson, id=f"{lesson.id}~{n}") for n in range(2, mix.rare_copies + 1)]
+    return found
+
+
+def _drawn(given: Sequence[Lesson], num: int, seed: int) -> list[Lesson]:
+    order = sorted(range(len(given)), key=lambda i: derived_seed(seed, "mix", given[i].id))
+    return [given[i] for i in sorted(order[:num])]
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedExample:
+    """A lesson as token ids: everything that is read and written, and which of it is learnt."""
+
+    id: str
+    ids: tuple[int, ...]
+    learnt: tuple[bool, ...]
+    """One for each id."""
+
+    @property
+    def num_tokens(self) -> int:
+        """Return the whole length."""
+        return len(self.ids)
+
+    @property
+    def num_learnt(self) -> int:
+        """Return how many tokens the loss is on."""
+        return sum(self.learnt)
+
+
+def masked_example(lesson: Lesson, conversation: Conversation, tokenizer: Any, style: PromptStyle) -> MaskedExample:
+    """Tokenise a lesson: up to the first turn that is learnt as a policy reads its prompt, then turn by turn.
+
+    Raises `ExampleError` where the template does not repeat a turn word for word, so that a mask over it would lie.
+    """
+    places = [place for place, turn in enumerate(lesson.messages) if turn["role"] == "assistant"]
+    start = next(n for n, turn in enumerate(lesson.turns) if turn.learnt)
+    said = conversation(lesson.messages[: places[start]])
+    ids = list(prompt_ids(tokenizer, said, style))
+    learnt = [False] * len(ids)
+    for place, turn in zip(places[start:], lesson.turns[start:], strict=True):
+        read = conversation(lesson.messages[:place])
+        between = _between(lesson, said, read, tokenizer)
+        written = _written_ids(turn, lesson.messages[place]["content"], tokenizer)
+        ids += [*between, *written]
+        learnt += [False] * len(between) + [turn.learnt] * len(written)
+        said = read + lesson.messages[place]["content"]
+    return MaskedExample(lesson.id, tuple(ids), tuple(learnt))
+
+
+def _between(lesson: Lesson, said: str, read: str, tokenizer: Any) -> list[int]:
+    """Return the ids of what is read after what was said so far; the end-of-text after a turn is the turn's own."""
+    if not read.startswith(said):
+        raise ExampleError(
+            f"lesson {lesson.id}: the chat template changes an earlier turn of the actor, so that its stored ids do "
+            "not fit; set loss to 'final'"
+        )
+    rest = read[len(said) :].removeprefix(tokenizer.eos_token)
+    return tokenizer(rest, add_special_tokens=False)["input_ids"] if rest else []
+
+
+def _written_ids(turn: ActorTurn, content: str, tokenizer: Any) -> list[int]:
+    """Return the stored ids where they say what the text says, else the text's, and end-of-text last.
+
+    Ids go past the text where a stop string ended it, and mean nothing to another model's tokenizer.
+    """
+    written = list(turn.ids)
+    if written and written[-1] == tokenizer.eos_token_id:
+        written = written[:-1]
+    decoded = tokenizer.decode(written, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+    if not written or decoded != content:
+        written = tokenizer(content, add_special_tokens=False)["input_ids"]
+    return [*written, tokenizer.eos_token_id]
+
+
+def checked(example: MaskedExample, *, eos_id: int, max_tokens: int) -> MaskedExample:
+    """Return the example, or raise `ExampleError` where it would teach nothing, not teach to stop, or be cut."""
+    learnt = [token for token, is_learnt in zip(example.ids, example.learnt, strict=True) if is_learnt]
+    if not any(token != eos_id for token in learnt):
+        raise ExampleError(f"lesson {example.id}: no token of the actor's is supervised")
+    if example.ids[-1] != eos_id or not example.learnt[-1]:
+        raise ExampleError(f"lesson {example.id}: its end-of-text token ({eos_id}) is not supervised")
+    if example.num_tokens > max_tokens:
+        raise ExampleError(
+            f"lesson {example.id}: {example.num_tokens} tokens exceed training.max_tokens = {max_tokens}, and a cut "
+            "would drop its end; raise training.max_tokens, or set the extent to 'last'"
+        )
+    return example
+
+
+@dataclass(frozen=True, slots=True)
+class MaskCollator:
+    """Pads a batch on the right; what is not learnt carries the label that the loss skips."""
+
+    pad_id: int
+
+    def __call__(self, batch: Iterable[MaskedExample]) -> dict[str, Any]:
+        """Return input_ids, attention_mask and labels, each of shape [batch, longest]."""
+        import torch
+
+        examples = list(batch)
+        shape = (len(examples), max(example.num_tokens for example in examples))
+        input_ids = torch.full(shape, self.pad_id, dtype=torch.long)
+        labels = torch.full(shape, IGNORED, dtype=torch.long)
+        attention = torch.zeros(shape, dtype=torch.long)
+        for row, example in enumerate(examples):
+            end = example.num_tokens
+            ids, learnt = torch.tensor(example.ids), torch.tensor(example.learnt)
+            input_ids[row, :end] = ids
+            labels[row, :end] = torch.where(learnt, ids, IGNORED)
+            attention[row, :end] = 1
+        return {"input_ids": input_ids, "attention_mask": attention, "labels": labels}

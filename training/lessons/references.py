@@ -1,0 +1,130 @@
+"""Reference attempts as records: what a perfect writer would give, as far as a gold answer and annotations tell.
+
+They show a format, check a critic, and can be fine-tuned on: LLM-ARC's baselines learn from gold answers and from gold
+formulas (section 4). Each is an attempt like any other: it is judged, not trusted.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from critics.errors import InputError
+from critics.fol.syntax import FormulaError
+from critics.problem import Problem
+from critics.reference import ReferenceMismatch, reference
+from rollout import first_order
+from rollout.actor_critic import demonstration as actor
+from rollout.actor_critic.dialog import DialogSettings, converse
+from rollout.actor_critic.feedback import Reviewing
+from rollout.actor_critic.prompt import ActorPrompt
+from rollout.demonstration import demonstrate
+from rollout.policy import ScriptedPolicy
+from rollout.prompt import answer_line
+from rollout.traces import Sampling
+from training.rounds.strategy import JUDGED_AS
+
+Record = dict[str, Any]
+Writer = Callable[[Problem], str | None]
+"""Returns a completion, or None where the problem lacks what it takes."""
+UNTAUGHT = DialogSettings(ActorPrompt(examples=0))
+"""The dialog of an actor that is trained and shown nothing."""
+
+
+def guided(problem: Problem) -> str | None:
+    """Return a proof in the guided format; raises `InputError` where the formalisation cannot be used."""
+    try:
+        known = reference(problem)
+    except ReferenceMismatch as error:
+        if problem.formal is not None:
+            raise InputError(f"problem {problem.id!r}: {error}") from error
+        return None
+    if known is None:
+        return None
+    try:
+        return demonstrate(problem, known.formal)
+    except ValueError as error:
+        raise InputError(f"problem {problem.id!r}: {error}") from error
+
+
+def gold_answer(problem: Problem) -> str | None:
+    """Return the answer and nothing else: what GPT4-FT-NL learns."""
+    return None if problem.answer is None else answer_line(problem)
+
+
+def formulas(problem: Problem) -> str | None:
+    """Return the annotated formulas as a program; None also where they cannot be read."""
+    return _read(first_order.reference, problem)
+
+
+def formulas_and_answer(problem: Problem) -> str | None:
+    """Return the annotated formulas with the gold answer under them: what GPT4-FT-FOL learns."""
+    return _read(first_order.reference_with_answer, problem)
+
+
+WRITERS: Mapping[str, Writer] = {
+    "guided": guided,
+    "cot": gold_answer,
+    "fol": formulas,
+    "fol-cot": formulas_and_answer,
+}
+"""How completions are written, by the name of what they show."""
+
+
+def completions(problems: Sequence[Problem], name: str, prompt: Callable[[Problem], str] | None = None) -> list[Record]:
+    """Return an attempt for each problem that has what it takes; with `prompt`, what a policy reads stands in it."""
+    written = ((problem, WRITERS[name](problem)) for problem in problems)
+    return [
+        {
+            "id": _id(problem),
+            "problem": problem.record(),
+            "format": JUDGED_AS.get(name, name),
+            "completion": completion,
+            **({} if prompt is None else {"prompt": prompt(problem)}),
+        }
+        for problem, completion in written
+        if completion is not None
+    ]
+
+
+def dialogs(problems: Sequence[Problem], review: Reviewing, settings: DialogSettings = UNTAUGHT) -> list[Record]:
+    """Return dialogs of one turn, reviewed like any other, in the order of the problems.
+
+    From controlled English programs have tests. From annotated formulas they have none, so that such a dialog's
+    instructions ask for none either.
+    """
+    whole = replace(settings.prompt, incremental=False)
+    tested = replace(settings, prompt=whole, max_retries=0, portion_size=None)
+    untested = replace(tested, prompt=replace(whole, tests=False), depth="compile")
+    made: dict[int, Record] = {}
+    for writer, asked in ((_controlled_english, tested), (_annotated, untested)):
+        places = [place for place in range(len(problems)) if place not in made]
+        written = {place: text for place in places if (text := writer(problems[place])) is not None}
+        chosen, script = [problems[place] for place in written], ScriptedPolicy(list(written.values()))
+        traces = converse(script, chosen, asked, Sampling("free"), seed=0, review=review)
+        made |= {
+            place: {**trace.record(), "id": _id(trace.problem)} for place, trace in zip(written, traces, strict=True)
+        }
+    return [made[place] for place in sorted(made)]
+
+
+def _controlled_english(problem: Problem) -> str | None:
+    try:
+        return actor.demonstrate(problem)
+    except ValueError:
+        return None
+
+
+def _annotated(problem: Problem) -> str | None:
+    return _read(first_order.reference_program, problem)
+
+
+def _read(writer: Writer, problem: Problem) -> str | None:
+    """Return what is written; of FOLIO's annotations some cannot be read."""
+    try:
+        return writer(problem)
+    except FormulaError:
+        return None
+
+
+def _id(problem: Problem) -> str:
+    return f"{problem.id}#demonstration"

@@ -1,0 +1,1 @@
+"""What a run will cost before it is launched, on this machine and on many."""

@@ -1,0 +1,155 @@
+"""What a model costs: parameters, operations and bytes by its shape alone, before any weight is loaded.
+
+Operations a token: 2 for each parameter of a matrix forward, as much again for the gradient of the activations, and
+as much again for that of the weights where they are trained (Kaplan et al. 2020, section 2.1); attention adds 4 times
+layers x width x context forward (PaLM, appendix B). Recomputing under gradient checkpointing is work, but no model's.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from critics.errors import InputError
+from training.configuration.run import TrainingConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The numbers of a causal LM that its costs follow from."""
+
+    num_params: int
+    num_matrix: int
+    """Parameters that each token is multiplied with: linear layers and the output head, tied or not."""
+    num_linear: int
+    """Those of them outside the head, which adapters are put on and four bits are for."""
+    linear_widths: int
+    """Sum over linear layers outside the head of inputs plus outputs: LoRA has this times its rank."""
+    layers: int
+    hidden: int
+    mlp: int
+    heads: int
+    kv_width: int
+    """Key-value heads times their width."""
+    vocabulary: int
+
+
+def shape_of(model_name: str) -> Shape:
+    """Read a local or hub model's configuration and build it without memory; raises `InputError`."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    try:
+        config = AutoConfig.from_pretrained(model_name)
+    except (OSError, ValueError) as error:
+        first = str(error).strip().splitlines()[0]
+        raise InputError(f"model {model_name!r}: its configuration cannot be had, nor its costs ({first})") from error
+    with torch.device("meta"):
+        return shape_of_model(AutoModelForCausalLM.from_config(config))
+
+
+def shape_of_model(model: Any) -> Shape:
+    """Return the shape of a model, adapters on it left out."""
+    import torch
+
+    head = model.get_output_embeddings()
+    linear = [
+        m for n, m in model.named_modules() if isinstance(m, torch.nn.Linear) and m is not head and "lora" not in n
+    ]
+    config = model.config
+    width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    inside = sum(layer.in_features * layer.out_features for layer in linear)
+    return Shape(
+        num_params=sum(p.numel() for n, p in model.named_parameters() if "lora" not in n),
+        num_matrix=inside + head.in_features * head.out_features,
+        num_linear=inside,
+        linear_widths=sum(layer.in_features + layer.out_features for layer in linear),
+        layers=config.num_hidden_layers,
+        hidden=config.hidden_size,
+        mlp=getattr(config, "intermediate_size", 4 * config.hidden_size),
+        heads=config.num_attention_heads,
+        kv_width=width * (getattr(config, "num_key_value_heads", None) or config.num_attention_heads),
+        vocabulary=config.vocab_size,
+    )
+
+
+def num_trained(shape: Shape, config: TrainingConfig) -> int:
+    """Return how many parameters a fine-tuning changes."""
+    return shape.num_params if config.method == "full" else config.lora_rank * shape.linear_widths
+
+
+def forward_flops(shape: Shape, context: float) -> float:
+    """Return the operations of one token that attends to `context` tokens."""
+    return 2 * shape.num_matrix + 4 * shape.layers * shape.hidden * context
+
+
+def training_flops(shape: Shape, config: TrainingConfig, context: float) -> float:
+    """Return the model's operations a token, forward and backward; frozen weights have no gradient of their own."""
+    forward = forward_flops(shape, context)
+    if config.method == "full":
+        return 3 * forward
+    return 2 * forward + 6 * num_trained(shape, config)
+
+
+def recomputed_flops(shape: Shape, config: TrainingConfig, context: float) -> float:
+    """Return the operations a token that gradient checkpointing does a second time."""
+    return forward_flops(shape, context) if config.gradient_checkpointing else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Bytes on one device, by what they hold."""
+
+    weights: float
+    trained: float
+    """Adapter or full weights in float32, their gradients and the optimiser's moments."""
+    activations: float
+    logits: float
+
+    @property
+    def total(self) -> float:
+        """All of it, and a tenth more for what an allocator wastes."""
+        return 1.1 * (self.weights + self.trained + self.activations + self.logits)
+
+
+def training_memory(
+    shape: Shape, config: TrainingConfig, *, tokens: float, bytes_a_weight: int, num_processes: int = 1
+) -> Memory:
+    """Return a fine-tuning's memory a device; `tokens` are those of the longest row, `bytes_a_weight` 2 or 4."""
+    held, kept = num_trained(shape, config), (2 if config.optimizer == "adamw_bnb_8bit" else 8)
+    shards = num_processes if config.sharding != "none" and not config.offload else 1
+    weights = 0.0 if config.method == "full" else base_bytes(shape, config, bytes_a_weight)
+    masters = 4 * held / (shards if config.sharding in ("fsdp2", "zero3") else 1)
+    gradients, moments = 4 * held / shards, 0.0 if config.offload else kept * held / shards
+    if config.sharding in ("fsdp2", "zero3"):
+        weights = weights / shards + 2 * bytes_a_weight * shape.num_linear / max(1, shape.layers)
+    rows = config.batch_size * tokens
+    return Memory(
+        weights,
+        masters + gradients + moments,
+        rows * activation_bytes(shape, config, tokens, bytes_a_weight),
+        rows * shape.vocabulary * (bytes_a_weight + 8),
+    )
+
+
+def base_bytes(shape: Shape, config: TrainingConfig, bytes_a_weight: int) -> float:
+    """Return the bytes of the frozen base; under nf4 half a byte and its scales, and what is no matrix in float32."""
+    if config.quantisation == "nf4":
+        return 0.52 * shape.num_linear + 4 * (shape.num_params - shape.num_linear)
+    return bytes_a_weight * shape.num_params
+
+
+def activation_bytes(shape: Shape, config: TrainingConfig, tokens: float, bytes_a_value: int) -> float:
+    """Return what backward needs of one token: per layer about 12 vectors of the width, 4 of the MLP's and scores.
+
+    After Korthikanti et al. (2022, section 4), for a gated MLP with norms in float32. Adapters keep one input more.
+    Checkpointing keeps a layer's input, and one layer whole.
+    """
+    scores = shape.heads * tokens * 8 if config.attention == "eager" or bytes_a_value == 4 else 0
+    layer = bytes_a_value * (12 * shape.hidden + 2 * shape.kv_width + 4 * shape.mlp) + 8 * shape.hidden + scores
+    if config.gradient_checkpointing:
+        return shape.layers * bytes_a_value * shape.hidden + layer
+    return shape.layers * layer
+
+
+def cache_bytes(shape: Shape, bytes_a_value: int) -> float:
+    """Return the bytes of one token in the cache of keys and values."""
+    return 2 * shape.layers * shape.kv_width * bytes_a_value

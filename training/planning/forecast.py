@@ -1,0 +1,318 @@
+"""What a run will take on this machine, said before it is launched: attempts, tokens, memory and time.
+
+Lengths come from reference demonstrations of the run's own first problems; speed from a few batches of the model
+where it is small and local, else from what the device does at best, discounted. Both are estimates: the printed times
+are right to a factor of about two on a machine that is otherwise idle.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from critics.errors import InputError
+from rollout.policy import load_tokenizer
+from training.configuration.run import ArmConfig, RunConfig
+from training.finetuning.out_of_memory import remedies
+from training.planning.compute import (
+    Memory,
+    Shape,
+    cache_bytes,
+    forward_flops,
+    recomputed_flops,
+    shape_of,
+    training_flops,
+)
+from training.planning.compute import training_memory as memory_of_training
+from training.planning.hardware import GIB, Device, device_here
+from training.rounds.line import base_path, num_training_processes
+from training.rounds.loop import num_attempts
+from training.rounds.problems import training_problems
+
+SMALL = 300_000_000
+"""Parameters up to which a local model is loaded and timed; more would make a look ahead a wait."""
+TRAINING_SHARE, DECODING_SHARE = 0.4, 0.5
+"""Of a device's published speed, what fine-tuning and decoding usually get of it; assumed, not measured."""
+PROCESS_BYTES = 0.6 * GIB
+"""A Python process with torch and transformers, before any model."""
+UNKNOWN_CRITIC_S = 0.02
+
+
+class CannotFit(InputError):  # noqa: N818
+    """The run would end for want of memory; the message says of what and what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """Tokens of an attempt."""
+
+    prompt: float
+    completion: float
+    longest: float
+    known: bool
+    """False: no demonstration could be written, and completions are taken as long as they may get."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """How fast this machine is at this run; batches cost `step_s + row_s x rows` for each token."""
+
+    step_s: float
+    row_s: float
+    training_token_s: float
+    critic_s: float
+    measured: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Everything that is printed."""
+
+    num_lines: int
+    num_units: int
+    attempts: int
+    tokens: float
+    training_steps: int
+    rollout_bytes: float
+    training: Memory
+    device: Device
+    at_once: int
+    """Lines worked on at a time."""
+    seconds: dict[str, float]
+    """By stage, over all lines, of one worker each."""
+    lengths: Lengths
+    speed: Speed
+
+    @property
+    def wall_s(self) -> float:
+        """Seconds from start to end."""
+        return sum(self.seconds.values()) / self.at_once
+
+    def lines(self) -> list[str]:
+        """Return what people are told."""
+        spread = "as references" if self.lengths.known else "at most: no reference was found"
+        source = "measured here" if self.speed.measured else f"from the peak of {self.device.name}, not measured"
+        stages = ", ".join(f"{name} {said_time(seconds)}" for name, seconds in self.seconds.items())
+        memory = self.training
+        return [
+            f"plan: {self.num_lines} lines of rounds, {self.at_once} at a time; {self.num_units} units of work",
+            f"attempts: {self.attempts:,} of {self.lengths.completion:.0f} tokens ({spread}): {self.tokens:,.0f}",
+            f"fine-tuning: at most {self.training_steps:,} steps in all",
+            f"memory a worker: {said_bytes(self.rollout_bytes)} rolling out; {said_bytes(memory.total)} fine-tuning "
+            f"(base {said_bytes(memory.weights)}, trained {said_bytes(memory.trained)}, activations "
+            f"{said_bytes(memory.activations)}, logits {said_bytes(memory.logits)}); there is "
+            f"{said_bytes(self.device.memory)} on {self.device.name}",
+            f"time: about {said_time(self.wall_s)} (of one worker: {stages}); speed {source}",
+        ]
+
+
+def forecast(config: RunConfig) -> Forecast:
+    """Look ahead; raises `CannotFit` where memory would not do, `InputError` where the model cannot be looked at."""
+    if config.model.server is not None:
+        raise InputError("model.server: what a server takes is not known here; --dry-run is for models in this process")
+    shape, device = shape_of(config.model.name), device_here()
+    lengths = lengths_of(config)
+    gpu = device.name != "CPU, one thread"
+    size = 2 if gpu and config.model.dtype != "float32" else 4
+    processes = num_training_processes()
+    longest = min(config.training.max_tokens, lengths.prompt + lengths.longest)
+    training = memory_of_training(shape, config.training, tokens=longest, bytes_a_weight=size, num_processes=processes)
+    num_lines = len(config.arms) * len(config.seeds)
+    bases = {base_path(config, arm, seed) for arm in config.arms for seed in config.seeds}
+    jobs = min(config.jobs or (1 if gpu else os.cpu_count() or 1), num_lines)
+    found = Forecast(
+        num_lines=num_lines,
+        num_units=num_lines + len(bases),
+        attempts=num_attempts(config),
+        tokens=num_attempts(config) * lengths.completion,
+        training_steps=num_lines * sum(_steps(config, number, processes) for number in range(config.star.rounds)),
+        rollout_bytes=_rollout_bytes(config, shape, lengths, size),
+        training=training,
+        device=device,
+        at_once=jobs,
+        seconds={},
+        lengths=lengths,
+        speed=Speed(0, 0, 0, UNKNOWN_CRITIC_S, measured=False),
+    )
+    _must_fit(found, config, processes, longest, on_host=not gpu)
+    speed = _measured(config, lengths) if _is_small(config, shape) else _assumed(shape, device, config, lengths, size)
+    return replace(found, speed=speed, seconds=_seconds(found, config, speed, lengths, processes))
+
+
+def _must_fit(found: Forecast, config: RunConfig, processes: int, longest: float, *, on_host: bool) -> None:
+    """Workers share a machine's memory, or one GPU's."""
+    overhead = PROCESS_BYTES if on_host else 0.0
+    room = found.device.memory / found.at_once - overhead
+    shared = f" for each of {found.at_once} at a time" if found.at_once > 1 else ""
+    where = f"{found.device.name} has {said_bytes(found.device.memory / found.at_once)}{shared}"
+    fewer = [f"jobs={found.at_once // 2}"] if found.at_once > 1 else []
+    if found.training.total > room:
+        advice = ", or ".join([*remedies(config.training, num_processes=processes, longest=round(longest)), *fewer])
+        memory = found.training
+        parts = {
+            "base": memory.weights,
+            "what is trained": memory.trained,
+            "activations": memory.activations,
+            "logits": memory.logits,
+        }
+        most = max(parts, key=lambda name: parts[name])
+        raise CannotFit(
+            f"fine-tuning {config.model.name} takes about {said_bytes(memory.total)} a worker, most of it "
+            f"{most} ({said_bytes(parts[most])}), and {where}: set {advice}"
+        )
+    if found.rollout_bytes > room:
+        seats = max(1, (config.sampling.num_seats or config.sampling.batch_size) // 2)
+        raise CannotFit(
+            f"rolling out {config.model.name} takes about {said_bytes(found.rollout_bytes)} a worker, and {where}: set "
+            + ", or ".join([f"sampling.num_seats={seats}", "a smaller model", *fewer])
+        )
+
+
+def _rollout_bytes(config: RunConfig, shape: Shape, lengths: Lengths, size: int) -> float:
+    """Weights, and for each seat a cache up to the token limit and a row of logits."""
+    sampling, evaluation = config.sampling, config.evaluation
+    rows = sampling.num_seats or max(sampling.batch_size * sampling.samples_per_problem, evaluation.batch_size)
+    tokens = lengths.prompt + sampling.max_new_tokens
+    return 1.1 * (size * shape.num_params + rows * (tokens * cache_bytes(shape, size) + 8 * shape.vocabulary))
+
+
+def _steps(config: RunConfig, number: int, processes: int) -> int:
+    """Return a round's optimiser steps if everything is kept."""
+    import math
+
+    rounds = number + 1 if config.star.start == "base" else 1
+    rows = rounds * config.star.problems_per_round * config.sampling.samples_per_problem
+    training = config.training
+    at_once = training.batch_size * training.accumulation(processes) * processes
+    steps = training.epochs * math.ceil(rows / at_once)
+    return min(steps, training.max_steps) if training.max_steps else steps
+
+
+def _seconds(found: Forecast, config: RunConfig, speed: Speed, lengths: Lengths, processes: int) -> dict[str, float]:
+    rows = config.sampling.num_seats or config.sampling.batch_size * config.sampling.samples_per_problem
+    longest = min(config.sampling.max_new_tokens, lengths.longest)
+    batches = found.attempts / rows
+    training = config.training
+    rows_a_step = training.batch_size * training.accumulation(processes)
+    tokens = found.training_steps * rows_a_step * (lengths.prompt + lengths.completion)
+    return {
+        "rollout and evaluation": batches * longest * speed.step_s + found.tokens * speed.row_s,
+        "certification": found.attempts * speed.critic_s,
+        "fine-tuning": tokens * speed.training_token_s,
+    }
+
+
+def lengths_of(config: RunConfig, num: int = 24) -> Lengths:
+    """Measure prompts and reference completions of the run's first problems."""
+    from rollout.prompt import text
+    from training.lessons.references import guided
+
+    tokenizer = load_tokenizer(config.model.name)
+    arm = config.arms[0]
+    style = config.model.style(arm.format)
+    problems = training_problems(_few(config, num), config.seeds[0], 0)
+    prompts = [len(tokenizer(text(problem, style, hint=False))["input_ids"]) for problem in problems]
+    written = [guided(problem) for problem in problems] if arm.format == "guided" else []
+    counts = [len(tokenizer(one)["input_ids"]) for one in written if one]
+    limit = config.sampling.max_new_tokens
+    mean_prompt = sum(prompts) / len(prompts)
+    if not counts:
+        return Lengths(mean_prompt, limit, limit, known=False)
+    return Lengths(mean_prompt, min(limit, sum(counts) / len(counts)), min(limit, max(counts)), known=True)
+
+
+def _few(config: RunConfig, num: int) -> RunConfig:
+    num = min(num, config.star.problems_per_round)
+    return config.model_copy(update={"star": config.star.model_copy(update={"problems_per_round": num})})
+
+
+def _is_small(config: RunConfig, shape: Shape) -> bool:
+    return Path(config.model.name).is_dir() and shape.num_params <= SMALL
+
+
+def _assumed(shape: Shape, device: Device, config: RunConfig, lengths: Lengths, size: int) -> Speed:
+    """Decoding reads all weights for each token of a batch and computes each row; training computes."""
+    context = lengths.prompt + lengths.completion
+    step = size * shape.num_params / (DECODING_SHARE * device.bandwidth)
+    row = forward_flops(shape, context) / (TRAINING_SHARE * device.flops)
+    row += context * cache_bytes(shape, size) / (DECODING_SHARE * device.bandwidth)
+    work = training_flops(shape, config.training, context) + recomputed_flops(shape, config.training, context)
+    return Speed(step, row, work / (TRAINING_SHARE * device.flops), UNKNOWN_CRITIC_S, measured=False)
+
+
+def _measured(config: RunConfig, lengths: Lengths) -> Speed:
+    """Time two batches of the first arm, a few batches of fine-tuning, and the critic on what was written."""
+    from critics.judge import judge_record
+    from training.lessons.references import completions
+    from training.rounds.policy import quiet_policy
+    from training.rounds.strategy import no_review, strategy_of
+
+    arm = next((a for a in config.arms if a.decoding == "guided"), config.arms[0])
+    policy = quiet_policy(config, arm, None)
+    problems = training_problems(_few(config, 16), config.seeds[0], 0)
+    if arm.format == "asp":
+        step, row = _decoding_seconds(lambda n: _free(policy, problems[:n], config, arm))
+    else:
+        strategy = strategy_of(config, arm, trained=False, review=no_review)
+        sampling = replace(config.sampling.sampling(arm.decoding, samples=1), max_new_tokens=_PROBE_TOKENS)
+        step, row = _decoding_seconds(lambda n: list(strategy.attempts(policy, problems[:n], sampling, seed=0)))
+    shown = completions(problems, "guided") if arm.format == "guided" else []
+    began = perf_counter()
+    for record in shown:
+        judge_record(record)
+    critic = (perf_counter() - began) / len(shown) if shown else UNKNOWN_CRITIC_S
+    tokens = max(2, round(lengths.prompt + lengths.completion))
+    return Speed(step, row, _training_seconds(policy, config, tokens), critic, measured=True)
+
+
+_PROBE_TOKENS = 40
+
+
+def _free(policy: Any, problems: list[Any], config: RunConfig, arm: ArmConfig) -> object:
+    sampling = replace(config.sampling.sampling(arm.decoding, samples=1), max_new_tokens=_PROBE_TOKENS)
+    return policy.complete([policy.prompt(p) for p in problems], None, list(range(len(problems))), sampling)
+
+
+def _decoding_seconds(write: Callable[[int], object]) -> tuple[float, float]:
+    """Return the seconds of a token for the batch and for each of its rows, from a batch of 2 and one of 16."""
+    write(2)  # the first builds masks and caches
+    times: dict[int, float] = {}
+    for rows in (2, 16):
+        began = perf_counter()
+        write(rows)
+        times[rows] = (perf_counter() - began) / _PROBE_TOKENS
+    row = max(0.0, (times[16] - times[2]) / 14)
+    return max(0.0, times[2] - 2 * row), row
+
+
+def _training_seconds(policy: Any, config: RunConfig, tokens: int) -> float:
+    """Return the seconds of one token forward and backward, with an adapter as the configuration has it."""
+    import torch
+
+    model = policy.model
+    if config.training.method != "full":
+        from peft import LoraConfig, get_peft_model
+
+        model = get_peft_model(model, LoraConfig(r=config.training.lora_rank, target_modules="all-linear"))
+    model.train()
+    ids = torch.randint(0, model.config.vocab_size, (config.training.batch_size, tokens), device=policy.device)
+    times: list[float] = []
+    for _ in range(3):
+        began = perf_counter()
+        model(input_ids=ids, labels=ids).loss.backward()
+        times.append(perf_counter() - began)
+    return min(times) / ids.numel()
+
+
+def said_bytes(count: float) -> str:
+    """Return a number of bytes for people."""
+    return f"{count / GIB:.1f} GiB" if count >= GIB / 10 else f"{count / 2**20:.0f} MiB"
+
+
+def said_time(seconds: float) -> str:
+    """Return a duration for people."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

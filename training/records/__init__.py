@@ -1,0 +1,1 @@
+"""JSON lines that survive a crash, open, sealed and packed."""

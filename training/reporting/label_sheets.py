@@ -1,0 +1,154 @@
+"""Sheets on which people label failed programs, and how far they agree with a model's labels (Cohen 1960).
+
+A sheet is a CSV file that any spreadsheet opens: a row an attempt, an empty `label` to be filled in, and what the
+labels mean. It does not show the model's label, which would draw the reader's after it. Read back once it is filled in,
+it is compared with the labels, attempt by attempt.
+"""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError
+from critics.problem import read_attempt
+from rollout.programs.labels import UNREADABLE, Scheme
+from rollout.traces import derived_seed
+from training.records.store import write_text
+
+COLUMNS = ("id", "label", "note", "labels", "model", "context", "question", "options", "gold", "answer", "program")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_MAX_CELL = 32_000
+"""Characters; spreadsheets cut a cell off at 32,767."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How two readers labelled the same attempts."""
+
+    n: int
+    agreed: int
+    kappa: float | None
+    """Cohen's kappa; None where there is nothing to compare, or both used one and the same label only."""
+    pairs: Mapping[tuple[str, str], int]
+    """How often the first reader's label met the second's."""
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        pairs = [{"model": one, "human": other, "count": n} for (one, other), n in sorted(self.pairs.items())]
+        return {"n": self.n, "agreed": self.agreed, "kappa": self.kappa, "pairs": pairs}
+
+
+def chosen(labels: Sequence[Mapping[str, Any]], num: int, *, seed: int) -> list[Mapping[str, Any]]:
+    """Return `num` labels for a sheet, by a hash of (seed, id), so that a longer sheet holds the shorter one's."""
+    return sorted(labels, key=lambda label: derived_seed(seed, "sheet", label["id"]))[:num]
+
+
+def write_sheet(
+    path: Path,
+    scheme: Scheme,
+    records: Iterable[Mapping[str, Any]],
+    verdicts: Iterable[Mapping[str, Any]],
+    ids: Iterable[str],
+) -> None:
+    """Write the sheet of the attempts named by `ids`, in their order; raises `InputError` for an unknown id."""
+    known = {record["id"]: (record, verdict) for record, verdict in zip(records, verdicts, strict=True)}
+    text = io.StringIO()
+    sheet = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    sheet.writeheader()
+    meanings = "\n".join(f"{name}: {meaning}" for name, meaning in scheme.labels.items())
+    for id_ in ids:
+        if id_ not in known:
+            raise InputError(f"{id_}: there is no such attempt; write the sheet from the file that was labelled")
+        row = _row(*known[id_]) | {"labels": meanings}
+        sheet.writerow({column: _cell(str(row.get(column) or "")) for column in COLUMNS})
+    write_text(path, text.getvalue())
+
+
+def read_sheet(path: Path, scheme: Scheme) -> dict[str, str]:
+    """Return the labels that were filled in, by attempt id; rows left empty are left out.
+
+    Raises `InputError` naming the row of a label that is none of the scheme's, and of an id that stands twice.
+    """
+    found: dict[str, str] = {}
+    for number, row in enumerate(_rows(path), 2):
+        id_, label = _plain(row.get("id") or ""), (row.get("label") or "").strip().lower()
+        if not label:
+            continue
+        if label not in scheme.labels:
+            raise InputError(f"{path}, row {number}: {label!r} is none of {', '.join(scheme.labels)}")
+        if id_ in found:
+            raise InputError(f"{path}, row {number}: {id_!r} is labelled twice; leave one row")
+        found[id_] = label
+    return found
+
+
+def agreement(labels: Iterable[Mapping[str, Any]], people: Mapping[str, str]) -> Agreement:
+    """Compare a model's labels with people's, over the attempts that both labelled.
+
+    A reply that could not be read stays in, as a label of its own that nobody else uses: leaving it out would flatter
+    the model.
+    """
+    pairs = [(str(label["label"]), people[label["id"]]) for label in labels if label["id"] in people]
+    agreed = sum(one == other for one, other in pairs)
+    return Agreement(len(pairs), agreed, cohens_kappa(pairs), Counter(pairs))
+
+
+def cohens_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
+    """Return agreement beyond chance, over what chance leaves to be had; None where that is nothing."""
+    n = len(pairs)
+    if not n:
+        return None
+    first, second = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
+    by_chance = sum(first[label] * second[label] for label in first) / n**2
+    if by_chance == 1:
+        return None
+    return (sum(one == other for one, other in pairs) / n - by_chance) / (1 - by_chance)
+
+
+def label_counts(labels: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Count labels, what could not be read last."""
+    counts = Counter(str(label["label"]) for label in labels)
+    return dict(sorted(counts.items(), key=lambda item: (item[0] == UNREADABLE, -item[1], item[0])))
+
+
+def _row(record: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
+    problem = record["problem"]
+    return {
+        "id": record["id"],
+        "model": record.get("model"),
+        "context": problem["context"],
+        "question": problem["question"],
+        "options": "\n".join(problem.get("options") or ()),
+        "gold": problem.get("answer"),
+        "answer": verdict["answer"],
+        "program": read_attempt(record).completion,
+    }
+
+
+def _cell(text: str) -> str:
+    """Cut a long text, and keep a spreadsheet from taking what a model wrote for a formula."""
+    # Attack: a program that begins with `=HYPERLINK(..)`, opened by whoever checks it.
+    text = text[:_MAX_CELL]
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _plain(text: str) -> str:
+    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+
+
+def _rows(path: Path) -> list[dict[str, str | None]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error}); save the sheet as CSV in UTF-8") from error
+    first = text.partition("\n")[0]
+    # Spreadsheets of some countries write semicolons.
+    sheet = csv.DictReader(io.StringIO(text), delimiter=";" if first.count(";") > first.count(",") else ",")
+    missing = {"id", "label"} - set(sheet.fieldnames or ())
+    if missing:
+        raise InputError(f"{path}: no column {', '.join(sorted(missing))}; keep the sheet's first row as it was")
+    return list(sheet)

@@ -1,0 +1,165 @@
+"""What judged programs come to, by data set and model: run, right, certified, and how far certificates can be trusted.
+
+The columns of Logic-LM's tables (executable rate, accuracy of what is executed, overall accuracy) beside the project's
+own. *Executed* is what a critic read and decided, whether or not one answer came out of it. *Strict* answers are those
+certified while the gold answer is hidden: strict precision is how many of them are right, and needs a second look at
+what the gold answer refuted (`blind_attempts`). Strict coverage is what is certified of all.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from critics.checker import in_terms_of
+from critics.programs.rules import CLOSED_WORLDS
+from training.reporting.estimates import Proportion
+
+NOT_EXECUTED = frozenset({"malformed", "timeout", "error"})
+ALL_MODELS = "all models"
+"""What the row over a data set's models is called, where it has several."""
+NO_MODEL = "-"
+"""The model of attempts that do not name theirs."""
+_COLUMNS = {
+    "executable_rate": "executed",
+    "executed_accuracy": "right of\nexecuted",
+    "accuracy": "right",
+    "strict_coverage": "strict\ncoverage",
+}
+"""The rates that are shown, by their headings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One judged attempt as the table needs it; `right` is None where no gold answer is known."""
+
+    executed: bool
+    answered: bool
+    right: bool | None
+    proved: bool | None
+    """Whether the answer is true or false and unknown was open to it, so that it was derived; else None."""
+    certified: bool
+    strict: bool
+    """Certified while the gold answer is hidden."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRow:
+    """A row: its counts, and the rates they make."""
+
+    dataset: str
+    model: str
+    outcomes: Sequence[Outcome] = field(repr=False)
+
+    def count(self, *properties: str) -> int:
+        """Count the attempts that have all of the properties, by the names of `Outcome`."""
+        return sum(all(getattr(outcome, name) for name in properties) for outcome in self.outcomes)
+
+    def rates(self) -> dict[str, Proportion]:
+        """Return the table's rates by name; those about right answers are of attempts whose gold answer is known."""
+        known = ProgramRow(self.dataset, self.model, [o for o in self.outcomes if o.right is not None])
+        n = len(self.outcomes)
+        return {
+            "executable_rate": Proportion(self.count("executed"), n),
+            "answer_rate": Proportion(self.count("answered"), n),
+            "executed_accuracy": Proportion(known.count("executed", "right"), known.count("executed")),
+            "answered_accuracy": Proportion(known.count("right"), known.count("answered")),
+            "proved_accuracy": Proportion(known.count("proved", "right"), known.count("proved")),
+            "accuracy": Proportion(known.count("right"), len(known.outcomes)),
+            "strict_coverage": Proportion(self.count("certified"), n),
+            "strict_precision": Proportion(known.count("strict", "right"), known.count("strict")),
+        }
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form: each rate with its count, its n and its 95% Wilson interval; null where n is 0."""
+        rates = {name: _rate_record(rate) for name, rate in self.rates().items()}
+        return {"dataset": self.dataset, "model": self.model, "n": len(self.outcomes), **rates}
+
+
+def blind_attempts(records: Iterable[Mapping[str, Any]], verdicts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the attempts whose strictness is not known yet, their gold answers hidden: judge these as well.
+
+    What is certified is certified without its gold answer, too; only what that answer refuted may change.
+    """
+    return [
+        {**record, "problem": {**record["problem"], "answer": None}}
+        for record, verdict in zip(records, verdicts, strict=True)
+        if verdict["verdict"] == "refuted" and record["problem"].get("answer") is not None
+    ]
+
+
+def program_rows(
+    records: Sequence[Mapping[str, Any]], verdicts: Sequence[Mapping[str, Any]], blind: Iterable[Mapping[str, Any]]
+) -> list[ProgramRow]:
+    """Return the rows, data sets and models as they first occur; `blind` are the verdicts on `blind_attempts`.
+
+    The row over all models of a data set follows those of its models, where it has several.
+    """
+    strict = {verdict["id"] for verdict in blind if verdict["verdict"] == "certified"}
+    groups: dict[str, dict[str, list[Outcome]]] = {}
+    for record, verdict in zip(records, verdicts, strict=True):
+        models = groups.setdefault(record["problem"]["dataset"], {})
+        models.setdefault(model_of(record), []).append(_outcome(record["problem"], verdict, strict))
+    return [row for dataset, models in groups.items() for row in _rows(dataset, models)]
+
+
+def model_of(record: Mapping[str, Any]) -> str:
+    """Return who wrote an attempt: the name beside it, else the digests of a trace's policy."""
+    if isinstance(model := record.get("model"), str) and model:
+        return model
+    policy = record.get("policy")
+    digests = policy if isinstance(policy, Mapping) else {}
+    return "+".join(str(digests[key])[:12] for key in ("base", "adapter") if digests.get(key)) or NO_MODEL
+
+
+def program_table(rows: Sequence[ProgramRow]) -> Any:
+    """Return the rows as a `rich` table of 80 columns; a dash stands where there is nothing to take a share of."""
+    from rich.box import SIMPLE_HEAD
+    from rich.markup import escape
+    from rich.table import Table
+
+    made = Table(title="Programs by data set and model", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    made.add_column("data set\nmodel", min_width=16, overflow="fold")
+    for heading in ("n", *_COLUMNS.values(), "strict\nprecision"):
+        made.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        rates = row.rates()
+        precision = rates["strict_precision"]
+        cells = [*(_percent(rates[name]) for name in _COLUMNS), f"{_percent(precision)}{_interval(precision)}"]
+        names = f"{escape(row.dataset)}\n{escape(row.model)}"
+        made.add_row(names, str(len(row.outcomes)), *cells, end_section=row.model == ALL_MODELS)
+    return made
+
+
+def _rows(dataset: str, models: Mapping[str, list[Outcome]]) -> Iterator[ProgramRow]:
+    yield from (ProgramRow(dataset, model, outcomes) for model, outcomes in models.items())
+    if len(models) > 1:
+        yield ProgramRow(dataset, ALL_MODELS, [outcome for outcomes in models.values() for outcome in outcomes])
+
+
+def _outcome(problem: Mapping[str, Any], verdict: Mapping[str, Any], strict: set[str]) -> Outcome:
+    answer, gold, options = verdict["answer"], problem.get("answer"), problem.get("options")
+    truths = {in_terms_of(value, options) for value in ("true", "false")} - {None}
+    is_open = problem["dataset"] not in CLOSED_WORLDS and in_terms_of("unknown", options) is not None
+    is_certified = verdict["verdict"] == "certified"
+    return Outcome(
+        executed=verdict["verdict"] not in NOT_EXECUTED,
+        answered=answer is not None,
+        right=None if gold is None else answer == gold,
+        proved=answer in truths if is_open and len(truths) == 2 else None,
+        certified=is_certified,
+        strict=is_certified or verdict["id"] in strict,
+    )
+
+
+def _rate_record(rate: Proportion) -> dict[str, Any]:
+    low, high = rate.interval
+    return {"rate": rate.rate if rate.n else None, "count": rate.count, "n": rate.n, "interval": [low, high]}
+
+
+def _percent(rate: Proportion) -> str:
+    return f"{rate.rate:.1%}" if rate.n else "-"
+
+
+def _interval(rate: Proportion) -> str:
+    low, high = rate.interval
+    return f" of {rate.n}\n{low:.0%}–{high:.0%}" if rate.n else ""

@@ -1,0 +1,1 @@
+"""A run: lines of rounds, and each stage of a round."""

@@ -1,0 +1,197 @@
+"""Held-out measurement as in paper 004, section 4.1: answers, abstentions and proofs, with every outcome for pairing.
+
+Counts are of problems, one attempt each. By `hops`, by `condition` (content effects, section 4.2) and by data set
+they are told apart.
+"""
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from critics.checker import in_terms_of
+from critics.judge import Judging
+from critics.problem import Problem, read_problem
+from rollout.guide import Truth
+from rollout.guides.logic import LogicGuide
+from rollout.policy import Policy
+from rollout.problems.splits import content_key
+from rollout.traces import Sampling
+from training.curation.filters import compiles, is_certified, is_lucky, is_right, passes_tests
+from training.rounds.strategy import Strategy
+
+Trace = dict[str, Any]
+
+_BLOCK = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
+
+
+def measure(
+    policy: Policy,
+    problems: Sequence[Problem],
+    sampling: Sampling,
+    judging: Judging,
+    strategy: Strategy,
+    *,
+    seed: int,
+    batch_size: int,
+    progress: Callable[[int], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Sample one attempt for each problem and return a mode of evaluation.json: counts, groups and outcomes."""
+    records: list[Trace] = []
+    for start in range(0, len(problems), batch_size):
+        batch = problems[start : start + batch_size]
+        records += strategy.attempts(policy, batch, sampling, seed=seed)
+        progress(len(batch))
+    _judge(records, judging)
+    return {
+        "decoding": sampling.decoding,
+        "conclusion": sampling.conclusion,
+        "temperature": sampling.temperature,
+        "seed": seed,
+        **tally(records),
+        **_by_retries(records, judging, strategy),
+    }
+
+
+def _judge(records: Sequence[Trace], judging: Judging) -> None:
+    """Attach verdicts without their certificates, which nothing here reads and thousands of which fill the memory."""
+    for record, verdict in zip(records, judging(records), strict=True):
+        record["judgement"] = {**verdict, "certificate": None}
+
+
+def tally(records: Sequence[Trace]) -> dict[str, Any]:
+    """Return counts, groups and outcomes of judged traces, one for each problem."""
+    outcomes = _outcomes(records)
+    chances = _chances(records)
+
+    def grouped(labels: Iterable[str | None]) -> dict[str, dict[str, Any]]:
+        places: dict[str, list[int]] = defaultdict(list)
+        for i, label in enumerate(labels):
+            if label is not None:
+                places[label].append(i)
+        return {label: _counts(outcomes, chances, chosen) for label, chosen in sorted(places.items())}
+
+    return {
+        **_counts(outcomes, chances, range(len(records))),
+        "by_hops": grouped(str(r["problem"]["meta"].get("hops", "unknown")) for r in records),
+        "by_condition": grouped(_condition(r) for r in records),
+        "by_dataset": grouped(r["problem"]["dataset"] for r in records),
+        "outcomes": {
+            "ids": [r["problem"]["id"] for r in records],
+            **outcomes,
+            "hops": [r["problem"]["meta"].get("hops") for r in records],
+        },
+    }
+
+
+def _by_retries(records: Sequence[Trace], judging: Judging, strategy: Strategy) -> dict[str, Any]:
+    """Return counts and outcomes of dialogs cut after 0, 1, .. retries, as in figure 5 of LLM-ARC."""
+    cut = [strategy.shortened(record) for record in records]
+    unjudged = [dialog for dialogs in cut for dialog in dialogs if "judgement" not in dialog]
+    _judge(unjudged, judging)
+    levels = list(zip(*cut, strict=True))
+    return {"by_retries": [_at_retries(num, level) for num, level in enumerate(levels)]} if levels else {}
+
+
+def _at_retries(num: int, dialogs: Sequence[Trace]) -> dict[str, Any]:
+    holds = {
+        "right": is_right,
+        "compiled": compiles,
+        "tests_passed": passes_tests,
+        "certified": is_certified,
+        "lucky": is_lucky,
+    }
+    outcomes = {name: [int(test(dialog)) for dialog in dialogs] for name, test in holds.items()}
+    counts = {name: sum(values) for name, values in outcomes.items()}
+    return {"retries": num, "n": len(dialogs), **counts, "outcomes": outcomes}
+
+
+def problems_digest(problems: Sequence[Problem]) -> str:
+    """Return one digest for a list of problems by their content."""
+    return hashlib.sha256("\n".join(content_key(problem) for problem in problems).encode()).hexdigest()
+
+
+def _outcomes(records: Sequence[Trace]) -> dict[str, list[int]]:
+    """Return a 0 or 1 for each attempt under each name that is counted."""
+    proved: list[Truth | None] = [formal_outcome(r) for r in records]
+    holds: dict[str, Iterable[bool]] = {
+        "right": map(is_right, records),
+        "certified": map(is_certified, records),
+        "lucky": map(is_lucky, records),
+        "answered": map(is_answered, records),
+        "no_answer": map(is_unanswered, records),
+        "abstained": map(is_abstention, records),
+        "wrong_formal": map(contradicts_gold, records, proved),
+        "exhausted": (truth == "unknown" for truth in proved),
+    }
+    return {name: list(map(int, values)) for name, values in holds.items()}
+
+
+def _counts(outcomes: Mapping[str, Sequence[int]], chances: Sequence[float], chosen: Sequence[int]) -> dict[str, Any]:
+    """Count over the chosen attempts; without an answer one is worth what a guess is in `accuracy_with_guess`."""
+    guessed = sum(chances[i] * outcomes["no_answer"][i] for i in chosen)
+    counts = {name: sum(values[i] for i in chosen) for name, values in outcomes.items()}
+    rate = (counts["right"] + guessed) / len(chosen) if chosen else 0.0
+    return {"n": len(chosen), **counts, "accuracy_with_guess": rate}
+
+
+def is_answered(trace: Trace) -> bool:
+    """Say whether the attempt gives an answer, `unknown` included."""
+    return trace["judgement"]["answer"] is not None
+
+
+def is_unanswered(trace: Trace) -> bool:
+    """Say whether the attempt gives no answer at all; one that no critic came to read is neither."""
+    return not is_answered(trace) and trace["judgement"]["verdict"] not in ("timeout", "error")
+
+
+def is_abstention(trace: Trace) -> bool:
+    """Say whether the answer is `unknown` where the gold one is known to be another."""
+    problem, answer = trace["problem"], trace["judgement"]["answer"]
+    if answer is None or problem.get("answer") in (None, answer):
+        return False
+    # `Invalid` says that nothing follows as much as that the opposite does: it abstains from nothing.
+    own, false = (in_terms_of(truth, problem.get("options")) for truth in ("unknown", "false"))
+    return answer == own != false
+
+
+def contradicts_gold(trace: Trace, proved: Truth | None) -> bool:
+    """Say whether what the attempt proved, or disproved, of its goal contradicts the gold answer."""
+    gold = trace["problem"].get("answer")
+    if gold is None or proved not in ("true", "false"):
+        return False
+    return in_terms_of(proved, trace["problem"].get("options")) not in (None, gold)
+
+
+def formal_outcome(trace: Trace) -> Truth | None:
+    """Return what the environment of the attempt has decided at its end, taking the formalisation on trust.
+
+    This is the paper's formal verdict (section 4.1), which needs neither an answer nor agreement with the text: the
+    guide's own state after all closed blocks, in which a step that does not follow changes nothing. `unknown` where
+    all that follows was inferred and the goal is open; None where more could be inferred, or no goal is set.
+    """
+    if "completion" not in trace:
+        return None
+    guide = LogicGuide.for_problem(read_problem(trace["problem"]))
+    for block in _BLOCK.findall(trace["completion"]):
+        guide.close(block.encode(errors="replace"))
+    return guide.conclusion()
+
+
+def _chances(records: Sequence[Trace]) -> list[float]:
+    """Return for each problem how likely a random guess is right.
+
+    Without options it is one of the answers that its data set has here, of which true and false are two.
+    """
+    answers: dict[str, set[str]] = defaultdict(lambda: {"true", "false"})
+    for problem in (r["problem"] for r in records):
+        if problem.get("options") is None and problem.get("answer") is not None:
+            answers[problem["dataset"]].add(problem["answer"])
+    return [1 / len(r["problem"].get("options") or answers[r["problem"]["dataset"]]) for r in records]
+
+
+def _condition(trace: Trace) -> str | None:
+    """Return the condition under which content effects are compared: the data set's own, or the ontology."""
+    meta = trace["problem"]["meta"]
+    return meta.get("condition") or meta.get("ontology")

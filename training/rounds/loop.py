@@ -1,0 +1,291 @@
+"""A run: lines of rounds, several at once, each in its own process; then the report.
+
+    base models measured -> lines (an arm that matches another's amount waits for it) -> report
+
+Workers live as long as the run and die with it. What they finish is in the run folder, so the same command
+goes on after a crash; a folder that was begun with another configuration is refused.
+"""
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal
+
+from critics.judge import JudgePool
+from critics.lifeline import die_with_parent
+from rollout.actor_critic.feedback import ReviewPool
+from training.configuration.run import ArmConfig, RunConfig
+from training.configuration.section import ConfigError
+from training.records.store import write_json, write_text
+from training.rounds.heartbeat import Heartbeat, StageStalled, Watch
+from training.rounds.line import Line, Progress, RunError, base_path, evaluate_base, line_path, run_line
+
+Report = Callable[[Progress], None]
+WATCH_S = 5.0
+"""How often the heartbeats of the workers are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What one worker does at a time: measure a base model, or run a line."""
+
+    kind: Literal["base", "line"]
+    arm: ArmConfig
+    seed: int
+
+    def name(self) -> str:
+        """Return a name for messages."""
+        return f"{self.arm.name}, seed {self.seed}" if self.kind == "line" else f"base model, seed {self.seed}"
+
+
+def run(config: RunConfig, out: Path, report: Report = lambda _: None) -> None:
+    """Do everything that is missing in `out`, then write report.json and report.html."""
+    if config.model.server is not None:
+        raise ConfigError(
+            "model.server: a run samples each round from the adapter before it, which no server is told of; "
+            "use rollout, filter, train and evaluate one after another, or take model.server out"
+        )
+    with locked(out):
+        lines = _lines(config)
+        _claim(config, out)
+        write_json(out / "lines.json", lines)
+        _run_units(config, out, _units(config), report)
+    from training.reporting.comparison import write_report
+
+    write_report(out)
+
+
+def num_attempts(config: RunConfig) -> int:
+    """Return how many attempts a whole run samples, for a progress bar; hinted retries are not foreseen."""
+    star, evaluation = config.star, config.evaluation
+    num_greedy = {"never": 0, "ends": 1, "every": star.rounds}[evaluation.greedy]
+    free = sum(arm.decoding == "free" and arm.format == "guided" for arm in config.arms)
+    per_line = star.rounds * (star.problems_per_round + evaluation.num_problems) + num_greedy * evaluation.num_problems
+    bases = {base_path(config, arm, 0) for arm in config.arms}
+    per_base = evaluation.num_problems * (1 if evaluation.greedy == "never" else 2)
+    guided = free * evaluation.num_problems * evaluation.guided
+    dialogs = sum(arm.format == "asp" for arm in config.arms)
+    dialog_bases = sum("-asp" in base for base in bases)
+    resampled = evaluation.resampled * evaluation.num_problems * (dialogs + dialog_bases)
+    return len(config.seeds) * (len(config.arms) * per_line + len(bases) * per_base + guided + resampled)
+
+
+@contextmanager
+def locked(out: Path) -> Iterator[None]:
+    """Hold the run folder's lock; raises `RunError` where another process writes there."""
+    from filelock import FileLock, Timeout
+
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(out / ".lock", blocking=False):
+            yield
+    except Timeout as error:
+        raise RunError(f"{out}: another process is working in this run folder") from error
+
+
+def _claim(config: RunConfig, out: Path) -> None:
+    """Write the resolved configuration, or refuse a folder that was begun with another."""
+    import yaml
+
+    path = out / "config.yaml"
+    if path.exists():
+        begun = RunConfig.model_validate(yaml.safe_load(path.read_text()))
+        if begun.digest() != config.digest():
+            raise ConfigError(f"{out} was begun with another configuration ({path}); choose another --out or delete it")
+        return
+    write_text(path, yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
+
+
+def _units(config: RunConfig) -> list[Unit]:
+    """Return the base measurements first, then the lines, seed by seed in the order of the arms."""
+    bases: dict[str, Unit] = {}
+    lines: list[Unit] = []
+    for seed in config.seeds:
+        for arm in config.arms:
+            bases.setdefault(base_path(config, arm, seed), Unit("base", arm, seed))
+            lines.append(Unit("line", arm, seed))
+    return [*bases.values(), *lines]
+
+
+def _run_units(config: RunConfig, out: Path, units: list[Unit], report: Report) -> None:
+    import multiprocessing
+    from threading import Thread
+
+    context = multiprocessing.get_context("spawn")
+    messages = context.Queue()
+    listener = Thread(target=_listen, args=(messages, report), daemon=True)
+    listener.start()
+    jobs = min(config.jobs or _default_jobs(), len(units))
+    try:
+        with ProcessPoolExecutor(jobs, context, _start_worker, (config, out, messages)) as pool:
+            _schedule(pool, units, Watch(out / "log"))
+    except BrokenProcessPool as error:
+        raise RunError(
+            f"a worker process died, perhaps for want of memory; {out} holds what is finished: run the command again"
+        ) from error
+    finally:
+        messages.put(None)
+        listener.join()
+
+
+def _schedule(pool: ProcessPoolExecutor, units: list[Unit], watch: Watch) -> None:
+    """Start units in order as their needs are met; a failed unit, or one that hangs, stops the run and is reported."""
+    waiting, done = list(units), set[tuple[str, int]]()
+    running: dict[Future[None], Unit] = {}
+    while waiting or running:
+        ready = [u for u in waiting if u.arm.match is None or (u.arm.match, u.seed) in done or u.kind == "base"]
+        for unit in ready:
+            running[pool.submit(_work, unit)] = unit
+            waiting.remove(unit)
+        finished, _ = wait(running, timeout=WATCH_S, return_when=FIRST_COMPLETED)
+        try:
+            watch.check()
+        except StageStalled:
+            _kill_workers()
+            raise
+        for future in finished:
+            unit = running.pop(future)
+            try:
+                future.result()
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+            if unit.kind == "line":
+                done.add((unit.arm.name, unit.seed))
+
+
+def _kill_workers() -> None:
+    """End all workers at once: one that hangs ends in no other way, and its own children die with it."""
+    import multiprocessing
+
+    for child in multiprocessing.active_children():
+        child.kill()
+
+
+def _listen(messages: Any, report: Report) -> None:
+    while (message := messages.get()) is not None:
+        report(message)
+
+
+def _default_jobs() -> int:
+    import torch
+
+    return 1 if torch.cuda.is_available() else os.cpu_count() or 1
+
+
+@dataclass
+class _Worker:
+    """What a worker process keeps between units."""
+
+    config: RunConfig
+    out: Path
+    messages: Any
+    judges: JudgePool
+    reviews: ReviewPool
+
+
+_worker: list[_Worker] = []
+
+
+def _start_worker(config: RunConfig, out: Path, messages: Any) -> None:
+    from multiprocessing.util import Finalize
+
+    from training.logs import quieten
+
+    die_with_parent()
+    quieten()
+    import torch
+
+    if not torch.cuda.is_available():
+        torch.set_num_threads(1)
+    worker = _Worker(config, out, messages, JudgePool(), ReviewPool(timeout_s=config.actor_critic.timeout_s))
+    # A multiprocessing child joins its own children before `atexit` runs: judges left alive would hang it.
+    Finalize(None, worker.judges.stop, exitpriority=100)
+    Finalize(None, worker.reviews.stop, exitpriority=100)
+    _worker.append(worker)
+
+
+def _work(unit: Unit) -> None:
+    (worker,) = _worker
+    heartbeat = Heartbeat(worker.out / "log", unit.name().replace(", ", "-").replace(" ", "-"))
+    line = Line(
+        worker.config,
+        worker.out,
+        unit.arm,
+        unit.seed,
+        worker.judges.judge,
+        worker.messages.put,
+        worker.reviews,
+        heartbeat.beat,
+    )
+    try:
+        if unit.kind == "base":
+            evaluate_base(line)
+        else:
+            run_line(line)
+    finally:
+        heartbeat.stop()
+
+
+def _lines(config: RunConfig) -> dict[str, Any]:
+    return {
+        "lines": [
+            {
+                "arm": arm.name,
+                "seed": seed,
+                "path": line_path(config, arm, seed),
+                "base": base_path(config, arm, seed),
+            }
+            for arm in config.arms
+            for seed in config.seeds
+        ],
+        "num_rounds": config.star.rounds,
+        "provenance": provenance(config),
+    }
+
+
+def provenance(config: RunConfig) -> dict[str, Any]:
+    """Return what a report's numbers come from: configuration, code, libraries and the base model."""
+    import json
+
+    from rollout.policy import model_digest
+
+    made = Path(config.model.name) / "provenance.json"
+    return {
+        "config": config.name,
+        "config_digest": config.digest(),
+        "commit": commit(),
+        "versions": {name: _version(name) for name in ("certistar", "torch", "transformers", "peft")},
+        "seeds": config.seeds,
+        "held_out_split": config.evaluation.split,
+        "base": config.model.name,
+        "base_digest": model_digest(config.model.name),
+        "base_provenance": json.loads(made.read_text()) if made.exists() else None,
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def commit() -> str | None:
+    """Return the commit of the code that runs, with `+` where the tree has changes; None outside a checkout."""
+    folder = Path(__file__).parent
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "--untracked-files=no")
+        return git("rev-parse", "HEAD") + ("+" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None

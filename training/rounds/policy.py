@@ -1,0 +1,45 @@
+"""The policy that a configuration asks for: a model in this process, or one behind a server."""
+
+import logging
+from pathlib import Path
+
+from critics.errors import InputError
+from rollout.policy import HuggingFacePolicy, Policy
+from rollout.prompt import PromptStyle
+from rollout.servers.policy import ServerPolicy
+from training.configuration.run import ArmConfig, ModelConfig, RunConfig
+from training.finetuning.adapter_files import verify_adapter
+from training.logs import quieten
+
+log = logging.getLogger(__name__)
+
+
+def build_policy(
+    model: ModelConfig, adapter: Path | None, style: PromptStyle, *, num_seats: int | None = None
+) -> Policy:
+    """Return the policy, which writes `num_seats` sequences at a time; None: all that it is given at once.
+
+    Raises `InputError` where a server would need an adapter that it does not know.
+    """
+    if model.server is None:
+        if adapter is not None and (note := verify_adapter(adapter)):
+            log.warning("%s", note)
+        return HuggingFacePolicy(model.name, adapter, prompt_style=style, dtype=model.dtype, num_seats=num_seats)
+    if adapter is not None:
+        raise InputError(
+            f"adapter {adapter}: the server at {model.server.base_url} does not know it; start the server with it and "
+            "name it in model.server.model (docs/servers.md), or take model.server out of the configuration"
+        )
+    return ServerPolicy(model.server.settings(), prompt_style=style, tokenizer=model.name)
+
+
+def quiet_policy(config: RunConfig, arm: ArmConfig, adapter: Path | None) -> Policy:
+    """Return the policy of an arm for a command that has this process to itself: no warnings, one thread on a CPU."""
+    quieten()
+    if config.model.server is None:
+        import torch
+
+        if not torch.cuda.is_available():
+            torch.set_num_threads(1)
+    style = config.model.style(arm.format)
+    return build_policy(config.model, adapter, style, num_seats=config.sampling.num_seats)

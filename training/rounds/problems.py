@@ -1,0 +1,60 @@
+"""The problems of a run: which ones a round trains on, and which are held out."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from critics.errors import InputError
+from critics.problem import Problem, RecordError, read_problem
+from rollout.published.loaders import load_published
+from training.configuration.run import ProblemsConfig, RunConfig
+from training.configuration.section import ConfigError
+from training.records.store import read_records
+
+
+def training_problems(config: RunConfig, seed: int, number: int) -> list[Problem]:
+    """Return the problems of round `number`: the next ones of the training split, or the next slice of the file."""
+    num = config.star.problems_per_round
+    if config.problems.source is not None:
+        return _slice_of(config.problems, number * num, num)
+    return list(config.problems.generate(config.train_split, num, seed=seed, start=number * num))
+
+
+def held_out_problems(config: RunConfig, seed: int) -> list[Problem]:
+    """Return the problems for evaluation; the same for every arm and round of a seed."""
+    source: ProblemsConfig = config.held_out or config.problems
+    num = config.evaluation.num_problems
+    if source.source is not None:
+        if config.held_out is None:
+            raise ConfigError("held_out: name the held-out problems where `problems` is a file")
+        return _slice_of(source, 0, num)
+    return list(source.generate(config.evaluation.split, num, seed=seed))
+
+
+def load_problems(path: Path, dataset: str | None = None) -> Iterator[Problem]:
+    """Yield the problems of a file: problem records of any data set, or a published file, named or as it looks."""
+    if ".json" in path.suffixes or not path.exists() or not _holds_records(path):
+        yield from load_published(path, dataset)
+        return
+    for number, record in enumerate(read_records(path), 1):
+        try:
+            yield read_problem(record)
+        except RecordError as error:
+            raise InputError(f"{path}: record {number}: {error}") from error
+
+
+def _holds_records(path: Path) -> bool:
+    first = next(read_records(path), {})
+    return {"dataset", "context", "question", "formal"} <= first.keys()
+
+
+def _slice_of(source: ProblemsConfig, start: int, num: int) -> list[Problem]:
+    assert source.source is not None
+    path = Path(source.source)
+    problems = list(islice(load_problems(path, source.named_dataset), start, start + num))
+    if len(problems) < num:
+        raise ConfigError(
+            f"{path}: problems {start} to {start + num - 1} are wanted, and it ends after {start + len(problems)}; "
+            "lower star.problems_per_round, star.rounds or evaluation.num_problems"
+        )
+    return problems

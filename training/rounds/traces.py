@@ -1,0 +1,108 @@
+"""The traces of a round, as streams: a million of them need no more memory than a batch.
+
+    open store of attempts -> open store of verdicts -> traces.jsonl, sorted by (problem, hint, sample)
+
+Each arrow can be interrupted and goes on where it was: nothing is sampled twice, nothing is judged twice.
+"""
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+from critics.judge import Judging
+from critics.problem import Problem
+from rollout.traces import Sampling
+from training.records.store import OpenStore, write_records
+from training.rounds.heartbeat import Beat, Pulse
+from training.rounds.work_units import WorkUnits, batches, unit_name
+
+Trace = dict[str, Any]
+Item = TypeVar("Item")
+
+AT_A_TIME = 512
+"""Traces that are judged before their verdicts are put on the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Problems that are asked in one way: as they are, or with their answer as a hint."""
+
+    problems: Sequence[Problem]
+    sampling: Sampling
+    hinted: bool = False
+
+
+@dataclass(frozen=True)
+class RoundTraces:
+    """A round's attempts and verdicts while they are being made."""
+
+    work: WorkUnits
+    verdicts: OpenStore
+    judging: Judging
+    batch_size: int
+    report: Callable[[int], None]
+    """Told of each batch how many problems it has, once they are sampled."""
+    pulse: Pulse
+
+    def sample(self, asked: Pass) -> None:
+        """Sample what the store lacks, batch by batch."""
+        num_done, num_all = 0, len(asked.problems)
+        for batch in batches(asked.problems, self.batch_size):
+            ids = batch[0].id if len(batch) == 1 else f"{batch[0].id} to {batch[-1].id}"
+            self.pulse(Beat("sampling", f"the policy to answer {ids}", num_done, num_all))
+            self.work.attempts(batch, asked.sampling, hinted=asked.hinted)
+            num_done += len(batch)
+            self.report(len(batch))
+
+    def judge(self, asked: Pass) -> None:
+        """Judge what has no verdict yet."""
+        num_done, num_all = 0, len(asked.problems) * asked.sampling.samples_per_problem
+        for chunk in chunks(self._unjudged(asked), AT_A_TIME):
+            found: list[Trace] = []
+            traces = [trace for _, trace in chunk]
+            for (unit, trace), verdict in zip(chunk, self._verdicts(traces), strict=True):
+                self.pulse(Beat("judging", f"verdicts from {trace['id']} on", num_done + len(found), num_all))
+                found.append({"unit": unit, "id": trace["id"], "judgement": verdict})
+            self.verdicts.append(found)
+            num_done += len(chunk)
+
+    def _verdicts(self, traces: list[Trace]) -> Iterator[Trace]:
+        self.pulse(Beat("judging", f"the verdict on {traces[0]['id']}", 0, len(traces)))
+        yield from self.judging(traces)
+
+    def judged(self, asked: Pass) -> Iterator[Trace]:
+        """Yield the traces with their verdicts, by problem and sample."""
+        for unit, batch in self._named(asked):
+            verdicts = {record["id"]: record["judgement"] for record in self.verdicts.unit(unit)}
+            for trace in self.work.stored(batch, asked.sampling, hinted=asked.hinted):
+                yield {**trace, "judgement": verdicts[trace["id"]]}
+
+    def seal(self, path: Path, passes: Sequence[Pass]) -> None:
+        """Put the sorted traces in place, merged from streams that are each in order."""
+        place = {problem.id: number for number, problem in enumerate(passes[0].problems)}
+        streams = [self.judged(asked) for asked in passes]
+        merged = heapq.merge(*streams, key=lambda t: (place[t["problem"]["id"]], t["hint"], t["sample"]))
+        write_records(path, merged, checksum=True)
+
+    def _unjudged(self, asked: Pass) -> Iterator[tuple[str, Trace]]:
+        for unit, batch in self._named(asked):
+            num_judged = self.verdicts.count(unit)
+            if num_judged < len(batch) * asked.sampling.samples_per_problem:
+                done = {record["id"] for record in self.verdicts.unit(unit)}
+                stored = self.work.stored(batch, asked.sampling, hinted=asked.hinted)
+                yield from ((unit, trace) for trace in stored if trace["id"] not in done)
+
+    def _named(self, asked: Pass) -> Iterator[tuple[str, Sequence[Problem]]]:
+        """Yield the batches with the names under which their verdicts are stored."""
+        for batch in batches(asked.problems, self.batch_size):
+            yield unit_name(batch, asked.sampling, self.work.asking, hinted=asked.hinted), batch
+
+
+def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield the items `size` at a time."""
+    iterator = iter(items)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
