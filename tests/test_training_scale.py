@@ -272,8 +272,8 @@ def test_the_processes_of_a_job_die_with_the_command(job, tmp_path):
     spec = tmp_path / "job.json"
     write_job(with_(replace(job, nproc=1), epochs=100_000), spec)
     starts = (
-        f"import subprocess, sys; subprocess.run([sys.executable, '-m', 'training.finetuning.torchrun', '--standalone', "
-        f"'--nproc-per-node=1', '-m', 'training.finetuning.stage', {str(spec)!r}])"
+        "import subprocess, sys; subprocess.run([sys.executable, '-m', 'training.finetuning.torchrun', "
+        f"'--standalone', '--nproc-per-node=1', '-m', 'training.finetuning.stage', {str(spec)!r}])"
     )
     environment = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
     command = subprocess.Popen([sys.executable, "-c", starts], cwd=ROOT, env=environment)
