@@ -23,6 +23,7 @@ from training.curation.filters import select
 from training.curation.hindsight import relabelled
 from training.records.store import read_records, write_records
 from training.rounds.line import Line, curate
+from training.workers.local import LocalWorkers
 
 CONTEXT = (
     "Every wumpus is a tumpus. Tumpuses are numpuses. Each numpus is not warm. Jompuses are warm. Rex is a wumpus."
@@ -308,10 +309,15 @@ def test_the_filter_relabels_and_says_what_it_did_not_compare(tmp_path):
     assert json.loads((tmp_path / "out/summary.json").read_text())["leaked"] == 1
 
 
+class Here(LocalWorkers):
+    def judge(self, records):
+        return judging(records)
+
+
 def line(run, **arm) -> Line:
     arms = [{"name": "both", "keep": "strict", "decoding": "guided", "prune": True, "hindsight": True, **arm}]
     config = RunConfig.model_validate({"name": "t", "model": {"name": "none"}, "arms": arms})
-    return Line(config, run, config.arms[0], 0, judging)
+    return Line(config, run, config.arms[0], 0, Here())
 
 
 def stored(folder, traces):

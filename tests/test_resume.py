@@ -67,12 +67,17 @@ import training.finetuning.stage
 from critics.judge import judge_record
 from training.configuration.run import load_run
 from training.rounds.line import Line, evaluate_base, run_line
+from training.workers.local import LocalWorkers
 
 config, folder = load_run(Path(sys.argv[1])), Path(sys.argv[2])
 
+class Here(LocalWorkers):
+    def judge(self, records):
+        return [judge_record(record) for record in records]
+
 def work(run):
     torch.set_num_threads(1)
-    line = Line(config, run, config.arms[0], 0, lambda records: [judge_record(record) for record in records])
+    line = Line(config, run, config.arms[0], 0, Here())
     evaluate_base(line)
     run_line(line)
 

@@ -19,6 +19,7 @@ from training.records.store import OpenStore, read_records, write_json
 from training.reporting.comparison import write_report
 from training.rounds.line import Line, RunError, _refuse_leaks, evaluate_base, run_line
 from training.rounds.loop import _claim, _lines, locked
+from training.workers.local import LocalWorkers
 
 ROOT = Path(__file__).parents[1]
 
@@ -42,12 +43,15 @@ def config_for(model: Path, **changes) -> RunConfig:
     )
 
 
-def judging(records):
-    return [judge_record(record) for record in records]
+class Here(LocalWorkers):
+    """Judges in this process, since nothing here is to be killed."""
+
+    def judge(self, records):
+        return [judge_record(record) for record in records]
 
 
 def lines(config: RunConfig, run: Path) -> list[Line]:
-    return [Line(config, run, arm, seed, judging) for arm in config.arms for seed in config.seeds]
+    return [Line(config, run, arm, seed, Here()) for arm in config.arms for seed in config.seeds]
 
 
 def work(config: RunConfig, run: Path) -> None:

@@ -19,6 +19,7 @@ from training.records.store import read_records, write_json
 from training.reporting.comparison import write_report
 from training.rounds.line import Line, evaluate_base, run_line
 from training.rounds.loop import _lines, num_attempts
+from training.workers.local import LocalWorkers
 
 ARMS = [
     {"name": "strict", "keep": "strict", "decoding": "free", "format": "asp"},
@@ -66,6 +67,11 @@ class Mending:
         return json.dumps(parts)
 
 
+class Here(LocalWorkers):
+    def judge(self, records):
+        return [judge_record(record) for record in records]
+
+
 class MendingLine(Line):
     """A line whose policy is not the model, but what it learns is the model's."""
 
@@ -84,9 +90,8 @@ def run(tiny_model, tmp_path_factory):
     write_json(folder / "lines.json", _lines(config))
     reports = []
     for arm in config.arms:
-        line = MendingLine(
-            config, folder, arm, 0, lambda records: [judge_record(r) for r in records], reports.append, review_here
-        )
+        line = MendingLine(config, folder, arm, 0, Here(), reports.append, review_here)
+        line.workers._load = lambda _, line=line: line.policy(None)
         evaluate_base(line)
         run_line(line)
     write_report(folder)

@@ -12,7 +12,7 @@ from training.configuration.run import ArmConfig, RunConfig
 from training.records.store import OpenStore, read_records
 from training.rounds import traces as round_traces
 from training.rounds.traces import Pass, RoundTraces
-from training.rounds.work_units import Asking, Remembering, WorkUnits, how_asked, unit_name
+from training.rounds.work_units import Asking, Remembering, StoredUnits, WorkUnits, how_asked, unit_name
 
 PROBLEMS = [Problem(f"p{n}", "prontoqa", f"Rex is number {n}.", "Is Rex a wumpus?", None, "true") for n in range(6)]
 SAMPLING = Sampling("free", 1.0, 2, 50)
@@ -127,8 +127,12 @@ def a_round(folder, strategy: Asked, judged: list[str]) -> RoundTraces:
             judged.append(record["id"])
             yield {"verdict": "unproved", "reason": "cot", "answer": "true"}
 
-    work = work_on(folder / "traces.open.jsonl", strategy)
-    return RoundTraces(work, OpenStore(folder / "verdicts.open.jsonl"), judging, 2, lambda _: None, lambda _: None)
+    def sampling(batches):
+        for batch in batches:
+            yield batch, list(strategy.attempts(None, batch.problems, batch.sampling, seed=7, hinted=batch.hinted))
+
+    attempts, verdicts = (OpenStore(folder / f"{name}.open.jsonl") for name in ("traces", "verdicts"))
+    return RoundTraces(StoredUnits(attempts, ASKING), verdicts, sampling, judging, 2, lambda _: None, lambda _: None)
 
 
 def test_a_round_is_sealed_by_problem_hint_and_sample_and_judged_once(tmp_path):

@@ -340,6 +340,15 @@ class EvaluationConfig(Section):
     the control without which nothing may be claimed for feedback."""
 
 
+class WorkersConfig(Section):
+    """Who samples and who judges; it changes no result, so that a run can go on with other workers."""
+
+    backend: Literal["local"] = "local"
+    """local: processes of this machine."""
+    critics: Annotated[int, Field(ge=0)] = 0
+    """Processes that judge for a line of rounds; 0: its share of the cores."""
+
+
 class RunConfig(Section):
     """What `certistar run` does: rounds of one arm, or of several that are compared."""
 
@@ -364,7 +373,8 @@ class RunConfig(Section):
     programs: ProgramsConfig = ProgramsConfig()
     """How arms with `format: program` ask."""
     jobs: int = 0
-    """Lines of rounds worked on at once, each in its own process; 0: one a core, or one where there is a GPU."""
+    """Lines of rounds worked on at once; 0: one a core, or one where there is a GPU."""
+    workers: WorkersConfig = WorkersConfig()
 
     @model_validator(mode="after")
     def _arms_fit(self) -> Self:
@@ -414,9 +424,10 @@ class RunConfig(Section):
         return ActorCriticConfig.model_validate(self.actor_critic.model_dump() | arm.actor_critic)
 
     def digest(self) -> str:
-        """Return the SHA-256 of the resolved configuration; `jobs` changes no result and is left out."""
+        """Return the SHA-256 of the resolved configuration; `jobs` and `workers` change no result and are left out."""
         record = self.digested()
-        del record["jobs"]
+        for name in ("jobs", "workers"):
+            del record[name]
         if self.model.examples is None and all(arm.format == "guided" for arm in self.arms):
             record["model"]["examples"] = 2  # the key's default before it had null, and what null means there
         return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import RunFailed
-from critics.judge import Judging
 from critics.problem import Problem
 from rollout.actor_critic.feedback import Reviewing
 from rollout.policy import Policy, adapter_weights_digest, model_digest
@@ -34,7 +33,8 @@ from training.rounds.problems import held_out_problems, training_problems
 from training.rounds.promotion import promoted
 from training.rounds.strategy import ActorCritic, Strategy, strategy_of
 from training.rounds.traces import Pass, RoundTraces
-from training.rounds.work_units import Asking, Remembering, WorkUnits, how_asked
+from training.rounds.work_units import Asking, Remembering, StoredUnits, how_asked
+from training.workers.backend import Author, Workers
 
 
 class RunError(RunFailed):
@@ -61,7 +61,7 @@ class Line:
     run: Path
     arm: ArmConfig
     seed: int
-    judging: Judging
+    workers: Workers
     report: Callable[[Progress], None] = field(default=lambda _: None)
     reviewing: Reviewing = field(default=_no_reviews)
     pulse: Pulse = field(default=no_pulse)
@@ -138,10 +138,12 @@ def roll_out_and_judge(line: Line, number: int, adapter: Path | None) -> Path:
         problems = training_problems(line.config, line.seed, number)
         _refuse_leaks(problems, line.held_out)
         attempts, verdicts = map(OpenStore, opened)
+        author = Author(line.config, line.arm, adapter, derived_seed(line.seed, "rollout", number))
         traces = RoundTraces(
-            work_units(line, attempts, derived_seed(line.seed, "rollout", number), adapter),
+            stored_units(line, attempts, author),
             verdicts,
-            line.judging,
+            lambda wanted: line.workers.sample(author, wanted),
+            line.workers.judge,
             line.config.sampling.batch_size,
             lambda num: line.report(Progress(attempts=num)),
             line.pulse,
@@ -167,11 +169,12 @@ def _passes(line: Line, problems: Sequence[Problem], traces: RoundTraces) -> lis
     return [plain, hinted]
 
 
-def work_units(line: Line, store: OpenStore, seed: int, adapter: Path | None) -> WorkUnits:
-    """Return what samples for a round; the policy is loaded when something is missing."""
-    digests = PolicyDigests(line.base_digest, None if adapter is None else adapter_weights_digest(adapter))
-    asking = Asking(how_asked(line.config, line.arm), seed, digests, line.config.model.server is None)
-    return WorkUnits(store, line.strategy(adapter), asking, lambda: line.policy(adapter))
+def stored_units(line: Line, store: OpenStore, author: Author) -> StoredUnits:
+    """Return a round's attempts in their store, under names that say whose they are."""
+    weights = None if author.adapter is None else adapter_weights_digest(author.adapter)
+    digests = PolicyDigests(line.base_digest, weights)
+    asking = Asking(how_asked(line.config, line.arm), author.seed, digests, line.config.model.server is None)
+    return StoredUnits(store, asking)
 
 
 def _failed(line: Line, problems: Sequence[Problem], traces: Iterable[dict[str, Any]]) -> list[Problem]:
@@ -198,7 +201,7 @@ def curate(line: Line, number: int, traces: Path) -> None:
         return
     line.pulse(Beat("curating", "the dataset of the round"))
     derivation = derivation_of(line)
-    candidates = Candidates(traces, derivation, line.judging)
+    candidates = Candidates(traces, derivation, line.workers.judge)
     kept = select(candidates, line.arm.keep)
     if line.arm.match is not None:
         kept = subsample(kept, _num_kept_by(line, line.arm.match, number), seed=line.seed)
@@ -280,7 +283,7 @@ def evaluate(line: Line, folder: Path, adapter: Path | None, *, last: bool, firs
             policy,
             line.held_out,
             sampling,
-            line.judging,
+            line.workers.judge,
             Remembering(strategy, store, how, is_batched=line.config.model.server is None),
             seed=seed,
             batch_size=config.batch_size,

@@ -17,7 +17,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from critics.judge import JudgePool
 from critics.lifeline import die_with_parent
 from rollout.actor_critic.feedback import ReviewPool
 from training.configuration.run import ArmConfig, RunConfig
@@ -25,6 +24,8 @@ from training.configuration.section import ConfigError
 from training.records.store import write_json, write_text
 from training.rounds.heartbeat import Heartbeat, StageStalled, Watch
 from training.rounds.line import Line, Progress, RunError, base_path, evaluate_base, line_path, run_line
+from training.workers.backend import Workers
+from training.workers.choice import open_workers
 
 Report = Callable[[Progress], None]
 WATCH_S = 5.0
@@ -186,7 +187,7 @@ class _Worker:
     config: RunConfig
     out: Path
     messages: Any
-    judges: JudgePool
+    workers: Workers
     reviews: ReviewPool
 
 
@@ -204,9 +205,9 @@ def _start_worker(config: RunConfig, out: Path, messages: Any) -> None:
 
     if not torch.cuda.is_available():
         torch.set_num_threads(1)
-    worker = _Worker(config, out, messages, JudgePool(), ReviewPool(timeout_s=config.actor_critic.timeout_s))
+    worker = _Worker(config, out, messages, open_workers(config), ReviewPool(timeout_s=config.actor_critic.timeout_s))
     # A multiprocessing child joins its own children before `atexit` runs: judges left alive would hang it.
-    Finalize(None, worker.judges.stop, exitpriority=100)
+    Finalize(None, worker.workers.__exit__, exitpriority=100)
     Finalize(None, worker.reviews.stop, exitpriority=100)
     _worker.append(worker)
 
@@ -219,7 +220,7 @@ def _work(unit: Unit) -> None:
         worker.out,
         unit.arm,
         unit.seed,
-        worker.judges.judge,
+        worker.workers,
         worker.messages.put,
         worker.reviews,
         heartbeat.beat,

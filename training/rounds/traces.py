@@ -6,7 +6,7 @@ Each arrow can be interrupted and goes on where it was: nothing is sampled twice
 """
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,7 +17,8 @@ from critics.problem import Problem
 from rollout.traces import Sampling
 from training.records.store import OpenStore, write_records
 from training.rounds.heartbeat import Beat, Pulse
-from training.rounds.work_units import WorkUnits, batches, unit_name
+from training.rounds.work_units import StoredUnits, batches, unit_name
+from training.workers.backend import Batch
 
 Trace = dict[str, Any]
 Item = TypeVar("Item")
@@ -39,8 +40,10 @@ class Pass:
 class RoundTraces:
     """A round's attempts and verdicts while they are being made."""
 
-    work: WorkUnits
+    attempts: StoredUnits
     verdicts: OpenStore
+    sampling: Callable[[Sequence[Batch]], Iterator[tuple[Batch, list[Trace]]]]
+    """Attempts at batches, in any order: `Workers.sample` for the round's author."""
     judging: Judging
     batch_size: int
     report: Callable[[int], None]
@@ -49,13 +52,25 @@ class RoundTraces:
 
     def sample(self, asked: Pass) -> None:
         """Sample what the store lacks, batch by batch."""
-        num_done, num_all = 0, len(asked.problems)
-        for batch in batches(asked.problems, self.batch_size):
-            ids = batch[0].id if len(batch) == 1 else f"{batch[0].id} to {batch[-1].id}"
-            self.pulse(Beat("sampling", f"the policy to answer {ids}", num_done, num_all))
-            self.work.attempts(batch, asked.sampling, hinted=asked.hinted)
-            num_done += len(batch)
-            self.report(len(batch))
+        listed = batches(asked.problems, self.batch_size)
+        missing = [self.attempts.missing(batch, asked.sampling, hinted=asked.hinted) for batch in listed]
+        wanted = [Batch(problems, asked.sampling, asked.hinted) for problems in missing if problems]
+        num_all = len(asked.problems)
+        num_done = num_all - sum(len(batch.problems) for batch in wanted)
+        self.report(num_done)
+        left = {batch.problems[0].id: batch.name for batch in wanted}
+        self._tell(left, num_done, num_all)
+        for batch, records in self.sampling(wanted):
+            self.attempts.keep(records, batch.problems, asked.sampling, hinted=asked.hinted)
+            del left[batch.problems[0].id]
+            num_done += len(batch.problems)
+            self.report(len(batch.problems))
+            self._tell(left, num_done, num_all)
+
+    def _tell(self, left: Mapping[str, str], num_done: int, num_all: int) -> None:
+        if left:
+            waiting_for = f"the policy to answer {next(iter(left.values()))}"
+            self.pulse(Beat("sampling", waiting_for, num_done, num_all))
 
     def judge(self, asked: Pass) -> None:
         """Judge what has no verdict yet."""
@@ -77,7 +92,7 @@ class RoundTraces:
         """Yield the traces with their verdicts, by problem and sample."""
         for unit, batch in self._named(asked):
             verdicts = {record["id"]: record["judgement"] for record in self.verdicts.unit(unit)}
-            for trace in self.work.stored(batch, asked.sampling, hinted=asked.hinted):
+            for trace in self.attempts.stored(batch, asked.sampling, hinted=asked.hinted):
                 yield {**trace, "judgement": verdicts[trace["id"]]}
 
     def seal(self, path: Path, passes: Sequence[Pass]) -> None:
@@ -92,13 +107,13 @@ class RoundTraces:
             num_judged = self.verdicts.count(unit)
             if num_judged < len(batch) * asked.sampling.samples_per_problem:
                 done = {record["id"] for record in self.verdicts.unit(unit)}
-                stored = self.work.stored(batch, asked.sampling, hinted=asked.hinted)
+                stored = self.attempts.stored(batch, asked.sampling, hinted=asked.hinted)
                 yield from ((unit, trace) for trace in stored if trace["id"] not in done)
 
     def _named(self, asked: Pass) -> Iterator[tuple[str, Sequence[Problem]]]:
         """Yield the batches with the names under which their verdicts are stored."""
         for batch in batches(asked.problems, self.batch_size):
-            yield unit_name(batch, asked.sampling, self.work.asking, hinted=asked.hinted), batch
+            yield unit_name(batch, asked.sampling, self.attempts.asking, hinted=asked.hinted), batch
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

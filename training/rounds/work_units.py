@@ -38,9 +38,43 @@ class Asking:
     """Whether problems that are asked together are one unit."""
 
 
+@dataclass(frozen=True, slots=True)
+class StoredUnits:
+    """The attempts of one question in an open store, by the names of their units."""
+
+    store: OpenStore
+    asking: Asking
+
+    def missing(self, problems: Sequence[Problem], sampling: Sampling, *, hinted: bool = False) -> list[Problem]:
+        """Return the problems of the units that the store does not have whole."""
+        units = self._units(problems, sampling, hinted)
+        return [p for unit, group in units for p in group if not self._is_whole(unit, group, sampling)]
+
+    def keep(
+        self, records: Iterable[Record], problems: Sequence[Problem], sampling: Sampling, *, hinted: bool = False
+    ) -> None:
+        """Store attempts at these problems, which were asked together; on return they are on the disk."""
+        unit_of = {problem.id: unit for unit, group in self._units(problems, sampling, hinted) for problem in group}
+        self.store.append({"unit": unit_of[record["problem"]["id"]], **record} for record in records)
+
+    def stored(self, problems: Sequence[Problem], sampling: Sampling, *, hinted: bool = False) -> Iterator[Record]:
+        """Yield the attempts that the store holds, by problem and sample."""
+        for unit, group in self._units(problems, sampling, hinted):
+            order = {problem.id: place for place, problem in enumerate(group)}
+            yield from sorted(self.store.unit(unit), key=lambda r: (order[r["problem"]["id"]], r["sample"]))
+
+    def _is_whole(self, unit: str, group: Sequence[Problem], sampling: Sampling) -> bool:
+        return self.store.count(unit) == len(group) * sampling.samples_per_problem
+
+    def _units(self, problems: Sequence[Problem], sampling: Sampling, hinted: bool) -> list["Unit"]:
+        _refuse_twins(problems)
+        groups = [list(problems)] if self.asking.is_batched else [[problem] for problem in problems]
+        return [(unit_name(group, sampling, self.asking, hinted=hinted), group) for group in groups if group]
+
+
 @dataclass
 class WorkUnits:
-    """Attempts that are sampled once: into an open store, and from then on out of it."""
+    """Attempts that are sampled once, here: into an open store, and from then on out of it."""
 
     store: OpenStore
     strategy: Strategy
@@ -53,39 +87,29 @@ class WorkUnits:
         """Return the policy, loaded now if it was not yet."""
         return self.load()
 
+    @property
+    def units(self) -> StoredUnits:
+        """Return what the store has."""
+        return StoredUnits(self.store, self.asking)
+
     def attempts(self, problems: Sequence[Problem], sampling: Sampling, *, hinted: bool = False) -> Iterator[Record]:
         """Return the problems' attempts by problem and sample; what the store lacks is on the disk before the first.
 
         What a server wrote before it failed is stored before its error is raised.
         """
-        units = self._units(problems, sampling, hinted)
-        missing = [p for unit, group in units for p in group if not self._is_whole(unit, group, sampling)]
-        if missing:
-            self._sample(missing, units, sampling, hinted)
+        if missing := self.units.missing(problems, sampling, hinted=hinted):
+            fresh: list[Record] = []
+            try:
+                fresh.extend(
+                    self.strategy.attempts(self.policy, missing, sampling, seed=self.asking.seed, hinted=hinted)
+                )
+            finally:  # what a server wrote before it failed was paid for
+                self.units.keep(fresh, problems, sampling, hinted=hinted)
         return self.stored(problems, sampling, hinted=hinted)
 
     def stored(self, problems: Sequence[Problem], sampling: Sampling, *, hinted: bool = False) -> Iterator[Record]:
         """Yield the attempts that the store holds, by problem and sample."""
-        for unit, group in self._units(problems, sampling, hinted):
-            order = {problem.id: place for place, problem in enumerate(group)}
-            yield from sorted(self.store.unit(unit), key=lambda r: (order[r["problem"]["id"]], r["sample"]))
-
-    def _sample(self, missing: Sequence[Problem], units: Sequence["Unit"], sampling: Sampling, hinted: bool) -> None:
-        unit_of = {problem.id: unit for unit, group in units for problem in group}
-        fresh: list[Record] = []
-        try:
-            for record in self.strategy.attempts(self.policy, missing, sampling, seed=self.asking.seed, hinted=hinted):
-                fresh.append({"unit": unit_of[record["problem"]["id"]], **record})
-        finally:  # what a server wrote before it failed was paid for
-            self.store.append(fresh)
-
-    def _is_whole(self, unit: str, group: Sequence[Problem], sampling: Sampling) -> bool:
-        return self.store.count(unit) == len(group) * sampling.samples_per_problem
-
-    def _units(self, problems: Sequence[Problem], sampling: Sampling, hinted: bool) -> list["Unit"]:
-        _refuse_twins(problems)
-        groups = [list(problems)] if self.asking.is_batched else [[problem] for problem in problems]
-        return [(unit_name(group, sampling, self.asking, hinted=hinted), group) for group in groups if group]
+        return self.units.stored(problems, sampling, hinted=hinted)
 
 
 Unit = tuple[str, list[Problem]]
@@ -149,7 +173,7 @@ def how_asked(config: RunConfig, arm: ArmConfig) -> dict[str, Any]:
 
 _DECIDES_NO_ATTEMPT = (
     *("name", "problems", "held_out", "train_split", "arms", "seeds", "star", "sampling", "training", "promotion"),
-    *("evaluation", "jobs", "model"),
+    *("evaluation", "jobs", "workers", "model"),
 )
 """Sections of a configuration that say what is asked, or what becomes of it; the sampling is named by itself."""
 
