@@ -35,6 +35,10 @@ WithoutJail = Annotated[
         help="Interpret z3-python scripts although this machine cannot jail them. Only on a machine you can lose.",
     ),
 ]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--columns", metavar="PART=COLUMN,..", help="Which column is question, rationale, answer, .."),
+]
 Problems = Annotated[Path, typer.Option("--problems", help="Problems as JSON lines.", show_default=False)]
 
 
@@ -158,7 +162,7 @@ def recheck(
 
 @command
 def filter(  # noqa: A001
-    traces: Annotated[Path, typer.Argument(help="Attempts or traces as JSON lines.")],
+    traces: Annotated[Path, typer.Argument(help="Attempts or traces as JSON lines; with --columns, any table.")],
     keep: Annotated[str, typer.Option("--keep", help="naive, guided, strict or unfiltered.")],
     out: Out,
     verdicts: Annotated[Path | None, typer.Option("--verdicts", help="What `judge` wrote about them.")] = None,
@@ -169,11 +173,32 @@ def filter(  # noqa: A001
     held_out: Annotated[
         Path | None, typer.Option("--held-out", help="Problems that no relabelled trace may be about.")
     ] = None,
+    columns: Columns = None,
+    format_: Annotated[
+        str | None, typer.Option("--as", metavar="FORMAT", help="Of --columns: the format that texts are judged in.")
+    ] = None,
+    formalise: Annotated[
+        Path | None,
+        typer.Option("--formalise", metavar="CONFIG", help="Whose model writes free texts down in that format first."),
+    ] = None,
+    dataset: Annotated[
+        str, typer.Option("--dataset", help="Of --columns: whose language the contexts are in, e.g. prontoqa.")
+    ] = "rationales",
     jobs: Jobs = 1,
     timeout: Timeout = 10.0,
     as_json: Json = False,
 ) -> None:
-    """Keep the traces worth training on; what has no verdict yet is judged first."""
+    """Keep the traces worth training on; what has no verdict yet is judged first.
+
+    With --columns, of any table of rationales: JSON lines, JSON, Parquet, CSV, or owner/name:split of the Hub.
+    """
+    if columns or format_ or formalise:
+        from training.commands.rationales import Reading, filter_table, refuse_options
+
+        refuse_options(columns, format_, verdicts=verdicts, prune=prune, hindsight=hindsight, held_out=held_out)
+        reading = Reading(columns or [], format_ or "", dataset, formalise)
+        filter_table(traces, reading, keep, out, jobs, timeout, as_json)
+        return
     from training.commands.datasets import filter_file
 
     filter_file(

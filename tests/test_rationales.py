@@ -1,0 +1,228 @@
+"""Other people's rationales: tables of any kind in, what a critic certifies out, and every refusal with its reason."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from critics.judge import judge_record
+from critics.problem import read_problem
+from rollout.policy import ScriptedPolicy
+from rollout.prompt import problem_text
+from rollout.traces import Sampling
+from training.cli import app
+from training.exchange.columns import read_rationale
+from training.exchange.rationales import Formalising, Table, agreed, to_be_formalised, write_dataset
+
+CONTEXT = "Every jompus is a rompus. Stella is a jompus."
+GUIDED = """Formalized context: 1- [[axiom:(jompus 'x) -> (rompus 'x)]] 2- [[axiom:(jompus stella)]]
+Formalized goal: [[goal:(rompus stella)]]
+Reasoning: [[infer:(rompus stella)]]"""
+LUCKY = GUIDED.replace("[[infer:(rompus stella)]]", "It is so.")
+COLUMNS = "context=facts,question=ask,rationale=why,answer=gold,conclusion=said"
+ROWS = [
+    {"facts": CONTEXT, "ask": "Stella is a rompus.", "why": GUIDED, "gold": "True", "said": "true"},
+    {"facts": CONTEXT, "ask": "Stella is a rompus!", "why": LUCKY, "gold": "True", "said": "true"},
+    {"facts": CONTEXT, "ask": "Is Stella one?", "why": GUIDED, "gold": "False", "said": "true"},
+    {"facts": CONTEXT, "ask": "Is Stella a rompus?", "why": GUIDED, "gold": "perhaps", "said": "true"},
+    {"facts": CONTEXT, "ask": "Stella is a rompus.", "why": GUIDED, "gold": "True", "said": "true"},
+]
+REASONS = [
+    ("own/row-4", "answer_unreadable"),
+    ("own/2", "goal_not_reached"),
+    ("own/3", "wrong_answer"),
+    ("own/5", "text_twice"),
+]
+
+
+def certistar(*words: object) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def write(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
+    """Write a table as its name says."""
+    from datasets import Dataset
+
+    match path.suffix:
+        case ".jsonl":
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        case ".json":
+            path.write_text(json.dumps(list(rows)))
+        case ".csv":
+            Dataset.from_list(list(rows)).to_csv(path)  # type: ignore[arg-type]
+        case _:
+            Dataset.from_list(list(rows)).to_parquet(path)
+    return path
+
+
+def filtered(table: Path, *more: object, columns: str = COLUMNS, format_: str = "guided") -> Result:
+    words = ("--columns", columns, "--as", format_, "--keep", "strict", "--out", table.parent / "kept")
+    return certistar("filter", table, *words, *more)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json", "csv", "parquet"])
+def test_a_table_is_filtered_with_a_reason_for_each_row_that_is_not_kept(ending: str, tmp_path: Path) -> None:
+    result = filtered(write(tmp_path / f"own.{ending}", ROWS), "--json")
+    assert result.exit_code == 0, result.output
+    summary = json.loads(result.stdout)
+    assert (summary["rows"], summary["certified"], summary["lucky"], summary["kept"]) == (5, 2, 1, 1)
+    kept = tmp_path / "kept"
+    (example,) = lines(kept / "examples.jsonl")
+    assert example["completion"] == f"{GUIDED}\nAnswer: true"
+    assert example["formalisation"] == "trusted"
+    (certified,) = lines(kept / "certificates.jsonl")
+    assert certified["judgement"]["certificate"]["digest"] == example["certificate"]
+    assert [(row["id"], row["reason"]) for row in lines(kept / "rejected.jsonl")] == REASONS
+    assert json.loads((kept / "summary.json").read_text()) == summary
+    assert certistar("recheck", kept / "certificates.jsonl").exit_code == 0
+
+
+def test_people_are_shown_what_was_not_certified_and_why(tmp_path: Path) -> None:
+    said = filtered(write(tmp_path / "own.jsonl", ROWS)).stderr
+    for word in ("goal_not_reached", "wrong_answer", "answer_unreadable", "own/2"):
+        assert word in said
+
+
+@pytest.mark.parametrize(
+    ("columns", "format_", "expected"),
+    [
+        ("question=ask,rational=why", "guided", "did you mean 'rationale'"),
+        ("question=aks,rationale=why", "guided", "did you mean 'ask'"),
+        ("question=ask", "guided", "rationale=NAME"),
+        ("question", "guided", "PART=COLUMN"),
+        (COLUMNS, "guide", "--as 'guide'"),
+    ],
+)
+def test_a_wrong_column_map_is_refused_with_a_suggestion(
+    columns: str, format_: str, expected: str, tmp_path: Path
+) -> None:
+    result = filtered(write(tmp_path / "own.jsonl", ROWS), columns=columns, format_=format_)
+    assert result.exit_code == 2
+    assert expected in result.stderr
+    assert not (tmp_path / "kept").exists()
+
+
+def test_options_for_tables_and_for_traces_are_not_mixed(tmp_path: Path) -> None:
+    table = write(tmp_path / "own.jsonl", ROWS)
+    assert "--prune" in filtered(table, "--prune").stderr
+    result = certistar("filter", table, "--as", "guided", "--keep", "strict", "--out", tmp_path / "kept")
+    assert (result.exit_code, "--columns" in result.stderr) == (2, True)
+
+
+def test_a_data_set_that_the_hub_does_not_give_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    words = ("filter", "nobody/nothing:test", "--columns", COLUMNS, "--as", "cot", "--keep", "naive")
+    command = [sys.executable, "-m", "training", *words, "--out", str(tmp_path / "kept")]
+    root = Path(__file__).parents[1]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("certistar: nobody/nothing: ")
+    assert "without a network, name a file" in last
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ({"why": "It is.\nAnswer: false", "said": "true"}, "two_answers"),
+        ({"why": "It is.", "said": "maybe"}, "conclusion_unreadable"),
+        ({"why": " ", "said": "true"}, "no_rationale"),
+        ({"why": "It is.", "said": "A", "choices": "A or B"}, "options_unreadable"),
+        ({"why": "It is.", "said": "C", "choices": ["yes", "no"], "gold": "C"}, "answer_unreadable"),
+    ],
+)
+def test_a_row_that_cannot_be_read_says_why(row: dict[str, Any], reason: str) -> None:
+    from training.exchange.columns import RowError
+
+    columns = {"question": "ask", "rationale": "why", "conclusion": "said", "options": "choices", "answer": "gold"}
+    with pytest.raises(RowError) as found:
+        read_rationale({"ask": "Is it?", **row}, columns, number=1, name="t", dataset="own")
+    assert found.value.reason == reason
+
+
+def test_options_and_letters_are_read_as_tables_have_them() -> None:
+    columns = {"question": "ask", "rationale": "why", "options": "choices", "answer": "gold"}
+    for choices in (["Ann", "Ben"], '["Ann", "Ben"]', {"label": ["A", "B"], "text": ["Ann", "Ben"]}):
+        for gold in ("B", "(B)", "Ben"):
+            row = {"ask": "Who?", "why": "He did.\nAnswer: Ben", "choices": choices, "gold": gold}
+            found = read_rationale(row, columns, number=1, name="t", dataset="own").problem
+            assert (found.options, found.answer) == (("Ann", "Ben"), "B")
+
+
+def free_texts(*texts: str) -> Table:
+    rows = [{"facts": CONTEXT, "ask": "Stella is a rompus.", "why": text} for text in texts]
+    columns = {"context": "facts", "question": "ask", "rationale": "why"}
+    return Table([read_rationale(r, columns, number=i, name="t", dataset="own") for i, r in enumerate(rows)], [])
+
+
+def formalised(table: Table, versions: Sequence[str]) -> list[dict[str, Any]]:
+    problems = to_be_formalised(table.rationales)
+    policy = ScriptedPolicy(list(versions))
+    attempts = list(Formalising("guided").attempts(policy, problems, Sampling("free"), seed=0))
+    assert all(attempt["problem"]["meta"]["rationale"] in attempt["prompt"] for attempt in attempts)
+    return [agreed({**attempt, "judgement": judge_record(attempt)}) for attempt in attempts]
+
+
+def test_a_formal_version_vouches_for_a_text_that_answers_alike(tmp_path: Path) -> None:
+    table = free_texts(
+        "She is a jompus, so a rompus.\nAnswer: true", "Jompuses are.\nAnswer: false", "Yes.", "So.\nAnswer: true"
+    )
+    proof = f"{GUIDED}\nAnswer: true"
+    traces = formalised(table, [proof, proof, proof, f"{LUCKY}\nAnswer: true"])
+    found = [(t["judgement"]["verdict"], t["judgement"]["reason"]) for t in traces]
+    assert found == [
+        ("certified", "proved"),
+        ("unproved", "text_answers_otherwise"),
+        ("unproved", "no_answer"),
+        ("unproved", "goal_not_reached"),
+    ]
+    write_dataset(traces, table, "strict", tmp_path / "kept", {"as": "guided"})
+    (example,) = lines(tmp_path / "kept" / "examples.jsonl")
+    assert example["completion"] == "She is a jompus, so a rompus.\nAnswer: true"
+    assert example["prompt"] == problem_text(read_problem(traces[0]["problem"]))
+    assert example["formalisation"] == "trusted"
+    assert certistar("recheck", tmp_path / "kept" / "certificates.jsonl").exit_code == 0
+
+
+def test_a_text_that_claims_two_answers_is_not_certified() -> None:
+    table = free_texts("The answer is false.\nStill:\nAnswer: true")
+    (trace,) = formalised(table, [f"{GUIDED}\nAnswer: true"])
+    assert trace["judgement"]["verdict"] == "unproved"
+    assert trace["judgement"]["certificate"] is None
+
+
+def test_a_configured_policy_is_asked_once_for_each_text(tiny_model: Path, tmp_path: Path) -> None:
+    config = tmp_path / "tiny.yaml"
+    config.write_text(f"name: tiny\nmodel: {{name: {tiny_model}}}\nsampling: {{max_new_tokens: 8}}\n")
+    result = filtered(write(tmp_path / "own.jsonl", ROWS[:2]), "--formalise", config, "--json")
+    assert result.exit_code == 0, result.output
+    summary = json.loads(result.stdout)
+    assert (summary["sampled"], summary["certified"], summary["examples"]) == (2, 0, 0)
+    assert set(summary["formalised_by"]) == {"base", "adapter"}
+    assert not list(tmp_path.glob(".kept*"))
+
+
+def test_trl_trains_a_step_on_what_was_kept_without_conversion(tiny_model: Path, tmp_path: Path) -> None:
+    from datasets import load_dataset
+
+    trl = pytest.importorskip("trl")
+    rows = [{**ROWS[0], "ask": f"Stella is a rompus{mark}"} for mark in (".", "!", "?")]
+    assert filtered(write(tmp_path / "own.jsonl", rows)).exit_code == 0
+    data = load_dataset(str(tmp_path / "kept"), split="train", cache_dir=str(tmp_path / "cache"))
+    arguments = trl.SFTConfig(
+        output_dir=str(tmp_path / "out"), max_steps=1, use_cpu=True, bf16=False, report_to=[], save_strategy="no"
+    )
+    trainer = trl.SFTTrainer(str(tiny_model), args=arguments, train_dataset=data)
+    learnt = [label for label in trainer.train_dataset[0]["labels"] if label != -100]
+    assert trainer.processing_class.decode(learnt).startswith("Formalized context:")
+    assert trainer.train().training_loss > 0

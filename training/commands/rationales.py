@@ -1,0 +1,125 @@
+"""`filter --columns`: somebody's table of rationales in, a folder that can be trained on out."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError
+from critics.problem import FORMATS
+from rollout.formalisation import FORMATS as FORMALISED
+from training.commands.messages import print_counts
+from training.commands.verdicts import judged
+from training.curation.filters import KEEPS, is_certified
+from training.exchange.columns import check_columns, read_columns
+from training.exchange.rationales import (
+    Formalising,
+    Table,
+    agreed,
+    as_they_stand,
+    read_table,
+    to_be_formalised,
+    write_dataset,
+)
+from training.exchange.tables import read_rows, stem
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a table is read, and by which critic it is judged."""
+
+    columns: list[str]
+    format: str
+    dataset: str = "rationales"
+    formalise: Path | None = None
+    """The configuration of the policy that writes the texts down formally; None: they stand in the format already."""
+
+
+def filter_table(
+    source: Path, reading: Reading, keep: str, out: Path, jobs: int, timeout_s: float, as_json: bool
+) -> None:
+    """Judge a table's rationales and write what is kept; say what was certified, what not, and why."""
+    _check(reading, keep)
+    columns = read_columns(reading.columns)
+    rows = read_rows(source)
+    check_columns(columns, rows[0], source)
+    table = read_table(rows, columns, name=stem(source), dataset=reading.dataset)
+    about: Record = {"as": reading.format}
+    if reading.formalise is None:
+        attempts = as_they_stand(table.rationales, reading.format)
+    else:
+        attempts = formal_versions(table, reading, reading.formalise, out)
+        about["formalised_by"] = attempts[0]["policy"]
+    verdicts = judged(attempts, jobs, timeout_s)
+    traces = [{**a, "judgement": v} for a, v in zip(attempts, verdicts, strict=True)]
+    if reading.formalise is not None:
+        traces = [agreed(trace) for trace in traces]
+    summary = write_dataset(traces, table, keep, out, about)  # type: ignore[arg-type]
+    _opened(out).unlink(missing_ok=True)
+    if not as_json:
+        _show(traces, table)
+    shown = {key: summary[key] for key in ("rows", "right", "certified", "lucky", "kept")}
+    print_counts(summary if as_json else shown, as_json)
+
+
+def refuse_options(columns: list[str] | None, format_: str | None, **others: Any) -> None:
+    """Raise `InputError` where options for tables and for traces are mixed, or one of the two for tables is missing."""
+    if not columns:
+        raise InputError("--as and --formalise are for tables; say by --columns which column is what")
+    if not format_:
+        raise InputError(f"--columns needs --as, the format that the texts are judged in: one of {', '.join(FORMATS)}")
+    for name, value in others.items():
+        if value:
+            raise InputError(f"--{name.replace('_', '-')} is for traces; leave it out beside --columns")
+
+
+def _check(reading: Reading, keep: str) -> None:
+    if keep not in KEEPS:
+        raise InputError(f"--keep {keep!r}: must be one of {', '.join(KEEPS)}")
+    known = FORMATS if reading.formalise is None else FORMALISED
+    if reading.format not in known:
+        raise InputError(f"--as {reading.format!r}: must be one of {', '.join(known)}")
+    if reading.formalise is not None and keep != "strict":
+        raise InputError("--formalise needs --keep strict, because a formal version is there to be proved")
+
+
+def formal_versions(table: Table, reading: Reading, config_path: Path, out: Path) -> list[Record]:
+    """Return a policy's formal version of each text; what an earlier, interrupted call wrote is kept."""
+    from training.configuration.run import load_run
+    from training.console import tracked
+    from training.records.store import OpenStore
+    from training.rounds.policy import quiet_policy
+    from training.rounds.work_units import Asking, WorkUnits, batches, how_asked
+
+    config = load_run(config_path)
+    arm = config.arms[0]
+    policy = quiet_policy(config, arm, None)
+    decoding = arm.decoding if reading.format == "guided" else "free"
+    sampling = config.sampling.sampling(decoding, samples=1)
+    how = {**how_asked(config, arm), "formalise": reading.format}
+    asking = Asking(how, config.seeds[0], policy.digests, config.model.server is None)
+    work = WorkUnits(OpenStore(_opened(out)), Formalising(reading.format), asking, lambda: policy)
+    listed = list(batches(to_be_formalised(table.rationales), config.sampling.batch_size))
+    shown = tracked(listed, total=len(listed), what=f"formalising, {config.sampling.batch_size} texts at a time")
+    return [trace for batch in shown for trace in work.attempts(batch, sampling)]
+
+
+def _opened(out: Path) -> Path:
+    return out.with_name(f".{out.name}.open")
+
+
+def _show(traces: list[Record], table: Table) -> None:
+    """Print a row for each verdict and reason, most frequent first, with one id to look at."""
+    from rich.console import Console
+    from rich.table import Table as Shown
+
+    counts = Counter((t["judgement"]["verdict"], "" if is_certified(t) else t["judgement"]["reason"]) for t in traces)
+    counts.update(("unreadable", row["reason"]) for row in table.unreadable)
+    first = {(t["judgement"]["verdict"], t["judgement"]["reason"]): t["id"] for t in reversed(traces)}
+    first |= {("unreadable", row["reason"]): row["id"] for row in reversed(table.unreadable)}
+    shown = Shown("verdict", "reason", "rows", "such as")
+    for (verdict, reason), num in counts.most_common():
+        shown.add_row(verdict, reason, str(num), first.get((verdict, reason or "proved"), ""))
+    Console(stderr=True).print(shown)

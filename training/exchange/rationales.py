@@ -1,0 +1,156 @@
+"""Other people's rationales: a table in; what is certified of it, what is not and why, and a dataset out.
+
+    rows -> problems with texts -> attempts (as they stand, or written down formally by a policy) -> verdicts -> dataset
+
+A formal version vouches for its text only as far as both answer alike: a text that answers otherwise is not certified,
+however good the proof of its formal version is.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+from critics.blocks import answers_early, final_answer
+from critics.errors import InputError
+from critics.problem import Problem, read_problem
+from rollout.formalisation import RATIONALE, Formaliser
+from rollout.policy import ChatPolicy, Policy
+from rollout.prompt import PromptStyle, text
+from rollout.traces import Sampling
+from training.curation.filters import Keep, funnel, kept, select
+from training.exchange.cards import certified_dataset_card
+from training.exchange.columns import Rationale, RowError, read_rationale
+from training.records.store import write_json, write_records, write_text
+from training.rounds.strategy import SingleAttempt, completion_example
+
+Record = dict[str, Any]
+CERTIFICATES = "certificates.jsonl"
+"""What was judged of each kept example, with its certificate: `certistar recheck` reads it."""
+REJECTED = "rejected.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table read: texts about problems, and the rows that could not be read."""
+
+    rationales: list[Rationale]
+    unreadable: list[Record]
+
+
+@dataclass(frozen=True, slots=True)
+class Formalising(SingleAttempt):
+    """Asks a policy for the formal version of the text that each problem's `meta` holds."""
+
+    def attempts(
+        self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
+    ) -> Iterator[Record]:
+        """Yield one attempt after the other."""
+        writer = Formaliser(cast("ChatPolicy", policy), self.format)
+        yield from SingleAttempt.attempts(self, writer, problems, sampling, seed=seed, hinted=hinted)
+
+
+def read_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], *, name: str, dataset: str) -> Table:
+    """Read all rows; raises `InputError` where not one can be read, since then the column map is wrong."""
+    found: dict[str, Rationale] = {}
+    unreadable: list[Record] = []
+    for number, row in enumerate(rows, 1):
+        try:
+            rationale = read_rationale(row, columns, number=number, name=name, dataset=dataset)
+            if rationale.problem.id in found:
+                raise RowError("id_twice", f"the id {rationale.problem.id!r} is another row's already")
+            found[rationale.problem.id] = rationale
+        except RowError as error:
+            unreadable.append({"id": f"{name}/row-{number}", "reason": error.reason, "feedback": str(error)})
+    if not found:
+        raise InputError(f"no row can be read: row 1: {unreadable[0]['feedback']}; look at --columns")
+    return Table(list(found.values()), unreadable)
+
+
+def as_they_stand(rationales: Iterable[Rationale], format_: str) -> list[Record]:
+    """Return the texts as attempts of a format."""
+    return [
+        {"id": r.problem.id, "problem": r.problem.record(), "format": format_, "completion": r.text} for r in rationales
+    ]
+
+
+def to_be_formalised(rationales: Iterable[Rationale]) -> list[Problem]:
+    """Return the problems with their texts in `meta`, where a formaliser finds them."""
+    return [replace(r.problem, meta={**r.problem.meta, RATIONALE: r.text}) for r in rationales]
+
+
+def agreed(trace: Record) -> Record:
+    """Return the judged trace of a formal version, not certified where its text answers otherwise, or twice."""
+    problem, verdict = read_problem(trace["problem"]), trace["judgement"]
+    said = str(problem.meta[RATIONALE])
+    own = final_answer(said, problem)
+    if verdict["verdict"] != "certified":
+        return trace
+    if own is None:
+        return _not_certified(trace, "no_answer", own, "the text has no answer of its own")
+    if own != verdict["answer"] or answers_early(said, problem):
+        # Attack: have a policy prove the gold answer beside a text that argues for another one.
+        return _not_certified(trace, "text_answers_otherwise", own, f"its formal version answers {verdict['answer']}")
+    return trace
+
+
+def _not_certified(trace: Record, reason: str, answer: str | None, feedback: str) -> Record:
+    lowered = {"verdict": "unproved", "reason": reason, "answer": answer, "feedback": feedback, "certificate": None}
+    return {**trace, "judgement": {**trace["judgement"], **lowered}}
+
+
+def learnt_text(trace: Record) -> str:
+    """Return what is trained on: the text itself, whatever formal version vouches for it."""
+    return str((trace["problem"].get("meta") or {}).get(RATIONALE) or trace["completion"])
+
+
+def write_dataset(traces: Sequence[Record], table: Table, keep: Keep, out: Path, about: Record) -> Record:
+    """Write the dataset folder, summary.json last, and return the summary."""
+    by_id = {trace["id"]: trace for trace in traces}
+    chosen = [by_id[t["id"]] for t in select(({**t, "completion": learnt_text(t)} for t in traces), keep)]
+    examples = [rationale_example(trace) for trace in chosen]
+    write_records(out / "examples.jsonl", examples)
+    write_records(out / CERTIFICATES, (slim(trace) for trace in chosen), checksum=True)
+    write_records(out / REJECTED, [*table.unreadable, *_rejections(traces, {t["id"] for t in chosen}, keep)])
+    summary = {
+        "rows": len(table.rationales) + len(table.unreadable),
+        "unreadable": dict(sorted(Counter(row["reason"] for row in table.unreadable).items())),
+        **funnel(traces, len(chosen)),
+        "examples": len(examples),
+        "keep": keep,
+        **about,
+    }
+    write_text(out / "README.md", certified_dataset_card(out.name, summary))
+    write_json(out / "summary.json", summary)
+    return summary
+
+
+def rationale_example(trace: Record) -> Record:
+    """Return a line that TRL trains on as it is; `formalisation` says on whose word the certificate is about it."""
+    problem = read_problem(trace["problem"])
+    formalised = RATIONALE in problem.meta
+    certificate = trace["judgement"].get("certificate")
+    plain = {**trace, "completion": learnt_text(trace), "completion_ids": [], "prompt": text(problem, PromptStyle())}
+    word = None if certificate is None else "trusted" if formalised else certificate.get("formalisation")
+    return {**completion_example(plain), "formalisation": word}
+
+
+def slim(trace: Record) -> Record:
+    """Return the attempt and its verdict, without token ids and how it was sampled."""
+    kept = ("id", "problem", "format", "completion", "messages", "judgement", "policy")
+    return {key: trace[key] for key in kept if key in trace}
+
+
+def _rejections(traces: Iterable[Record], chosen: set[str], keep: Keep) -> Iterator[Record]:
+    for trace in traces:
+        if trace["id"] not in chosen:
+            told = {key: trace["judgement"].get(key) for key in ("verdict", "reason", "answer", "feedback")}
+            yield {"id": trace["id"], **told, "reason": _why_not_kept(trace, keep)}
+
+
+def _why_not_kept(trace: Record, keep: Keep) -> str:
+    if kept(trace, keep):
+        return "text_twice"
+    certified = trace["judgement"]["verdict"] == "certified"
+    return "cut_off" if certified and trace.get("finished") is False else trace["judgement"]["reason"]
