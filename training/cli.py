@@ -84,6 +84,10 @@ def run(
     out: Annotated[Path | None, typer.Option("--out")] = None,
     overrides: Overrides = None,
     dry: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and what it needs of this machine.")] = False,
+    mirror: Annotated[
+        str | None,
+        typer.Option("--mirror", metavar="URL", help="Copy the run to s3://.. or gs://.., and go on from it."),
+    ] = None,
 ) -> None:
     """Run rounds of one arm or of a comparison; the same command again goes on after a crash."""
     from training.console import print_plan, run_with_progress
@@ -91,7 +95,7 @@ def run(
     if dry:
         print_plan(config, overrides)
         return
-    run_with_progress(config, out, overrides)
+    run_with_progress(config, out, overrides, mirror=mirror)
 
 
 @command

@@ -22,7 +22,9 @@ def print_plan(config_path: Path, overrides: list[str] | None) -> None:
         print(line)
 
 
-def run_with_progress(config_path: Path, out: Path | None, overrides: list[str] | None) -> None:
+def run_with_progress(
+    config_path: Path, out: Path | None, overrides: list[str] | None, *, mirror: str | None = None
+) -> None:
     """Run a configuration with a progress bar; end with the table, the verdict and the report's path."""
     from rich.console import Console
 
@@ -47,7 +49,7 @@ def run_with_progress(config_path: Path, out: Path | None, overrides: list[str] 
                 progress.console.print(event.message, highlight=False)
             progress.advance(task, event.attempts)
 
-        run(config, folder, report)
+        run(config, folder, report, mirror=mirror)
         progress.update(task, completed=num_attempts(config))
     summary = summarise(folder)
     console.print(table(summary))

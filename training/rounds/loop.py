@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -21,6 +21,7 @@ from critics.lifeline import die_with_parent
 from rollout.actor_critic.feedback import ReviewPool
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.section import ConfigError
+from training.finetuning.adapter_files import MANIFEST
 from training.records.store import write_json, write_text
 from training.rounds.heartbeat import Heartbeat, StageStalled, Watch
 from training.rounds.line import Line, Progress, RunError, base_path, evaluate_base, line_path, run_line
@@ -28,6 +29,8 @@ from training.workers.backend import Workers
 from training.workers.choice import open_workers
 
 Report = Callable[[Progress], None]
+LAST_FILES = {"dataset": "summary.json", "adapter": MANIFEST}
+"""The last file of each folder that a stage writes."""
 WATCH_S = 5.0
 """How often the heartbeats of the workers are looked at."""
 
@@ -45,18 +48,30 @@ class Unit:
         return f"{self.arm.name}, seed {self.seed}" if self.kind == "line" else f"base model, seed {self.seed}"
 
 
-def run(config: RunConfig, out: Path, report: Report = lambda _: None) -> None:
-    """Do everything that is missing in `out`, then write report.json and report.html."""
+def run(config: RunConfig, out: Path, report: Report = lambda _: None, *, mirror: str | None = None) -> None:
+    """Do everything that is missing in `out`, then write report.json and report.html; `mirror`: a URL to copy it to."""
     if config.model.server is not None:
         raise ConfigError(
             "model.server: a run samples each round from the adapter before it, which no server is told of; "
             "use rollout, filter, train and evaluate one after another, or take model.server out"
         )
-    with locked(out):
+    with locked(out), _mirrored(out, mirror, report):
         lines = _lines(config)
         _claim(config, out)
         write_json(out / "lines.json", lines)
         _run_units(config, out, _units(config), report)
+        _write_report(out)
+
+
+def _mirrored(out: Path, url: str | None, report: Report) -> AbstractContextManager[None]:
+    if url is None:
+        return nullcontext()
+    from training.records.mirror import Mirror, mirrored
+
+    return mirrored(Mirror(out, url, LAST_FILES), lambda message: report(Progress(message=message)))
+
+
+def _write_report(out: Path) -> None:
     from training.reporting.comparison import write_report
 
     write_report(out)
