@@ -16,7 +16,8 @@ from training.records.store import is_stored, read_records, write_text
 from training.reporting.figures import funnel_panels, rate_panels, retry_panels, styles
 from training.reporting.retries import failure_rows, feedback_rows, retry_rows
 
-TEMPLATE = Path(__file__).with_name("report.html.jinja")
+PAGE = Path(__file__).with_name("page")
+"""Templates, one for each section, with the style that they share; `report.html.jinja` puts them together."""
 LONGEST_TEXT = 6_000
 """Characters of one text shown: a model that never stops must not make a page that never ends."""
 NUM_EXAMPLES = 3
@@ -42,12 +43,14 @@ def render(summary: Mapping[str, Any], traces: Examples, out: Path, headlines: S
 
     `headlines` are the sentences that open the page, the most important first.
     """
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     environment.filters |= {"percent": percent, "points": points, "p_value": p_value}
-    page = environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
+    page = environment.get_template("report.html.jinja").render(
         summary=summary,
         name=summary["provenance"].get("name") or "A run",
         headlines=headlines,
