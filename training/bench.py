@@ -11,6 +11,7 @@ from typing import Any
 
 from critics.errors import InputError
 from training.benches.asp import asp
+from training.benches.capacity import capacity
 from training.benches.decoding import decoding
 from training.benches.equivalence import equivalence
 from training.benches.kernel import kernel
@@ -55,6 +56,7 @@ def provenance(repeats: int) -> dict[str, Any]:
 
 BENCHES: dict[str, Callable[[int], list[Row]]] = {
     "asp": asp,
+    "capacity": capacity,
     "decoding": decoding,
     "equivalence": equivalence,
     "kernel": kernel,
