@@ -58,10 +58,9 @@ def test_a_rollout_is_written_in_problem_order(config, dataset, tmp_path):
     assert all(t["sampling"]["temperature"] == 1.0 and t["policy"]["base"] for t in traces)
 
 
-@pytest.mark.parametrize("nproc", [1, 2])
-def test_training_launches_as_many_processes_as_asked(config, dataset, tmp_path, nproc):
+def test_training_launches_as_many_processes_as_asked(config, dataset, tmp_path):
     out = tmp_path / "adapter"
-    done = certistar("train", config, "--data", dataset / "kept", "--out", out, "--nproc", nproc)
+    done = certistar("train", config, "--data", dataset / "kept", "--out", out, "--nproc", 2)
     assert done.returncode == 0, done.stderr
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["examples"] == 8

@@ -58,13 +58,14 @@ def record(seed: int) -> tuple[str, str | None, set[bool]]:
     return verdict["verdict"], verdict["answer"], truth(premises, statement)
 
 
-def test_nothing_certified_is_wrong_and_much_is_certified():
+@pytest.mark.parametrize(("num", "least"), [(24, 4), pytest.param(60, 10, marks=pytest.mark.slow)])
+def test_nothing_certified_is_wrong_and_much_is_certified(num, least):
     said = {frozenset({True}): "true", frozenset({False}): "false", frozenset({True, False}): "unknown"}
     certified = 0
-    for seed in range(60):
+    for seed in range(num):
         verdict, answer, values = record(seed)
         assert verdict != "error"
         if verdict == "certified":
             certified += 1
             assert answer == said.get(frozenset(values)), seed
-    assert certified >= 10
+    assert certified >= least

@@ -5,6 +5,7 @@ from pathlib import Path
 from training.commands.messages import say
 from training.configuration.run import load_run
 from training.configuration.section import ConfigError
+from training.finetuning.example_files import examples_path
 from training.logs import quieten
 
 
@@ -20,13 +21,14 @@ def train_files(
     rendezvous: str = "",
 ) -> None:
     """Fine-tune on a dataset folder."""
+    config = load_run(config_path, overrides)
+    examples_path(data)
+    if nproc != "auto" and not (nproc.isdigit() and int(nproc) > 0):
+        raise ConfigError(f"--nproc {nproc!r}: write a number from 1, or auto")
     from rollout.policy import model_digest
     from training.finetuning.stage import FineTuning, fine_tune
     from training.rounds.line import num_training_processes
 
-    config = load_run(config_path, overrides)
-    if nproc != "auto" and not (nproc.isdigit() and int(nproc) > 0):
-        raise ConfigError(f"--nproc {nproc!r}: write a number from 1, or auto")
     quieten()
     job = FineTuning(
         model=config.model,

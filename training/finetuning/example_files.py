@@ -17,11 +17,17 @@ Examples: TypeAlias = list[Example] | list[MaskedExample]
 """Of one kind: completions of prompts, or dialogs with a mask."""
 
 
-def read_examples(data: Path, model: ModelConfig, tokenizer: Any, *, max_tokens: int) -> Examples:
-    """Read a dataset folder's examples and check each; raises `ExampleError` or `StoreError`."""
+def examples_path(data: Path) -> Path:
+    """Return where a dataset folder holds its examples; raises `ExampleError` where there are none."""
     path = data / "examples.jsonl"
     if not path.exists():
         raise ExampleError(f"{path} does not exist; `certistar filter` makes such a folder")
+    return path
+
+
+def read_examples(data: Path, model: ModelConfig, tokenizer: Any, *, max_tokens: int) -> Examples:
+    """Read a dataset folder's examples and check each; raises `ExampleError` or `StoreError`."""
+    path = examples_path(data)
     records = list(read_records(path))
     if not records:
         raise ExampleError(f"{path}: there is no example to train on")
