@@ -35,6 +35,8 @@ WithoutJail = Annotated[
         help="Interpret z3-python scripts although this machine cannot jail them. Only on a machine you can lose.",
     ),
 ]
+OfArm = Annotated[str | None, typer.Option("--arm", help="Of a run: which arm; the first strict one, if none.")]
+OfSeed = Annotated[int | None, typer.Option("--seed", help="Of a run: which seed; the first, if none.")]
 Columns = Annotated[
     list[str] | None,
     typer.Option("--columns", metavar="PART=COLUMN,..", help="Which column is question, rationale, answer, .."),
@@ -289,6 +291,51 @@ def pack(
     from training.commands.packing import pack_run
 
     pack_run(run_folder, as_json)
+
+
+@command
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="DATASET|RUN", help="A dataset folder, a round or a run.")],
+    to: Annotated[str, typer.Option("--to", help="messages, prompt-completion, sharegpt, atif or parquet.")],
+    out: Out,
+    arm: OfArm = None,
+    seed: OfSeed = None,
+    as_json: Json = False,
+) -> None:
+    """Write a dataset in the shape that another trainer reads; rows keep their id and certificate."""
+    from training.commands.sharing import export_dataset
+
+    export_dataset(folder, to, out, arm, seed, as_json)
+
+
+@command
+def push(
+    folder: Annotated[Path, typer.Argument(metavar="RUN|ADAPTER|DATASET", help="What to give away.")],
+    to: Annotated[str, typer.Argument(metavar="REPO|file:///FOLDER", help="owner/name of the Hub, or a folder.")],
+    private: Annotated[bool, typer.Option("--private", help="Make new repositories private.")] = False,
+    arm: OfArm = None,
+    seed: OfSeed = None,
+    as_json: Json = False,
+) -> None:
+    """Push an adapter and the dataset behind it, with certificates and cards, to the Hub or a folder."""
+    from training.commands.sharing import push as send
+
+    send(folder, to, private, arm, seed, as_json)
+
+
+@command
+def pull(
+    source: Annotated[str, typer.Argument(metavar="REPO|FOLDER", help="What `push` wrote.")],
+    out: Out,
+    jobs: Jobs = 1,
+    timeout: Timeout = 10.0,
+    as_json: Json = False,
+) -> None:
+    """Pull an adapter or a dataset and recheck all of it; exit status 1, and nothing kept, if any is rejected."""
+    from training.commands.sharing import pull as fetch
+
+    if fetch(source, out, jobs, timeout, as_json):
+        raise typer.Exit(1)
 
 
 @command

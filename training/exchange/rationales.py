@@ -19,7 +19,7 @@ from rollout.formalisation import RATIONALE, Formaliser
 from rollout.policy import ChatPolicy, Policy
 from rollout.prompt import PromptStyle, text
 from rollout.traces import Sampling
-from training.curation.filters import Keep, funnel, kept, select
+from training.curation.filters import Keep, funnel, is_certified, kept, select
 from training.exchange.cards import certified_dataset_card
 from training.exchange.columns import Rationale, RowError, read_rationale
 from training.records.store import write_json, write_records, write_text
@@ -27,7 +27,7 @@ from training.rounds.strategy import SingleAttempt, completion_example
 
 Record = dict[str, Any]
 CERTIFICATES = "certificates.jsonl"
-"""What was judged of each kept example, with its certificate: `certistar recheck` reads it."""
+"""The certified attempts among those kept, with their certificates: `certistar recheck` reads it."""
 REJECTED = "rejected.jsonl"
 
 
@@ -111,7 +111,7 @@ def write_dataset(traces: Sequence[Record], table: Table, keep: Keep, out: Path,
     chosen = [by_id[t["id"]] for t in select(({**t, "completion": learnt_text(t)} for t in traces), keep)]
     examples = [rationale_example(trace) for trace in chosen]
     write_records(out / "examples.jsonl", examples)
-    write_records(out / CERTIFICATES, (slim(trace) for trace in chosen), checksum=True)
+    write_records(out / CERTIFICATES, (slim(trace) for trace in chosen if is_certified(trace)), checksum=True)
     write_records(out / REJECTED, [*table.unreadable, *_rejections(traces, {t["id"] for t in chosen}, keep)])
     summary = {
         "rows": len(table.rationales) + len(table.unreadable),

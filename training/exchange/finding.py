@@ -1,0 +1,128 @@
+"""What a folder is that somebody names: a run, a round, a dataset or an adapter; and which of a run's is meant."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError
+from training.finetuning.adapter_files import MANIFEST
+from training.rounds.promotion import REFUSED
+
+EXAMPLES = "examples.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One arm under one seed, as `lines.json` has it."""
+
+    run: Path
+    arm: str
+    seed: int
+    path: Path
+    base: Path
+    """Where the evaluation of the model before any fine-tuning is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What can be given away: an adapter, the dataset that it learnt from, and the line that both are of."""
+
+    adapter: Path | None
+    dataset: Path | None
+    line: Line | None
+
+    @property
+    def round_number(self) -> int | None:
+        """Return the number of the round that made it; None outside a run."""
+        made = self.adapter or self.dataset
+        return int(made.parent.name[-3:]) if self.line is not None and made is not None else None
+
+
+def find(folder: Path, arm: str | None = None, seed: int | None = None) -> Found:
+    """Return what a folder holds; raises `InputError` where it is none of what can be given away.
+
+    Of a run, the last adapter that was gone on with is meant: of the arm that is named, else of the first strict one.
+    """
+    if (folder / "lines.json").is_file():
+        line = _chosen(folder, arm, seed)
+        return _last_of(line)
+    if (folder / EXAMPLES).is_file():
+        adapter = folder.with_name("adapter")
+        return Found(adapter if _is_trained(adapter) else None, folder, _line_of(folder.parent))
+    if (folder / "dataset" / EXAMPLES).is_file():
+        return find(folder / "dataset")
+    if (folder / MANIFEST).is_file():
+        dataset = folder.with_name("dataset")
+        return Found(folder, dataset if (dataset / EXAMPLES).is_file() else None, _line_of(folder.parent))
+    raise InputError(
+        f"{folder}: is no run folder, no round, no dataset ({EXAMPLES}) and no adapter ({MANIFEST}); name one of these"
+    )
+
+
+def find_dataset(folder: Path, arm: str | None = None, seed: int | None = None) -> Path:
+    """Return the dataset that a folder is or holds; of a run, that of the last round."""
+    found = find(folder, arm, seed)
+    if found.dataset is None:
+        raise InputError(f"{folder}: has no dataset beside it; name a folder that holds {EXAMPLES}")
+    return found.dataset
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a small file; raises `InputError`."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read as JSON ({error})") from error
+    if not isinstance(record, dict):
+        raise InputError(f"{path}: a JSON object is needed")
+    return record
+
+
+def _lines(run: Path) -> list[Line]:
+    entries = read_json(run / "lines.json")["lines"]
+    return [Line(run, e["arm"], e["seed"], run / e["path"], run / e["base"]) for e in entries]
+
+
+def _chosen(run: Path, arm: str | None, seed: int | None) -> Line:
+    lines = _lines(run)
+    arms = list(dict.fromkeys(line.arm for line in lines))
+    if arm is None:
+        kept = {a["name"]: a["keep"] for a in _config(run).get("arms", [])}
+        arm = next((name for name in arms if kept.get(name) == "strict"), arms[0])
+    if arm not in arms:
+        raise InputError(f"--arm {arm!r}: {run} has {', '.join(arms)}")
+    seeds = [line.seed for line in lines if line.arm == arm]
+    if seed is not None and seed not in seeds:
+        raise InputError(f"--seed {seed}: arm {arm} of {run} has {', '.join(map(str, seeds))}")
+    wanted = seeds[0] if seed is None else seed
+    return next(line for line in lines if (line.arm, line.seed) == (arm, wanted))
+
+
+def _config(run: Path) -> dict[str, Any]:
+    from training.configuration.section import read_yaml
+
+    return read_yaml(run / "config.yaml") if (run / "config.yaml").is_file() else {}
+
+
+def keep_of(line: Line) -> str:
+    """Return the filter of a line's arm."""
+    return next((a["keep"] for a in _config(line.run).get("arms", []) if a["name"] == line.arm), "strict")
+
+
+def _last_of(line: Line) -> Found:
+    for folder in sorted(line.path.glob("round-*"), reverse=True):
+        if _is_trained(folder / "adapter") and not (folder / REFUSED).exists():
+            return Found(folder / "adapter", folder / "dataset", line)
+    raise InputError(f"{line.path}: no round has a trained adapter yet; run `certistar run` again to go on")
+
+
+def _is_trained(adapter: Path) -> bool:
+    return (adapter / MANIFEST).is_file() and bool(read_json(adapter / MANIFEST).get("trained"))
+
+
+def _line_of(round_folder: Path) -> Line | None:
+    for run in list(round_folder.resolve().parents)[:3]:
+        if (run / "lines.json").is_file():
+            return next((e for e in _lines(run) if e.path.resolve() == round_folder.resolve().parent), None)
+    return None

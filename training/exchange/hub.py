@@ -1,0 +1,141 @@
+"""Where parcels go to and come from: a repository of the Hugging Face Hub, or a folder.
+
+Of the Hub, an adapter is the model repository and its dataset the dataset repository of the same name. A folder has
+`adapter/` and `dataset/`. Tokens are huggingface_hub's own business: HF_TOKEN, or `hf auth login`.
+"""
+
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+from urllib.parse import unquote, urlsplit
+
+from critics.errors import InputError, RunFailed
+
+Part = Literal["adapter", "dataset"]
+PARTS: tuple[Part, ...] = ("adapter", "dataset")
+_REPO_TYPES = {"adapter": "model", "dataset": "dataset"}
+TAKEN = ("*.safetensors", "*.json", "*.jsonl", "*.jinja", "README.md")
+"""What is fetched: nothing that is code, and nothing pickled."""
+_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder on this machine or on a shared disk."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """Return what cards call it."""
+        return self.path.name
+
+    def send(self, parcel: Path, part: Part, *, private: bool) -> str:
+        """Put a parcel in place whole; what was there is replaced."""
+        place, beside = self.path / part, self.path / f".{part}.new"
+        shutil.rmtree(beside, ignore_errors=True)
+        try:
+            shutil.copytree(parcel, beside)
+            shutil.rmtree(place, ignore_errors=True)
+            beside.replace(place)
+        except OSError as error:
+            raise InputError(f"{place}: cannot be written ({error.strerror}); choose another place") from error
+        return str(place)
+
+    def fetch(self, part: Part, out: Path) -> bool:
+        """Copy what is taken of a part; False where it is not there."""
+        place = self.path / part
+        if not place.is_dir():
+            return False
+        out.mkdir(parents=True)
+        for pattern in TAKEN:
+            for path in sorted(place.glob(pattern)):
+                if path.is_file() and not path.is_symlink():  # Attack: a link to a file of whoever pulls.
+                    shutil.copyfile(path, out / path.name)
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A name of the Hub."""
+
+    name: str
+
+    def send(self, parcel: Path, part: Part, *, private: bool) -> str:
+        """Upload a parcel as one commit."""
+        from huggingface_hub import HfApi
+
+        api, kind = HfApi(), _REPO_TYPES[part]
+        _asked(self.name, lambda: api.create_repo(self.name, repo_type=kind, private=private or None, exist_ok=True))
+        message = "Adapter and its card" if part == "adapter" else "Certified examples with their certificates"
+        done = _asked(
+            self.name,
+            lambda: api.upload_folder(
+                repo_id=self.name, repo_type=kind, folder_path=str(parcel), commit_message=message
+            ),
+        )
+        return str(getattr(done, "repo_url", None) or f"{kind} {self.name}")
+
+    def fetch(self, part: Part, out: Path) -> bool:
+        """Download what is taken of a part; False where the Hub has no such repository."""
+        from huggingface_hub import HfApi, snapshot_download
+
+        kind = _REPO_TYPES[part]
+        if not _asked(self.name, lambda: HfApi().repo_exists(self.name, repo_type=kind)):
+            return False
+        _asked(
+            self.name,
+            lambda: snapshot_download(self.name, repo_type=kind, local_dir=str(out), allow_patterns=list(TAKEN)),
+        )
+        shutil.rmtree(out / ".cache", ignore_errors=True)
+        return True
+
+
+Place = Folder | Repository
+
+
+def place_to_push(text: str) -> Place:
+    """Read where to push to: `owner/name`, or `file:///folder`."""
+    if text.startswith("file:"):
+        return _folder_of(text)
+    if not _REPOSITORY.fullmatch(text):
+        raise InputError(f"{text!r}: write owner/name of the Hub, or file:///folder for a folder")
+    return Repository(text)
+
+
+def place_to_pull(text: str) -> Place:
+    """Read where to pull from: `owner/name`, `file:///folder`, or a folder as it is."""
+    if text.startswith("file:"):
+        return _folder_of(text)
+    return Folder(Path(text)) if Path(text).is_dir() else place_to_push(text)
+
+
+def _folder_of(text: str) -> Folder:
+    address = urlsplit(text)
+    if address.netloc not in ("", "localhost") or not address.path.startswith("/"):
+        raise InputError(f"{text!r}: write an absolute folder, such as file:///data/pushed")
+    return Folder(Path(unquote(address.path)))
+
+
+def _asked(name: str, ask: Callable[[], Result]) -> Result:
+    """Return what the Hub says; its refusals and a missing network are one line."""
+    import httpx
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        return ask()
+    except HFValidationError as error:
+        raise InputError(f"{name}: is no name of the Hub ({_line(error)})") from error
+    except (httpx.HTTPError, OSError) as error:
+        raise RunFailed(
+            f"{name}: the Hub did not do it ({type(error).__name__}: {_line(error)}); nothing is lost: look at the "
+            "network and at HF_TOKEN and run the command again, or push to file:///folder"
+        ) from error
+
+
+def _line(error: Any) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), "no reason given")

@@ -1,0 +1,178 @@
+"""What is pushed: two folders, an adapter and its dataset, written from a run's own files, with their cards.
+
+    adapter/    weights (safetensors alone), adapter_config.json, manifest.json, evaluation.json, README.md
+    dataset/    examples.jsonl as it was trained on, certificates.jsonl, summary.json, README.md
+
+Nothing in them names a token, a path or a host: every text file is searched for them before anything is sent.
+"""
+
+import json
+import os
+import re
+import shutil
+import socket
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError
+from training.curation.derivation import DERIVED
+from training.exchange.cards import adapter_card, certified_dataset_card
+from training.exchange.finding import EXAMPLES, Found, keep_of, read_json
+from training.exchange.rationales import CERTIFICATES, learnt_text, slim
+from training.finetuning.adapter_files import MANIFEST, verify_adapter
+from training.records.store import is_stored, read_records, write_json, write_records, write_text
+
+Record = dict[str, Any]
+LINEAGE = "lineage.jsonl"
+_TEXTS = (".json", ".jsonl", ".md", ".jinja", ".yaml")
+_SECRET = re.compile(r"\b(?:hf_[A-Za-z0-9]{20,}|sk-[A-Za-z0-9_-]{20,}|ghp_[A-Za-z0-9]{20,})\b")
+_SECRET_VARIABLES = re.compile(r"TOKEN|API_KEY|SECRET|PASSWORD")
+
+
+def pack_adapter(found: Found, out: Path, repository: str) -> None:
+    """Write the adapter's folder; raises `AdapterError` where it must not be used."""
+    assert found.adapter is not None
+    verify_adapter(found.adapter)
+    out.mkdir(parents=True)
+    for path in sorted(found.adapter.iterdir()):
+        if path.suffix in (".safetensors", ".json", ".jinja") or path.name == LINEAGE:
+            shutil.copyfile(path, out / path.name)
+    _take_out_paths(out / "adapter_config.json")
+    facts = adapter_facts(found)
+    if found.line is not None:
+        shutil.copyfile(found.adapter.with_name("evaluation.json"), out / "evaluation.json")
+    write_text(out / "README.md", adapter_card(repository, facts))
+    refuse_secrets(out)
+
+
+def pack_dataset(found: Found, out: Path, name: str) -> Record:
+    """Write the dataset's folder, and return its summary."""
+    dataset = found.dataset
+    assert dataset is not None
+    out.mkdir(parents=True)
+    for each in (EXAMPLES, LINEAGE):
+        if (dataset / each).is_file():
+            shutil.copyfile(dataset / each, out / each)
+    write_records(out / CERTIFICATES, certified_traces(found), checksum=True)
+    summary = dataset_summary(found)
+    write_json(out / "summary.json", summary)
+    write_text(out / "README.md", certified_dataset_card(name, summary))
+    refuse_secrets(out)
+    return summary
+
+
+def certified_traces(found: Found) -> Iterator[Record]:
+    """Yield, without token ids, the certified traces that the examples were made of, each text once."""
+    assert found.dataset is not None
+    if (found.dataset / CERTIFICATES).is_file():
+        yield from read_records(found.dataset / CERTIFICATES)
+        return
+    wanted = {e["certificate"] for e in read_records(found.dataset / EXAMPLES) if e.get("certificate")}
+    seen: set[tuple[str, str]] = set()
+    for trace in _traces(found) if wanted else ():
+        certificate = trace["judgement"].get("certificate") or {}
+        text = learnt_text(trace) if "completion" in trace else json.dumps(trace["messages"])
+        if certificate.get("digest") in wanted and (certificate["digest"], text) not in seen:
+            seen.add((certificate["digest"], text))
+            yield slim(trace)
+    lacking = wanted - {digest for digest, _ in seen}
+    if lacking:
+        raise InputError(
+            f"{found.dataset}: the certificates of {len(lacking)} examples are nowhere beside it; push the run folder, "
+            f"or filter with --columns, which keeps {CERTIFICATES}"
+        )
+
+
+def _traces(found: Found) -> Iterator[Record]:
+    """Yield the judged traces of the rounds up to the dataset's, those that were made of others last."""
+    if found.line is None or found.round_number is None:
+        return
+    for number in range(found.round_number + 1):
+        folder = found.line.path / f"round-{number:03d}"
+        for path in (folder / "traces.jsonl", folder / "dataset" / DERIVED):
+            if is_stored(path):
+                yield from read_records(path, checksum=True)
+
+
+def dataset_summary(found: Found) -> Record:
+    """Return the dataset's own counts, and what of its run decides what they mean."""
+    assert found.dataset is not None
+    path = found.dataset / "summary.json"
+    summary = read_json(path) if path.is_file() else {}
+    if found.line is None:
+        return {"keep": "strict", **summary}
+    return {"keep": keep_of(found.line), **summary, "arm": found.line.arm, "seed": found.line.seed}
+
+
+def adapter_facts(found: Found) -> Record:
+    """Return what the card says: manifest, base, results before and after, and the dataset's counts."""
+    assert found.adapter is not None
+    config = read_json(found.adapter / "adapter_config.json") if _has_config(found.adapter) else {}
+    base = str(config.get("base_model_name_or_path") or "")
+    facts: Record = {
+        "manifest": read_json(found.adapter / MANIFEST),
+        "base": base if not _is_local(base) else None,
+        "base_name": Path(base).name if base else "the base model",
+        "rank": config.get("r"),
+        "dataset": None if found.dataset is None else dataset_summary(found),
+    }
+    if found.line is None:
+        return facts
+    provenance = read_json(found.line.run / "lines.json").get("provenance", {})
+    return facts | {
+        "run": {key: provenance.get(key) for key in ("config", "config_digest", "commit", "versions")},
+        "arm": found.line.arm,
+        "seed": found.line.seed,
+        "round": (found.round_number or 0) + 1,
+        "after": _sampled(found.adapter.with_name("evaluation.json")),
+        "before": _sampled(found.line.base / "evaluation.json"),
+    }
+
+
+def _sampled(path: Path) -> Mapping[str, Any]:
+    record = read_json(path)
+    return {**record["modes"]["sampled"], "split": record["problems"].get("split")}
+
+
+def _has_config(adapter: Path) -> bool:
+    return (adapter / "adapter_config.json").is_file()
+
+
+def _is_local(base: str) -> bool:
+    """Say whether a base model is a folder; a name of the Hub has one stroke, and no folder of that name is here."""
+    return not base or Path(base).is_absolute() or base.startswith((".", "~")) or Path(base).is_dir()
+
+
+def _take_out_paths(config_path: Path) -> None:
+    """Name a local base model by its folder's name alone; its digest is in the manifest."""
+    if config_path.is_file():
+        config = read_json(config_path)
+        base = str(config.get("base_model_name_or_path") or "")
+        if base and _is_local(base):
+            write_json(config_path, {**config, "base_model_name_or_path": Path(base).name})
+
+
+def refuse_secrets(folder: Path) -> None:
+    """Raise `InputError` where a text file holds a token, this machine's name, or a path of it."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix not in _TEXTS:
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        for what, secret in _secrets():
+            if re.search(rf"(?<![\w.-]){re.escape(secret)}(?![\w-])", text):
+                raise InputError(f"{path.name} would give away {what}, so nothing was sent; take it out of the run")
+        if _SECRET.search(text):
+            raise InputError(f"{path.name} holds what looks like a token, so nothing was sent; take it out of the run")
+
+
+def _secrets() -> Iterator[tuple[str, str]]:
+    for name, value in os.environ.items():
+        if _SECRET_VARIABLES.search(name) and len(value) >= 8:
+            yield f"the value of {name}", value
+    host = socket.gethostname()
+    if len(host) >= 6:
+        yield "this machine's name", host
+    for what, place in (("your home folder", Path.home()), ("this working folder", Path.cwd())):
+        if len(place.parts) > 1:
+            yield what, str(place)

@@ -1,0 +1,122 @@
+"""What was pulled, checked again: the adapter's digests, every certificate, and that each example is what one is about.
+
+Nothing that could not be checked counts as accepted. What is not checked: that token ids spell the text beside them,
+which takes the base model's tokenizer, and that a text says what a policy's formal version of it says.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError
+from critics.recheck import recheck
+from rollout.demonstration import numbered_sentences
+from rollout.formalisation import RATIONALE
+from training.curation.filters import is_certified
+from training.exchange.finding import EXAMPLES, read_json
+from training.exchange.rationales import CERTIFICATES, agreed, learnt_text
+from training.finetuning.adapter_files import MANIFEST, AdapterError, verify_adapter
+from training.records.store import read_records
+
+Record = dict[str, Any]
+Judging = Callable[[list[Record]], Iterable[Record]]
+
+
+def check_adapter(folder: Path) -> list[Record]:
+    """Return why an adapter is rejected: weights that are not its manifest's, or that nobody vouches for."""
+    try:
+        note = verify_adapter(folder)
+    except AdapterError as error:
+        return [{"id": "adapter", "reason": str(error).replace(str(folder), folder.name)}]
+    return [] if note is None else [{"id": "adapter", "reason": f"{MANIFEST} names no weights"}]
+
+
+def check_pair(adapter: Path, dataset: Path) -> list[Record]:
+    """Return a rejection where the adapter was not trained on exactly these examples."""
+    found = hashlib.sha256((dataset / EXAMPLES).read_bytes()).hexdigest()
+    if read_json(adapter / MANIFEST).get("dataset") == found:
+        return []
+    return [{"id": EXAMPLES, "reason": "the adapter's manifest names another dataset"}]
+
+
+def check_dataset(folder: Path, judging: Judging) -> Record:
+    """Return counts and rejections of a dataset folder; raises `InputError` where it is none."""
+    for name in (EXAMPLES, CERTIFICATES):
+        if not (folder / name).is_file():
+            raise InputError(f"{name} is missing, so this is no dataset of Certistar's; push it again")
+    traces = list(read_records(folder / CERTIFICATES, checksum=True))
+    result = recheck(traces)
+    rejected = [*result["rejected"], *_judged_again(traces, judging)]
+    counts: Record = {"examples": 0, "uncertified": 0}
+    strict = _says_strict(folder)
+    for example, reason in _examined(folder, traces):
+        counts["examples"] += 1
+        counts["uncertified"] += example.get("certificate") is None
+        if reason is not None or (strict and example.get("certificate") is None):
+            rejected.append({"id": str(example.get("id")), "reason": reason or "no_certificate"})
+    return {**counts, "certificates": result["checked"], "accepted": result["accepted"], "rejected": rejected}
+
+
+def _says_strict(folder: Path) -> bool:
+    path = folder / "summary.json"
+    return (read_json(path).get("keep", "strict") if path.is_file() else "strict") == "strict"
+
+
+def _judged_again(traces: list[Record], judging: Judging) -> Iterator[Record]:
+    """Yield the attempts that their critic does not certify again, or not for the same answer."""
+    fresh = judging([{key: value for key, value in t.items() if key != "judgement"} for t in traces])
+    for trace, verdict in zip(traces, fresh, strict=True):
+        again = {**trace, "judgement": verdict}
+        if RATIONALE in (trace["problem"].get("meta") or {}):
+            again = agreed(again)
+        now = again["judgement"]
+        if not is_certified(trace):
+            # Attack: a certificate that `recheck` skips, because nobody claims that it holds.
+            yield {"id": trace["id"], "reason": "not_certified"}
+        elif now["verdict"] != "certified" or now["answer"] != trace["judgement"]["answer"]:
+            # Attack: a good certificate beside a text that it does not belong to.
+            yield {"id": trace["id"], "reason": f"judged again: {now['verdict']}, {now['reason']}"}
+
+
+def _examined(folder: Path, traces: list[Record]) -> Iterator[tuple[Record, str | None]]:
+    """Yield the examples, each with the reason why it is not what its certificate is about."""
+    traces_of: dict[str, list[Record]] = defaultdict(list)
+    for trace in traces:
+        traces_of[str((trace["judgement"].get("certificate") or {}).get("digest"))].append(trace)
+    for example in read_records(folder / EXAMPLES):
+        digest = example.get("certificate")
+        if digest is None:
+            yield example, None
+        elif digest not in traces_of:
+            yield example, "certificate_missing"
+        elif not any(_teaches(example, trace) for trace in traces_of[digest]):
+            # Attack: exchange what is read or learnt under the digest of a proof of something else.
+            yield example, "other_text"
+        else:
+            yield example, None
+
+
+def _teaches(example: Mapping[str, Any], trace: Record) -> bool:
+    """Say whether what an example has a model learn is what the trace holds, and is asked as the trace's problem."""
+    if "messages" in example:
+        said = {message["content"] for message in trace.get("messages", []) if message["role"] == "assistant"}
+        return set(learnt_turns(example)) <= said | {trace.get("completion")}
+    return example["completion"] == learnt_text(trace) and _asks(example["prompt"], trace["problem"])
+
+
+def _asks(prompt: str, problem: Mapping[str, Any]) -> bool:
+    """Say whether a prompt holds the question, and the context as it is or sentence by sentence."""
+    context = problem["context"]
+    whole = context in prompt or all(sentence in prompt for sentence in numbered_sentences(context))
+    return whole and problem["question"] in prompt
+
+
+def learnt_turns(example: Mapping[str, Any]) -> list[str]:
+    """Return the texts that an example teaches."""
+    if "messages" not in example:
+        return [example["completion"]]
+    written = [m["content"] for m in example["messages"] if m["role"] == "assistant"]
+    turns = example.get("turns") or [{"learnt": True}] * len(written)
+    return [text for text, turn in zip(written, turns, strict=True) if turn["learnt"]]
