@@ -1,19 +1,19 @@
 """The command line. Every command imports what it needs when it runs, so that `--help` answers at once."""
 
 import json
-import sys
 from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+
+from training.command_line import EXIT_STATUS, register
 
 app = typer.Typer(
     name="certistar",
     help="Train language models to reason on nothing but reasoning that a symbolic critic has certified.",
     no_args_is_help=True,
-    add_completion=False,
+    epilog=f"\b\nExample: certistar demo\n\n{EXIT_STATUS}",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -46,26 +46,7 @@ Problems = Annotated[Path, typer.Option("--problems", help="Problems as JSON lin
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """Register a command whose foreseen failures are one line on standard error and exit status 2 or 1."""
-
-    @wraps(function)
-    def guarded(*args: Any, **kwargs: Any) -> None:
-        from critics.errors import InputError, RunFailed
-
-        try:
-            function(*args, **kwargs)
-        except InputError as error:
-            _fail(error, 2)
-        except RunFailed as error:
-            _fail(error, 1)
-        except KeyboardInterrupt:
-            _fail(RunFailed("interrupted; run the same command again to go on"), 130)
-
-    return app.command()(guarded)
-
-
-def _fail(error: Exception, status: int) -> None:
-    sys.stderr.write(f"certistar: {' '.join(str(error).split())}\n")
-    raise typer.Exit(status)
+    return register(app, function)
 
 
 @command
@@ -116,19 +97,27 @@ def problems(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A key of the generator, e.g. depths=[1,2].")
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Generate problems of a data set, or convert a published file to problem records."""
     from training.commands.problems import make_problems
 
-    make_problems(name, out, num, seed, hops, ontology, split, ordered, source, settings or [])
+    make_problems(name, out, num, seed, hops, ontology, split, ordered, source, settings or [], as_json)
 
 
 @command
-def rollout(config: Config, problems: Problems, out: Out, adapter: Adapter = None, overrides: Overrides = None) -> None:
+def rollout(
+    config: Config,
+    problems: Problems,
+    out: Out,
+    adapter: Adapter = None,
+    overrides: Overrides = None,
+    as_json: Json = False,
+) -> None:
     """Sample attempts at problems with a configuration's model and its first arm's decoding."""
     from training.commands.rollouts import roll_out
 
-    roll_out(config, problems, out, adapter, overrides)
+    roll_out(config, problems, out, adapter, overrides, as_json)
 
 
 @command
@@ -233,11 +222,12 @@ def train(
     ] = "",
     seed: Seed = 0,
     overrides: Overrides = None,
+    as_json: Json = False,
 ) -> None:
     """Fine-tune the configuration's model; starts torchrun itself where there are several GPUs."""
     from training.commands.adapters import train_files
 
-    train_files(config, data, out, nproc, seed, overrides, nnodes=nnodes, rendezvous=rendezvous)
+    train_files(config, data, out, nproc, seed, overrides, nnodes=nnodes, rendezvous=rendezvous, as_json=as_json)
 
 
 @command
@@ -350,11 +340,12 @@ def demonstrate(
     ] = None,
     arm: Annotated[str | None, typer.Option("--arm", help="Of which arm; the first that fits, if none.")] = None,
     overrides: Overrides = None,
+    as_json: Json = False,
 ) -> None:
     """Write reference attempts for problems that have a formalisation, an annotation or a gold answer."""
     from training.commands.demonstrations import demonstrate_file
 
-    demonstrate_file(file, out, format_, config, arm, overrides)
+    demonstrate_file(file, out, format_, config, arm, overrides, as_json)
 
 
 @command

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from training.commands.messages import say
+from training.commands.messages import say_or_print
 from training.configuration.run import load_run
 from training.configuration.section import ConfigError
 from training.finetuning.example_files import examples_path
@@ -19,6 +19,7 @@ def train_files(
     *,
     nnodes: int = 1,
     rendezvous: str = "",
+    as_json: bool = False,
 ) -> None:
     """Fine-tune on a dataset folder."""
     config = load_run(config_path, overrides)
@@ -44,4 +45,5 @@ def train_files(
         log=out.parent / "log" / f"{out.name}.jsonl",
     )
     made = fine_tune(job)
-    say(f"trained on {made['examples']} examples, {made['supervised_tokens']} supervised tokens; adapter in {out}")
+    said = f"trained on {made['examples']} examples, {made['supervised_tokens']} supervised tokens; adapter in {out}"
+    say_or_print(said, {**made, "out": str(out)}, as_json)

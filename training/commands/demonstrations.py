@@ -7,7 +7,7 @@ from critics.errors import InputError
 from critics.problem import Problem
 from rollout import first_order
 from rollout.prompt import messages, text
-from training.commands.messages import say
+from training.commands.messages import say_or_print
 from training.commands.problems import read_problems
 from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.lessons.references import UNTAUGHT, completions, dialogs
@@ -31,6 +31,7 @@ def demonstrate_file(
     config_path: Path | None = None,
     arm_name: str | None = None,
     overrides: list[str] | None = None,
+    as_json: bool = False,
 ) -> None:
     """Write a reference attempt for every problem that has what it takes, and say how many have not.
 
@@ -51,7 +52,8 @@ def demonstrate_file(
     write_records(out, attempts)
     left = len(problems) - len(attempts)
     lack = "have no formalisation" if format_ == "guided" else f"lack {_NEEDS[format_]}"
-    say(f"{len(attempts)} demonstrations in {out}; {left} problems {lack}")
+    counts = {"demonstrations": len(attempts), "left_out": left, "out": str(out)}
+    say_or_print(f"{len(attempts)} demonstrations in {out}; {left} problems {lack}", counts, as_json)
 
 
 def _asked(

@@ -16,3 +16,11 @@ def print_counts(counts: dict[str, Any], as_json: bool) -> None:
         print(json.dumps(counts))
     else:
         say(", ".join(f"{name}: {value}" for name, value in counts.items()) or "nothing to do")
+
+
+def say_or_print(message: str, record: dict[str, Any], as_json: bool) -> None:
+    """Say what was done, or print it as JSON."""
+    if as_json:
+        print(json.dumps(record))
+    else:
+        say(message)

@@ -11,7 +11,7 @@ from rollout.problems.catalogue import family
 from rollout.problems.prontoqa import Ontology
 from rollout.problems.splits import Split
 from rollout.published.loaders import load_published
-from training.commands.messages import say
+from training.commands.messages import say, say_or_print
 from training.records.store import write_records
 from training.rounds.problems import load_problems
 
@@ -27,6 +27,7 @@ def make_problems(
     ordered: bool,
     source: Path | None,
     settings: list[str],
+    as_json: bool = False,
 ) -> None:
     """Write problem records, generated or converted."""
     if source is not None:
@@ -41,7 +42,7 @@ def make_problems(
         made = family(name).generate(configuration, num, seed=seed)
     records = [problem.record() for problem in made]
     write_records(out, records)
-    say(f"{len(records)} problems in {out}")
+    say_or_print(f"{len(records)} problems in {out}", {"problems": len(records), "out": str(out)}, as_json)
     unformalised = sum(record["formal"] is None for record in records)
     if name == "folio":
         shares = ", ".join(f"{name} {num}" for name, num in class_coverage(map(read_problem, records)).items())

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.problem import Problem
-from training.commands.messages import say
+from training.commands.messages import say_or_print
 from training.commands.problems import read_problems
 from training.configuration.run import RunConfig, load_run
 from training.records.store import OpenStore, write_records
@@ -15,7 +15,14 @@ from training.rounds.strategy import Strategy, strategy_of
 from training.rounds.work_units import Asking, WorkUnits, batches, how_asked
 
 
-def roll_out(config_path: Path, problems: Path, out: Path, adapter: Path | None, overrides: list[str] | None) -> None:
+def roll_out(
+    config_path: Path,
+    problems: Path,
+    out: Path,
+    adapter: Path | None,
+    overrides: list[str] | None,
+    as_json: bool = False,
+) -> None:
     """Sample attempts; what an earlier, interrupted call finished is kept."""
     from rollout.actor_critic.feedback import ReviewPool
     from training.console import tracked
@@ -32,7 +39,7 @@ def roll_out(config_path: Path, problems: Path, out: Path, adapter: Path | None,
             work.attempts(batch, _sampling(config))
     num = write_records(out, _in_order(work, wanted, config), checksum=True)
     store.path.unlink(missing_ok=True)
-    say(f"{num} attempts in {out}")
+    say_or_print(f"{num} attempts in {out}", {"attempts": num, "out": str(out)}, as_json)
 
 
 def _work(config: RunConfig, adapter: Path | None, store: OpenStore, strategy: Strategy) -> WorkUnits:
