@@ -6,7 +6,7 @@ TORCH ?= torch==2.13.0
 BIN := .venv/bin
 STAMP := .venv/.setup-done
 
-.PHONY: setup demo test check bench clean
+.PHONY: setup demo test check bench audit clean
 
 setup: $(STAMP)
 
@@ -32,6 +32,12 @@ check: setup
 
 bench: setup
 	for name in kernel decoding asp programs equivalence pool store training; do $(BIN)/certistar bench $$name || exit 1; done
+
+# The catalogue of cheats against every critic, then minutes of a search for others: make audit SECONDS=600
+SECONDS ?= 180
+audit: export OMP_NUM_THREADS = 1
+audit: setup
+	$(BIN)/certistar audit --self-play $(SECONDS)
 
 # Caches and builds alone: .venv and the runs in checkpoints/ stay.
 clean:

@@ -8,12 +8,15 @@ import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from critics import plugins
 from critics.answer import judge_answer
 from critics.asp.critic import judge_asp
+from critics.critic_plugin import critic_plugin, judge_by
 from critics.equivalence.critic import judge_equivalence
 from critics.fol.critic import judge_fol
 from critics.guided import judge_guided
 from critics.lifeline import confine
+from critics.plugins import PluginError
 from critics.problem import Attempt, Problem, RecordError, read_attempt
 from critics.programs.csp import judge_csp
 from critics.programs.options_critic import judge_logic_program
@@ -43,9 +46,11 @@ TASKS_PER_WORKER = 10_000
 def judge(problem: Problem, attempt: Attempt) -> Verdict:
     """Judge one attempt by its format's critic."""
     critic = CRITICS.get(attempt.format)
-    if critic is None:
+    if critic is not None:
+        return critic(problem, attempt)
+    if attempt.format not in plugins.names("critics"):
         return CriticError("no_critic", None, f"no critic for format {attempt.format!r} is built yet")
-    return critic(problem, attempt)
+    return judge_by(critic_plugin(attempt.format), problem, attempt)
 
 
 def judge_record(record: dict[str, Any]) -> dict[str, Any]:
@@ -53,7 +58,7 @@ def judge_record(record: dict[str, Any]) -> dict[str, Any]:
     attempt = read_attempt(record)
     try:
         verdict = judge(attempt.problem, attempt)
-    except RecordError:
+    except (RecordError, PluginError):
         raise
     except Exception as error:  # noqa: BLE001 - whatever a critic raises is its own failure, recorded as such
         verdict = CriticError("critic_failed", None, f"{type(error).__name__}: {error}")
@@ -63,21 +68,30 @@ def judge_record(record: dict[str, Any]) -> dict[str, Any]:
 class JudgePool:
     """Judges attempts in `jobs` processes that can be killed; made once, used for many batches.
 
-    Every attempt has `timeout_s` seconds. Use it as a context manager, or call `stop`.
+    Every attempt has `timeout_s` seconds. `judging` stands in for our critics where another one is audited. Use it as
+    a context manager, or call `stop`.
     """
 
-    def __init__(self, *, jobs: int = 1, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
+    def __init__(
+        self,
+        *,
+        jobs: int = 1,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        judging: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+    ) -> None:
         from pebble import ProcessPool
 
         context = multiprocessing.get_context("spawn")
         self._pool = ProcessPool(max_workers=jobs, max_tasks=TASKS_PER_WORKER, context=context, initializer=confine)
         self._timeout_s = timeout_s
+        self._judging = judging
 
     def judge(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Yield verdict records in the attempts' order; raises `RecordError` at what is no attempt."""
         listed = list(records)
         futures = [
-            self._pool.schedule(judge_record, args=(_slim(record),), timeout=self._timeout_s) for record in listed
+            self._pool.schedule(self._judging or judge_record, args=(_slim(record),), timeout=self._timeout_s)
+            for record in listed
         ]
         for record, future in zip(listed, futures, strict=True):
             yield _result(record, future)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
+from critics import plugins
 from critics.errors import InputError
 
 FORMATS = (
@@ -116,8 +117,8 @@ def read_attempt(record: object) -> Attempt:
     data = _mapping(record, "attempt")
     problem = read_problem(data.get("problem"))
     format_ = _text(data, "format", "attempt")
-    if format_ not in FORMATS:
-        raise RecordError(f"format: {format_!r} is not one of {list(FORMATS)}")
+    if format_ not in FORMATS and format_ not in (others := plugins.names("critics")):
+        raise RecordError(f"format: {format_!r} is not one of {[*FORMATS, *others]}")
     return Attempt(_text(data, "id", "attempt"), problem, format_, _completion(data))
 
 

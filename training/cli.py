@@ -156,6 +156,32 @@ def recheck(
 
 
 @command
+def audit(
+    formats: Annotated[
+        list[str] | None, typer.Option("--format", help="Of this format's critic (repeatable); of all, if none.")
+    ] = None,
+    critic: Annotated[
+        str | None,
+        typer.Option("--critic", metavar="ENTRY", help="Another critic: a plug-in's name, or module:function."),
+    ] = None,
+    catalogue: Annotated[Path | None, typer.Option("--catalogue", help="Another catalogue of cheats (YAML).")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Without what runs into a budget on purpose.")] = False,
+    jobs: Jobs = 1,
+    timeout: Timeout = 30.0,
+    as_json: Json = False,
+    without_jail: WithoutJail = False,
+) -> None:
+    """Run the cheat catalogue against the critics; exit status 1 if a cheat is certified or an honest one rejected."""
+    from training.commands.audits import audit_files
+    from training.commands.verdicts import leave_the_jail
+
+    if without_jail:
+        leave_the_jail()
+    if not audit_files(formats or [], critic, catalogue, quick=quick, jobs=jobs, timeout_s=timeout, as_json=as_json):
+        raise typer.Exit(1)
+
+
+@command
 def filter(  # noqa: A001
     traces: Annotated[Path, typer.Argument(help="Attempts or traces as JSON lines; with --columns, any table.")],
     keep: Annotated[str, typer.Option("--keep", help="naive, guided, strict or unfiltered.")],

@@ -19,7 +19,15 @@ from critics.fol.printing import canonical
 from critics.fol.program import Program, read_program
 from critics.fol.solvers import Answer, solve
 from critics.fol.syntax import Compound, Formula, FormulaError, Not, Operator, negated, open_names, signature
-from critics.fol.theory import FolTheory, in_terms_of_theory, read_theory, reworded, shares_vocabulary, unstated
+from critics.fol.theory import (
+    FolTheory,
+    conjuncts,
+    in_terms_of_theory,
+    read_theory,
+    reworded,
+    shares_vocabulary,
+    unstated,
+)
 from critics.formula import FormulaError as AnyFormulaError
 from critics.problem import Attempt, Problem
 from critics.reference import Reference, ReferenceMismatch, reference, text_contradicts
@@ -135,8 +143,16 @@ def _contingent(conclusion: Formula, decided: Entailed | Denied) -> Model:
 
 
 def _refuse_assumed(program: Program, decided: Entailed | Denied | Open) -> None:
-    if goal_assumed(program.premises, program.conclusion, RESULTS[type(decided)]):
+    result = RESULTS[type(decided)]
+    if goal_assumed(program.premises, program.conclusion, result):
         raise _Refusal(Vacuous, "goal_assumed", "the answer is among the premises")
+    # Attack: hide the answer in a conjunction, where nothing else gives it.
+    parts = [part for premise in program.premises for part in conjuncts(premise)]
+    if not goal_assumed(parts, program.conclusion, result):
+        return
+    answer = program.conclusion if result == "true" else negated(program.conclusion)
+    if not _entails([part for part in parts if key(part) != key(answer)], answer):
+        raise _Refusal(Vacuous, "goal_assumed", "the answer is a part of a premise, and nothing else gives it")
 
 
 def goal_assumed(premises: Sequence[Formula], conclusion: Formula, result: str) -> bool:
@@ -152,8 +168,15 @@ def _refuse_elsewhere(program: Program, problem: Problem) -> None:
     if not is_mentioned(program.premises, program.conclusion):
         raise _Refusal(Unproved, "not_in_premises", "the conclusion is about what no premise mentions")
     needed = problem.meta.get("num_premises")
-    if isinstance(needed, int) and len(program.premises) < needed:
-        raise _Refusal(Unproved, "premises_missing", f"{len(program.premises)} premises for {needed} statements")
+    if isinstance(needed, int) and (said := _num_said(program.premises)) < needed:
+        raise _Refusal(Unproved, "premises_missing", f"{said} premises for {needed} statements")
+
+
+def _num_said(premises: Sequence[Formula]) -> int:
+    """Count the premises that say something, and something else than another one."""
+    # Attack: leave a premise out and fill the place with one said twice, or with a tautology.
+    different = {key(premise): premise for premise in premises}
+    return sum(not _entails((), premise) for premise in different.values())
 
 
 def is_mentioned(premises: Sequence[Formula], conclusion: Formula) -> bool:

@@ -134,7 +134,7 @@ def reworded(premises: Sequence[Formula], axioms: Sequence[Formula]) -> list[tup
     One axiom, because from all of them the conclusion follows as well, and could be written as a premise. A
     conjunction is taken apart. Raises `FormulaError` where there are too many pairs to compare.
     """
-    parts = [part for premise in unstated(premises, axioms) for part in _conjuncts(premise)]
+    parts = [part for premise in unstated(premises, axioms) for part in conjuncts(premise)]
     used = {axiom: signature([axiom]).symbols() for axiom in axioms}
     found: list[tuple[Formula, tuple[Formula, ...]]] = []
     for part in unstated(parts, axioms):
@@ -145,7 +145,8 @@ def reworded(premises: Sequence[Formula], axioms: Sequence[Formula]) -> list[tup
     return found
 
 
-def _conjuncts(formula: Formula) -> tuple[Formula, ...]:
+def conjuncts(formula: Formula) -> tuple[Formula, ...]:
+    """Return the parts of a conjunction, or the formula alone."""
     match flattened(formula):
         case Compound(Operator.AND, operands):
             return operands

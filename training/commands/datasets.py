@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from critics.recheck import recheck
+from critics.plugin_certificates import recheck
 from critics.verdict import VERDICTS
 from training.commands.messages import print_counts, say
 from training.commands.problems import read_problems

@@ -9,8 +9,8 @@ from typing import Any
 
 from critics.errors import InputError
 from critics.judge import JudgePool
+from critics.plugin_certificates import recheck
 from critics.problem import RecordError, read_attempt
-from critics.recheck import recheck
 from rollout.published.recorded import holds_recorded, load_recorded
 from training.commands.messages import print_counts, say
 from training.records.store import read_records, write_records

@@ -1,0 +1,129 @@
+"""The audit: every case of the catalogue against a judge, and what came out, by critic and class."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from critics.audit.case import Case, Catalogue, CheatCase, ForgeryCase, HonestCase, attempt_record
+from critics.audit.catalogue_file import put
+from critics.checker import digest
+
+Record = dict[str, Any]
+Judging = Callable[[Iterable[Record]], Iterable[Record]]
+"""Attempts in, verdict records out, in the same order (`critics.judge.Judging`)."""
+Rechecking = Callable[[Iterable[object]], Record]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What became of one case."""
+
+    case: str
+    cheat_class: str
+    """The class of a cheat or a forgery; `honest`."""
+    verdict: str
+    reason: str
+    answer: str | None
+    is_right: bool
+    """Whether a cheat was stopped, an honest attempt certified and re-checked, a forgery rejected."""
+    is_by_its_rule: bool
+    """Whether a cheat was stopped by a rule that its case names; true of all else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the table: one class of one critic, or its honest attempts."""
+
+    format: str
+    cheat_class: str
+    cases: int
+    wrong: int
+    by_another_rule: int
+
+
+def audit(catalogue: Catalogue, judging: Judging, rechecking: Rechecking) -> list[Finding]:
+    """Judge every case of a catalogue and re-check what was certified, forged certificates too."""
+    attempts: list[HonestCase | CheatCase] = [*catalogue.honest, *catalogue.cheats]
+    records = [attempt_record(case.attempt) for case in attempts]
+    verdicts = {record["id"]: verdict for record, verdict in zip(records, judging(records), strict=True)}
+    traces = {record["id"]: {**record, "judgement": verdicts[record["id"]]} for record in records}
+    judged = [_judged(case, traces[case.attempt.id], rechecking) for case in attempts]
+    return judged + [_forged(case, traces[case.honest.attempt.id], rechecking) for case in catalogue.forgeries]
+
+
+def _judged(case: HonestCase | CheatCase, trace: Record, rechecking: Rechecking) -> Finding:
+    verdict = trace["judgement"]
+    is_certified = verdict["verdict"] == "certified"
+    reason, answer = verdict["reason"], verdict["answer"]
+    if isinstance(case, HonestCase):
+        rejected = _rejection(trace, rechecking) if is_certified else reason
+        is_right = is_certified and rejected is None and answer == case.answer
+        return Finding(case.id, "honest", verdict["verdict"], rejected or reason, answer, is_right, True)
+    is_right = not is_certified or (case.answer is not None and answer == case.answer)
+    is_right = is_right and verdict["verdict"] != "error"
+    by_rule = not case.rules or reason in case.rules
+    return Finding(case.id, case.cheat_class, verdict["verdict"], reason, answer, is_right, by_rule)
+
+
+def _forged(case: ForgeryCase, trace: Record, rechecking: Rechecking) -> Finding:
+    """Change a certificate as the case says, give it the digest that it should have, and re-check it."""
+    forged = json.loads(json.dumps(trace))
+    if forged["judgement"]["certificate"] is None:
+        # Nothing to forge: the honest attempt is counted as rejected already.
+        return Finding(case.id, case.cheat_class, trace["judgement"]["verdict"], "not_tried", None, True, True)
+    certificate = forged["judgement"]["certificate"]
+    try:
+        for path, value in case.changes.items():
+            put(certificate, path, value)
+    except (KeyError, IndexError, TypeError, ValueError):
+        # Another critic's certificate has no such place.
+        return Finding(case.id, case.cheat_class, "certified", "not_tried", None, True, True)
+    certificate["digest"] = digest(certificate)
+    if "claim" in case.changes:
+        forged["judgement"]["answer"] = case.changes["claim"]
+    for path, value in case.record_changes.items():
+        put(forged, path, value)
+    reason = _rejection(forged, rechecking)
+    verdict = "accepted" if reason is None else "rejected"
+    return Finding(case.id, case.cheat_class, verdict, reason or "", None, reason is not None, True)
+
+
+def _rejection(trace: Record, rechecking: Rechecking) -> str | None:
+    """Return why a certificate is rejected; None where it is accepted."""
+    report = rechecking([trace])
+    return report["rejected"][0]["reason"] if report["rejected"] else None
+
+
+def table(format_: str, findings: Sequence[Finding]) -> Iterator[Row]:
+    """Yield a row for each class, honest attempts first."""
+    classes = sorted({finding.cheat_class for finding in findings}, key=lambda name: (name != "honest", name))
+    for name in classes:
+        of_class = [finding for finding in findings if finding.cheat_class == name]
+        wrong = sum(not finding.is_right for finding in of_class)
+        other = sum(finding.is_right and not finding.is_by_its_rule for finding in of_class)
+        yield Row(format_, name, len(of_class), wrong, other)
+
+
+def report(format_: str, findings: Sequence[Finding]) -> Record:
+    """Return an audit's JSON form: counts, the table, and every case that came out wrong."""
+    return {
+        "format": format_,
+        "honest": sum(finding.cheat_class == "honest" for finding in findings),
+        "honest_rejected": sum(f.cheat_class == "honest" and not f.is_right for f in findings),
+        "cheats": sum(finding.cheat_class != "honest" for finding in findings),
+        "cheats_certified": sum(f.cheat_class != "honest" and not f.is_right for f in findings),
+        "rows": [asdict(row) for row in table(format_, findings)],
+        "wrong": [asdict(finding) for finding in findings if not finding.is_right],
+    }
+
+
+def without_slow_cases(catalogue: Catalogue) -> Catalogue:
+    """Return a catalogue without the cases that run into a budget of seconds on purpose."""
+    return replace(catalogue, cheats=tuple(case for case in catalogue.cheats if not case.slow))
+
+
+def num_cases(catalogue: Catalogue) -> int:
+    """Return how many cases a catalogue has."""
+    cases: list[Case] = [*catalogue.honest, *catalogue.cheats, *catalogue.forgeries]
+    return len(cases)

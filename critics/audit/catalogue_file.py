@@ -1,0 +1,216 @@
+"""Catalogue files: YAML whose cases are edits of honest attempts, so that one sees what makes the cheat.
+
+```yaml
+format: rules
+classes: {goal_assumed: what is asked is derived and never assumed}
+problems: {rex: {dataset: prontoqa, context: .., question: .., answer: A}}
+honest:
+- {id: plain, at: [rex], completion: ".."}
+cheats:
+- {id: the goal, class: goal_assumed, at: [rex], from: plain, replace: [[old, new]], rule: goal_assumed}
+forgeries:
+- {id: another claim, class: forged_claim, at: [rex], from: plain, set: {claim: B}}
+```
+
+An attempt is a `completion` (text, or an object that is written as JSON) or one `from` another with edits: `replace`
+(each old text must stand there), `prepend`, `append`, `set` (of an object: values by path) and `in` (which text of an
+object is edited). A text may be `{text: "(", times: 9000}`. `each: {NAME: [values]}` makes a case of every value, put
+where `<NAME>` stands. `rule` is a reason, a list of them, or an object with one for each problem; `answer`, of a
+cheat, the one answer as which it may be certified; `slow`, that it runs into a budget of seconds on purpose.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from critics.audit.case import Catalogue, CheatCase, ForgeryCase, HonestCase
+from critics.errors import InputError
+from critics.problem import Attempt, Problem, is_list, is_object, read_problem
+
+_TOP_KEYS = {"format", "classes", "problems", "honest", "cheats", "forgeries"}
+_EDITS = {"completion", "from", "replace", "prepend", "append", "set", "in"}
+_CASE_KEYS = {
+    "honest": _EDITS | {"id", "at", "answer", "each"},
+    "cheats": _EDITS | {"id", "at", "class", "why", "rule", "answer", "each", "slow"},
+    "forgeries": {"id", "at", "class", "why", "from", "set", "record", "each"},
+}
+
+
+def own_catalogues() -> Iterator[Catalogue]:
+    """Yield the catalogue of every format that is judged here."""
+    folder = files("critics.audit") / "catalogue"
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.name.endswith(".yaml"):
+            yield read_catalogue(entry.read_text(encoding="utf-8"), entry.name)
+
+
+def load_catalogue(path: Path) -> Catalogue:
+    """Read a catalogue file; raises `InputError` naming the file and the case."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error})") from error
+    return read_catalogue(text, str(path))
+
+
+def read_catalogue(text: str, name: str) -> Catalogue:
+    """Read a catalogue's text; `name` stands in messages."""
+    import yaml
+
+    try:
+        data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        return _Reader(data).catalogue()
+    except yaml.YAMLError as error:
+        raise InputError(f"{name}: not YAML: {error}") from error
+    except (InputError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        raise InputError(f"{name}: {said}") from error
+
+
+class _Reader:
+    """One file being read: its problems and its honest attempts by name."""
+
+    def __init__(self, data: object) -> None:
+        if not is_object(data) or not data.keys() <= _TOP_KEYS or "format" not in data:
+            raise InputError(f"a catalogue has the keys {', '.join(sorted(_TOP_KEYS))}, format above all")
+        self._format = str(data["format"])
+        self._data = data
+        self._classes: dict[str, str] = data.get("classes") or {}
+        problems: dict[str, dict[str, Any]] = data.get("problems") or {}
+        self._problems = {
+            key: read_problem({"id": key, "context": "", "question": "", **value}) for key, value in problems.items()
+        }
+        self._completions: dict[str, Any] = {}
+
+    def catalogue(self) -> Catalogue:
+        honest = tuple(self._honest())
+        by_id = {case.id: case for case in honest}
+        return Catalogue(self._format, self._classes, honest, tuple(self._cheats()), tuple(self._forgeries(by_id)))
+
+    def _honest(self) -> Iterator[HonestCase]:
+        for case_id, case, on in self._cases("honest"):
+            completion = self._completion(case)
+            self._completions[case_id] = completion
+            for problem in on:
+                answer = _of(case.get("answer", problem.answer), problem)
+                if answer is None:
+                    raise InputError(f"honest {case_id!r}: an answer is needed, here or in the problem {problem.id!r}")
+                yield HonestCase(*self._attempt("honest", case_id, problem, completion), answer)
+
+    def _cheats(self) -> Iterator[CheatCase]:
+        for case_id, case, on in self._cases("cheats"):
+            completion = self._completion(case)
+            for problem in on:
+                rule: Any = _of(case.get("rule"), problem)
+                rules = tuple(map(str, rule)) if is_list(rule) else () if rule is None else (str(rule),)
+                name, attempt = self._attempt("cheat", case_id, problem, completion)
+                answer = _of(case.get("answer"), problem)
+                slow = bool(case.get("slow"))
+                yield CheatCase(name, self._class_of(case), attempt, case.get("why", ""), rules, answer, slow)
+
+    def _forgeries(self, honest: Mapping[str, HonestCase]) -> Iterator[ForgeryCase]:
+        for case_id, case, on in self._cases("forgeries"):
+            for problem in on:
+                source = honest.get(f"{self._format}/honest/{case['from']}@{problem.id}")
+                if source is None:
+                    raise InputError(f"forgery {case_id!r}: no honest attempt {case['from']!r} at {problem.id!r}")
+                name = f"{self._format}/forgery/{case_id}@{problem.id}"
+                changes, around = case.get("set", {}), case.get("record", {})
+                yield ForgeryCase(name, self._class_of(case), source, case.get("why", ""), changes, around)
+
+    def _cases(self, section: str) -> Iterator[tuple[str, dict[str, Any], list[Problem]]]:
+        seen: set[str] = set()
+        for given in self._data.get(section) or ():
+            if not is_object(given) or "id" not in given or not given.keys() <= _CASE_KEYS[section]:
+                raise InputError(f"{section}: {given!r}: keys are {', '.join(sorted(_CASE_KEYS[section]))}")
+            for case in _each(given):
+                case_id = str(case["id"])
+                if case_id in seen:
+                    raise InputError(f"{section}: {case_id!r} stands twice")
+                seen.add(case_id)
+                at: list[str] = case.get("at") or list(self._problems)
+                missing = [name for name in at if name not in self._problems]
+                if missing:
+                    raise InputError(f"{section}: {case_id!r}: there is no problem {missing[0]!r}")
+                yield case_id, case, [self._problems[name] for name in at]
+
+    def _class_of(self, case: Mapping[str, Any]) -> str:
+        if case.get("class") not in self._classes:
+            raise InputError(f"{case['id']!r}: class {case.get('class')!r} is not among the classes")
+        return case["class"]
+
+    def _attempt(self, kind: str, case_id: str, problem: Problem, completion: Any) -> tuple[str, Attempt]:
+        name = f"{self._format}/{kind}/{case_id}@{problem.id}"
+        text = completion if isinstance(completion, str) else json.dumps(completion, ensure_ascii=False)
+        return name, Attempt(name, problem, self._format, text)
+
+    def _completion(self, case: Mapping[str, Any]) -> Any:
+        """Return the text or the object that a case writes."""
+        if "completion" in case:
+            made = _text(case["completion"])
+        elif "from" in case:
+            made = json.loads(json.dumps(self._completions[case["from"]]))
+        else:
+            raise InputError(f"{case['id']!r}: `completion` or `from` is needed")
+        if not isinstance(made, str):
+            changes: dict[str, Any] = case.get("set") or {}
+            for path, value in changes.items():
+                put(made, path, value)
+            place = case.get("in") or next(iter(made))
+            if any(key in case for key in ("replace", "prepend", "append")):
+                made[place] = _edited(made[place], case)
+            return made
+        return _edited(made, case)
+
+
+def _edited(text: str, case: Mapping[str, Any]) -> str:
+    for old, new in case.get("replace") or ():
+        if old not in text:
+            raise InputError(f"{case['id']!r}: {old!r} does not stand in the attempt")
+        text = text.replace(old, _text(new))
+    return _text(case.get("prepend", "")) + text + _text(case.get("append", ""))
+
+
+def _text(value: Any) -> Any:
+    """Return a text, written out where it is given as repeated."""
+    if is_object(value) and value.keys() == {"text", "times"}:
+        return str(value["text"]) * int(value["times"])
+    return value
+
+
+def _of(value: Any, problem: Problem) -> Any:
+    """Return what is said for one problem, where it is said by problem."""
+    return value.get(problem.id) if is_object(value) else value
+
+
+def _each(case: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the case once, or once for every value of its `each`, numbered from 1."""
+    spread = case.get("each")
+    if spread is None:
+        yield case
+        return
+    ((name, values),) = spread.items()
+    for number, value in enumerate(values, 1):
+        filled = {key: _filled(part, f"<{name}>", value) for key, part in case.items() if key != "each"}
+        yield {**filled, "id": f"{filled['id']} {number}"}
+
+
+def _filled(part: Any, mark: str, value: Any) -> Any:
+    """Put a value where the mark stands; a text that is the mark alone becomes the value, whatever it is."""
+    if isinstance(part, str):
+        return value if part == mark else part.replace(mark, str(value))
+    if is_list(part):
+        return [_filled(item, mark, value) for item in part]
+    if is_object(part):
+        return {key: _filled(item, mark, value) for key, item in part.items()}
+    return part
+
+
+def put(target: Any, path: str, value: Any) -> None:
+    """Set what stands at a path of keys and places, `Tests/0/facts`."""
+    *folders, last = path.split("/")
+    for key in folders:
+        target = target[int(key) if is_list(target) else key]
+    target[int(last) if is_list(target) else last] = value

@@ -1,0 +1,58 @@
+"""Critics from other packages: what they name, and what they are held to."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from critics import plugins
+from critics.errors import InputError
+from critics.plugins import PluginError
+from critics.problem import Attempt, Problem
+from critics.verdict import NAMES, Certified, Refuted, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class CriticPlugin:
+    """What the group `certistar.critics` names: the critic of a format, and the checker of its certificates."""
+
+    judge: Callable[[Problem, Attempt], Verdict]
+    check: Callable[[Mapping[str, Any]], bool] | None = None
+    """Replays the evidence of a certificate whose `kind` is the format's name: returns whether that was a second
+    solver's opinion, raises `critics.checker.Rejected`. None: its certificates have a kind that is built in."""
+    catalogue: Path | None = None
+    """Its cheats and honest attempts (docs/plug-ins.md), for `certistar audit`."""
+
+
+def critic_plugin(name: str) -> CriticPlugin:
+    """Return the critic that a package names; a bare function is one without checker and catalogue."""
+    return as_critic(plugins.load("critics", name), name)
+
+
+def as_critic(found: object, name: str) -> CriticPlugin:
+    """Return what was found under a name as a critic; raises `PluginError` where it is none."""
+    if isinstance(found, CriticPlugin):
+        return found
+    if callable(found):
+        return CriticPlugin(cast("Callable[[Problem, Attempt], Verdict]", found))
+    raise PluginError(
+        f"plug-in {name!r}: a critic is a function of a problem and an attempt, or a critics.plugins.CriticPlugin, "
+        f"not {type(found).__name__}"
+    )
+
+
+def judge_by(plugin: CriticPlugin, problem: Problem, attempt: Attempt) -> Verdict:
+    """Judge, and hold a critic that is not ours to what a verdict promises.
+
+    Raises `TypeError` for what is no verdict, and `RuntimeError` where the critic complains of its input: then it
+    failed. The gold answer counts whatever it says.
+    """
+    try:
+        verdict = plugin.judge(problem, attempt)
+    except InputError as error:
+        raise RuntimeError(f"{type(error).__name__}: {error}") from error
+    if type(verdict) not in NAMES:
+        raise TypeError(f"a critic returns a verdict, not {type(verdict).__name__}")
+    if isinstance(verdict, Certified) and problem.answer not in (None, verdict.answer):
+        return Refuted("wrong_answer", verdict.answer, f"the answer is not {verdict.answer}")
+    return verdict

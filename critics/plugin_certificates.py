@@ -1,0 +1,106 @@
+"""Certificates of critics from other packages: made, and re-checked beside our own.
+
+Such a certificate has the format's name as its `kind`, and in its evidence the `completion` that it is about. What
+holds for every certificate is checked here (digest, claim, whose problem and whose text it is); the evidence is the
+package's own checker's business, and counts as a second opinion where that says so.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from critics import plugins
+from critics import recheck as own
+from critics.checker import KEYS, PROBLEM_KEYS, Rejected, digest
+from critics.critic_plugin import critic_plugin
+from critics.problem import Attempt, is_object, read_attempt
+
+Record = dict[str, Any]
+
+
+def plugin_certificate(
+    attempt: Attempt, claim: str, evidence: Mapping[str, Any], *, engine: str, formalisation: str = "trusted"
+) -> Record:
+    """Return the certificate of an attempt in a plug-in's format; no floats, because digests would differ."""
+    problem = attempt.problem.record()
+    certificate: Record = {
+        "kind": attempt.format,
+        "problem": {key: problem[key] for key in PROBLEM_KEYS},
+        "claim": claim,
+        "evidence": {**evidence, "completion": attempt.completion},
+        "formalisation": formalisation,
+        "engine": engine,
+        "limits": {},
+        "repairs": [],
+    }
+    return {**certificate, "digest": digest(certificate)}
+
+
+def recheck(records: Iterable[object]) -> Record:
+    """Re-check as `critics.recheck.recheck` does, and let packages check the kinds that they name."""
+    listed = list(records)
+    kinds = plugins.names("critics")
+    if not kinds:
+        return own.recheck(listed)
+    foreign = [record for record in listed if _kind(record) in kinds]
+    report = own.recheck([record for record in listed if _kind(record) not in kinds])
+    for position, record in enumerate(foreign):
+        assert is_object(record)
+        report["checked"] += 1
+        try:
+            report["second_opinion"] += check_plugin_record(record)
+            report["accepted"] += 1
+        except Rejected as rejection:
+            verdict = record.get("judgement", record)
+            report["rejected"].append({"id": str(verdict.get("id", position)), "reason": str(rejection)})
+    return report
+
+
+def check_plugin_record(record: Record) -> bool:
+    """Check the certificate of a verdict or a trace; returns whether the package calls it a second opinion."""
+    verdict: Any = record.get("judgement", record)
+    certificate: Any = verdict["certificate"]
+    try:
+        _check_shape(certificate)
+        if verdict.get("answer") != certificate["claim"]:
+            raise Rejected("answer_is_not_claim")
+        if record.get("id") != verdict.get("id", record.get("id")):
+            raise Rejected("other_attempt")
+        _check_owner(record, certificate)
+        checker = critic_plugin(certificate["kind"]).check
+        if checker is None:
+            raise Rejected("unknown_kind")
+        return bool(checker(certificate))
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise Rejected("ill_formed") from error
+
+
+def _check_shape(certificate: Any) -> None:
+    if certificate.keys() != set(KEYS) or certificate["problem"].keys() != set(PROBLEM_KEYS):
+        raise Rejected("ill_formed")
+    if certificate["formalisation"] not in ("checked", "trusted"):
+        raise Rejected("ill_formed")
+    if digest(certificate) != certificate["digest"]:
+        raise Rejected("digest")
+    if certificate["problem"]["answer"] not in (None, certificate["claim"]):
+        raise Rejected("answer")
+
+
+def _check_owner(record: Record, certificate: Any) -> None:
+    """A trace's certificate is about its own problem and its own text."""
+    if is_object(record.get("problem")):
+        attempt = read_attempt(record)
+        problem = attempt.problem.record()
+        if any(problem[key] != certificate["problem"][key] for key in PROBLEM_KEYS):
+            raise Rejected("other_problem")
+        if certificate["evidence"]["completion"] != attempt.completion:
+            raise Rejected("other_attempt")
+
+
+def _kind(record: object) -> str | None:
+    """Return the kind of a record's certificate, where it claims one."""
+    verdict: Any = record.get("judgement", record) if is_object(record) else None
+    certificate: Any = verdict.get("certificate") if is_object(verdict) else None
+    if not is_object(certificate) or not is_object(verdict) or verdict.get("verdict") != "certified":
+        return None
+    kind = certificate.get("kind")
+    return kind if isinstance(kind, str) else None

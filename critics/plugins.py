@@ -1,0 +1,64 @@
+"""Parts from other packages, found through entry points: nothing is imported before it is asked for by name.
+
+A package names its parts in its own `pyproject.toml`, one group for each kind (docs/plug-ins.md):
+
+    [project.entry-points."certistar.critics"]
+    factors = "my_package.factors:critic"
+
+What is built in keeps its name: a package cannot put another critic in the place of `guided`.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Literal
+
+from critics.errors import InputError
+
+Group = Literal["critics", "guides", "strategies", "datasets", "policies"]
+GROUPS: tuple[Group, ...] = ("critics", "guides", "strategies", "datasets", "policies")
+
+
+class PluginError(InputError):
+    """What another package names cannot be used; the message says which, and what to do."""
+
+
+def names(group: Group, built_in: Iterable[str] = ()) -> list[str]:
+    """Return what packages name in a group, sorted; raises `PluginError` where one takes a name that is taken."""
+    found = _installed(group)
+    for name in built_in:
+        if name in found:
+            value = found[name].value
+            raise PluginError(f"plug-in {value!r}: the name {name!r} in {_full(group)} is built in; rename it")
+    return sorted(found)
+
+
+def load(group: Group, name: str) -> Any:
+    """Import what a package names; raises `PluginError` where there is nothing, or where importing it fails."""
+    entry = _installed(group).get(name)
+    if entry is None:
+        raise PluginError(f"plug-in {name!r}: no installed package names it in {_full(group)}")
+    try:
+        return entry.load()
+    except Exception as error:
+        raise PluginError(
+            f"plug-in {name!r}: {entry.value!r} of {_full(group)} cannot be imported "
+            f"({type(error).__name__}: {error}); mend or uninstall its package"
+        ) from error
+
+
+def _full(group: Group) -> str:
+    return f"certistar.{group}"
+
+
+@lru_cache
+def _installed(group: Group) -> Mapping[str, EntryPoint]:
+    found: dict[str, EntryPoint] = {}
+    for entry in entry_points(group=_full(group)):
+        other = found.setdefault(entry.name, entry)
+        if other.value != entry.value:
+            raise PluginError(
+                f"plug-in {entry.name!r}: {other.value!r} and {entry.value!r} both have the name in {_full(group)}; "
+                "uninstall one"
+            )
+    return found
