@@ -302,6 +302,6 @@ def test_recorded_programs_of_logic_lm(shared: Path):
         ("text-davinci-003", True): 48,
         ("text-davinci-003", False): 29,
     }
-    assert verdicts["gpt-3.5-turbo", "certified"] == 32
+    assert verdicts["gpt-3.5-turbo", "certified"] == 31
     assert verdicts["text-davinci-003", "certified"] == 35
-    assert recheck(records)["accepted"] == 67
+    assert recheck(records)["accepted"] == 66
