@@ -6,7 +6,7 @@ TORCH ?= torch==2.13.0
 BIN := .venv/bin
 STAMP := .venv/.setup-done
 
-.PHONY: setup demo test check bench audit clean
+.PHONY: setup demo test check bench audit docs clean
 
 setup: $(STAMP)
 
@@ -31,13 +31,17 @@ check: setup
 	$(BIN)/pyright
 
 bench: setup
-	for name in kernel decoding asp programs equivalence pool store training; do $(BIN)/certistar bench $$name || exit 1; done
+	for name in kernel decoding asp capacity programs equivalence pool store training; do $(BIN)/certistar bench $$name || exit 1; done
 
 # The catalogue of cheats against every critic, then minutes of a search for others: make audit SECONDS=600
 SECONDS ?= 180
 audit: export OMP_NUM_THREADS = 1
 audit: setup
 	$(BIN)/certistar audit --self-play $(SECONDS)
+
+# A wrong link or reference ends it; the site is build/site/index.html.
+docs: setup
+	$(BIN)/mkdocs build --strict --quiet --config-file configs/site/mkdocs.yml
 
 # Caches and builds alone: .venv and the runs in checkpoints/ stay.
 clean:

@@ -16,6 +16,7 @@ PACKAGES = ("critics", "rollout", "training")
 DRAWERS = {"utils", "util", "common", "helpers", "types", "misc", "manager", "base"}
 HEAVY = ("torch", "transformers", "peft", "accelerate", "datasets")
 CONFIGS = sorted((ROOT / "configs").glob("*.yaml"))
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TREE_ROOTS = {".", "./", "certistar/", f"{ROOT.name}/"}
 TREE_PREFIX = re.compile(r"^[\s│├└─|`+-]*")
@@ -180,10 +181,14 @@ def _names(line: str) -> Iterator[str]:
             return
 
 
-def test_the_readme_names_commands_and_options_that_exist() -> None:
-    shown = list(commands(readme()))
-    assert shown
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_documents_name_commands_and_options_that_exist(path: Path) -> None:
+    shown = list(commands(path.read_text(encoding="utf-8")))
     assert not [complaint for command in shown for complaint in complaints(command)]
+
+
+def test_the_readme_shows_commands() -> None:
+    assert list(commands(readme()))
 
 
 def test_the_readme_draws_the_tree_that_is_there() -> None:
