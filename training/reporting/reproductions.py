@@ -1,0 +1,201 @@
+"""The papers' headlines beside what was measured here: docs/papers/results.md, written from a catalogue.
+
+    python -m training.reporting.reproductions            writes the page
+
+A measured number is read from the result file that a run wrote, or computed from a paper's own tables; the catalogue
+holds none.
+"""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from training.autoeval.benchmarks import correlation, predictive_power, published_tables
+from training.configuration.section import Section, read_yaml, validated
+from training.planning.capacity import Store, Workload, a100, cost
+from training.reporting.estimates import Proportion
+
+ROOT = Path(__file__).parents[2]
+CATALOGUE = ROOT / "configs" / "papers" / "catalogue.yaml"
+PAGE = ROOT / "docs" / "papers" / "results.md"
+PREAMBLE = (
+    "# The papers' results, and ours",
+    "",
+    "Written by `python -m training.reporting.reproductions` from `configs/papers/catalogue.yaml` and from the files",
+    "in `docs/results`. No large model could be loaded where this was written, and nothing was measured on a GPU:",
+    "what stands under *here* comes from tiny models that the project makes itself, so compare directions and not",
+    "heights. Hours are estimates from a data sheet (see [scaling](../scaling.md)).",
+)
+PROMPT_TOKENS = 1_500
+"""Of a few-shot prompt, for the estimate of hours."""
+
+
+class Needs(Section):
+    """What a run takes; hours are estimated from it, for A100s."""
+
+    gpus: Annotated[int, Field(ge=0)]
+    attempts: int = 0
+    tokens: int = 0
+    """Of a completion."""
+    parameters: float = 0
+    epochs: int = 0
+    """Over what is kept; 0 where nothing is trained."""
+
+    def said(self) -> str:
+        """Return what people are told."""
+        if not self.gpus:
+            return "no GPU"
+        return f"{self.gpus} x A100 80 GB, about {max(self.hours(), 0.1):.1f} h, {self.parameters / 1e9:.0f} B model"
+
+    def hours(self) -> float:
+        """Return hours by the cost model of docs/scaling.md: an estimate from the data sheet."""
+        work = Workload(prompt_tokens=PROMPT_TOKENS, completion_tokens=self.tokens)
+        found = cost(
+            work, a100(self.parameters, 32), Store(), attempts=self.attempts, workers=self.gpus, kept=0.4,
+            epochs=self.epochs,
+        )  # fmt: skip
+        return (found.sampling_s + found.training_s) / 3600
+
+
+class FinalRate(Section):
+    """An arm's rate before training and after its last round, out of a report.json."""
+
+    file: str
+    arm: str
+    metric: Literal["accuracy", "certified"]
+
+    def said(self) -> str:
+        """Return the two rates, the last with its interval."""
+        rounds = _read(self.file)["arms"][self.arm]["rounds"]
+        first, last = rounds[0], rounds[-1]
+        low, high = last[f"{self.metric}_interval"]
+        return (
+            f"{self.arm}, {self.metric}: {first[self.metric]:.1%} -> {last[self.metric]:.1%} "
+            f"({low:.1%} to {high:.1%}, n = {last['n']})"
+        )
+
+
+class Difference(Section):
+    """What two arms differ in, out of a report.json."""
+
+    file: str
+    a: str
+    b: str
+    metric: Literal["accuracy", "gain", "certified"]
+
+    def said(self) -> str:
+        """Return the paired difference with its interval."""
+        wanted = (self.a, self.b, self.metric)
+        found = next(c for c in _read(self.file)["comparisons"] if (c["a"], c["b"], c["metric"]) == wanted)
+        low, high = found["interval"]
+        return (
+            f"{self.a} - {self.b}, {self.metric}: {found['difference'] * 100:+.1f} points "
+            f"({low * 100:+.1f} to {high * 100:+.1f}, n = {found['n']})"
+        )
+
+
+class DatasetRate(Section):
+    """A mode's rate on a data set, out of what `certistar evaluate --json` wrote."""
+
+    file: str
+    mode: str
+    dataset: str
+    metric: Literal["right", "certified"]
+
+    def said(self) -> str:
+        """Return the rate with its interval."""
+        found = _read(self.file)[self.mode]["by_dataset"][self.dataset]
+        rate = Proportion(found[self.metric], found["n"])
+        low, high = rate.interval
+        return f"{self.mode}, {self.metric}: {rate.rate:.1%} ({low:.1%} to {high:.1%}, n = {rate.n})"
+
+
+class FromTables(Section):
+    """What the AutoEval paper's own tables come to."""
+
+    benchmark: str
+    statistic: Literal["correlation", "predictive_power"]
+
+    def said(self) -> str:
+        """Return the statistic with its interval."""
+        compute = correlation if self.statistic == "correlation" else predictive_power
+        found = compute(*published_tables()[self.benchmark])
+        value = found["rho"] if self.statistic == "correlation" else found["power"]
+        low, high = found["interval"]
+        return f"{self.benchmark}: {value:.2f} ({low:.2f} to {high:.2f}, {found['n']} models)"
+
+
+class Item(Section):
+    """One table or figure."""
+
+    paper: str
+    item: str
+    what: str
+    theirs: str
+    config: str | None = None
+    command: str
+    needs: Needs
+    ours: tuple[FinalRate | Difference | DatasetRate | FromTables, ...] = ()
+    why_not: str | None = None
+    note: str | None = None
+
+    @model_validator(mode="after")
+    def _says_what_came_of_it(self) -> "Item":
+        if bool(self.ours) == bool(self.why_not):
+            raise ValueError(f"{self.paper}, {self.item}: write either `ours` or `why_not`")
+        return self
+
+
+class Catalogue(Section):
+    """All papers, and every result of theirs."""
+
+    papers: dict[str, str]
+    items: list[Item]
+
+    @model_validator(mode="after")
+    def _names_papers(self) -> "Catalogue":
+        strange = {item.paper for item in self.items} - self.papers.keys()
+        if strange:
+            raise ValueError(f"items name papers that are not listed: {', '.join(sorted(strange))}")
+        return self
+
+
+def catalogue(path: Path = CATALOGUE) -> Catalogue:
+    """Read the catalogue; raises `ConfigError` that names the key."""
+    return validated(Catalogue, read_yaml(path), [], path)
+
+
+def page(found: Catalogue) -> str:
+    """Return the page as Markdown."""
+    lines = [*PREAMBLE]
+    for key, title in found.papers.items():
+        lines += ["", f"## {title}", ""]
+        for item in found.items:
+            if item.paper == key:
+                lines += [*_shown(item), ""]
+        lines.pop()
+    return "\n".join(lines) + "\n"
+
+
+def _shown(item: Item) -> list[str]:
+    lines = [
+        f"### {item.item[0].upper()}{item.item[1:]}: {item.what}",
+        "",
+        f"- **There:** {item.theirs}.",
+        f"- **Run it:** `{item.command}` ({item.needs.said()}).",
+    ]
+    if item.why_not:
+        return [*lines, f"- **Here:** not run: {item.why_not}."]
+    measured = [f"    - {number.said()}" for number in item.ours]
+    return [*lines, f"- **Here:** {item.note}." if item.note else "- **Here:**", *measured]
+
+
+def _read(name: str) -> dict[str, Any]:
+    return json.loads((ROOT / name).read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(page(catalogue()), encoding="utf-8")
