@@ -21,6 +21,7 @@ from critics.problem import Attempt, Problem, RecordError, read_attempt
 from critics.programs.csp import judge_csp
 from critics.programs.options_critic import judge_logic_program
 from critics.programs.rules import judge_rules
+from critics.reference import formalisation_trusted
 from critics.scripts.critic import judge_script
 from critics.verdict import CriticError, TimedOut, Verdict, verdict_record
 
@@ -63,6 +64,13 @@ def judge_record(record: dict[str, Any]) -> dict[str, Any]:
     except Exception as error:  # noqa: BLE001 - whatever a critic raises is its own failure, recorded as such
         verdict = CriticError("critic_failed", None, f"{type(error).__name__}: {error}")
     return verdict_record(attempt.id, verdict)
+
+
+def judge_on_trust(record: dict[str, Any]) -> dict[str, Any]:
+    """Judge an attempt as where no translator and no reference is: its formalisation is taken on trust."""
+    problem: Any = record.get("problem")
+    with formalisation_trusted():
+        return judge_record({**record, "problem": {**problem, "formal": None}})
 
 
 class JudgePool:

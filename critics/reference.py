@@ -1,6 +1,8 @@
 """The reference formalisation of a problem: given with it, translated from its text, or both and compared."""
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal as Choice
@@ -20,6 +22,22 @@ TRANSLATORS: dict[str, Translator] = {
     "deontiqa": deontiqa.translate,
 }
 """The data sets whose language is regular. Their problems are translated whether they bring a formalisation or not."""
+
+
+_trusting: ContextVar[bool] = ContextVar("trusting", default=False)
+
+
+@contextmanager
+def formalisation_trusted() -> Generator[None]:
+    """Within it no text is translated and no reference used: every certificate says `trusted`, and means no more.
+
+    For whoever measures what proofs alone are worth where there is no translator (`certistar answer`).
+    """
+    token = _trusting.set(True)
+    try:
+        yield
+    finally:
+        _trusting.reset(token)
 
 
 class ReferenceMismatch(ValueError):  # noqa: N818
@@ -54,6 +72,8 @@ def reference(problem: Problem) -> Reference | None:
     Raises `ReferenceMismatch` where the text of a problem in a regular language means something else than its
     `formal`, or has no `formal` and cannot be translated: a wrong reference would certify wrong theorems.
     """
+    if _trusting.get():
+        return None
     if problem.dataset not in TRANSLATORS:
         return None if problem.formal is None else Reference(problem.formal, "given")
     return _translated(problem.dataset, problem.context, problem.question, problem.formal)
@@ -119,9 +139,13 @@ def text_contradicts(
     return in_terms_of(said, options) != claim
 
 
-@lru_cache(maxsize=128)
 def text_decides(context: str, question: str) -> Choice["true", "false", "unknown"] | None:
     """Return what the text itself says, whatever a formalisation makes of it; None if that is not known."""
+    return None if _trusting.get() else _text_decides(context, question)
+
+
+@lru_cache(maxsize=128)
+def _text_decides(context: str, question: str) -> Choice["true", "false", "unknown"] | None:
     found: Choice["unknown"] | None = None
     for translate in TRANSLATORS.values():
         try:

@@ -528,3 +528,13 @@ def test_imports_stay_light():
     code = f"import sys, training.reporting.comparison; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(("adapters", "opening"), [([{"adapter": "a"}], "Not to be relied on: 1"), ([], "Revoked (")])
+def test_a_report_of_a_run_in_which_something_was_revoked_opens_with_that(run, adapters, opening):
+    revoked = {"revoked": {"certificates": ["c" * 64], "critics": []}, "adapters": adapters, "reports": []}
+    save(run / "revoked.json", revoked)
+    summary = write_report(run)
+    assert verdict_sentence(summary)[0].startswith(opening)
+    assert opening in (run / "report.html").read_text()
+    assert json.loads((run / "report.json").read_text())["revoked"] == revoked

@@ -41,6 +41,10 @@ Columns = Annotated[
     list[str] | None,
     typer.Option("--columns", metavar="PART=COLUMN,..", help="Which column is question, rationale, answer, .."),
 ]
+Runs = Annotated[
+    list[Path] | None,
+    typer.Option("--run", metavar="DIR", help="A run, or a folder with runs (repeatable); checkpoints, if none."),
+]
 Problems = Annotated[Path, typer.Option("--problems", help="Problems as JSON lines.", show_default=False)]
 
 
@@ -71,6 +75,9 @@ def run(
         str | None,
         typer.Option("--mirror", metavar="URL", help="Copy the run to s3://.. or gs://.., and go on from it."),
     ] = None,
+    retrain: Annotated[
+        bool, typer.Option("--retrain", help="Put aside what rests on a revoked certificate, and make it again.")
+    ] = False,
 ) -> None:
     """Run rounds of one arm or of a comparison; the same command again goes on after a crash."""
     from training.console import print_plan, run_with_progress
@@ -78,7 +85,7 @@ def run(
     if dry:
         print_plan(config, overrides)
         return
-    run_with_progress(config, out, overrides, mirror=mirror)
+    run_with_progress(config, out, overrides, mirror=mirror, retrain=retrain)
 
 
 @command
@@ -279,6 +286,40 @@ def evaluate(
 
 
 @command
+def answer(
+    config: Config,
+    problems: Annotated[
+        Path | None, typer.Option("--problems", help="Problems as JSON lines; the held-out ones, if none.")
+    ] = None,
+    num: Annotated[int, typer.Option("-k", min=1, help="Attempts at a problem at most.")] = 8,
+    adapter: Adapter = None,
+    formalisation: Annotated[
+        str,
+        typer.Option(help="checked: proofs are compared with the text where that can be. trusted: with nothing."),
+    ] = "checked",
+    proofs: Annotated[
+        int | None, typer.Option(min=1, help="Attempts that must prove an answer; 1 if checked, else 3.")
+    ] = None,
+    arms: Annotated[
+        list[str] | None, typer.Option("--arm", help="Ask as this arm does (repeatable: they take turns).")
+    ] = None,
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Measure selective accuracy against coverage, beside majority voting.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option("--out", help="A folder for attempts, answers and the curve.")] = None,
+    jobs: Jobs = 1,
+    seed: Seed = 0,
+    as_json: Json = False,
+    overrides: Overrides = None,
+) -> None:
+    """Answer with a proof, or abstain: sample until an attempt is certified, with the gold answer withheld."""
+    from training.commands.answers import Asked, answer_file
+
+    asked = Asked(num, adapter, formalisation, proofs, arms or [], seed, jobs, curve, out)
+    answer_file(config, problems, asked, overrides, as_json)
+
+
+@command
 def compare(runs: Annotated[list[Path], typer.Argument(help="Run folders.")], as_json: Json = False) -> None:
     """Compare the arms of one or several finished runs on the problems that they share."""
     from training.console import print_comparison
@@ -352,6 +393,45 @@ def pull(
 
     if fetch(source, out, jobs, timeout, as_json):
         raise typer.Exit(1)
+
+
+@command
+def lineage(
+    adapter: Annotated[Path, typer.Argument(help="An adapter's folder.", show_default=False)],
+    as_json: Json = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compute every digest again and re-check every certificate.")
+    ] = False,
+) -> None:
+    """Show what an adapter was trained on: rounds down to the base model, and the path to one proof."""
+    from training.commands.lineages import print_lineage
+
+    if print_lineage(adapter, as_json, verified=verify):
+        raise typer.Exit(1)
+
+
+@command
+def trace(
+    name: Annotated[str, typer.Argument(metavar="ID", help="Of an attempt, an example or a certificate.")],
+    runs: Runs = None,
+    as_json: Json = False,
+) -> None:
+    """Show an attempt with its proof in words."""
+    from training.commands.proofs import print_trace
+
+    print_trace(name, runs or [Path("checkpoints")], as_json)
+
+
+@command
+def revoke(
+    target: Annotated[str, typer.Argument(metavar="CERTIFICATE|CRITIC@VERSION", help="Such as 017472a0, or horn@1.")],
+    runs: Runs = None,
+    as_json: Json = False,
+) -> None:
+    """Believe a certificate no longer: list and mark the examples, adapters and reports that rest on it."""
+    from training.commands.revocations import revoke as mark
+
+    mark(target, runs or [Path("checkpoints")], as_json)
 
 
 @command

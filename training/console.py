@@ -23,7 +23,12 @@ def print_plan(config_path: Path, overrides: list[str] | None) -> None:
 
 
 def run_with_progress(
-    config_path: Path, out: Path | None, overrides: list[str] | None, *, mirror: str | None = None
+    config_path: Path,
+    out: Path | None,
+    overrides: list[str] | None,
+    *,
+    mirror: str | None = None,
+    retrain: bool = False,
 ) -> None:
     """Run a configuration with a progress bar; end with the table, the verdict and the report's path."""
     from rich.console import Console
@@ -49,7 +54,7 @@ def run_with_progress(
                 progress.console.print(event.message, highlight=False)
             progress.advance(task, event.attempts)
 
-        run(config, folder, report, mirror=mirror)
+        run(config, folder, report, mirror=mirror, retrain=retrain)
         progress.update(task, completed=num_attempts(config))
     summary = summarise(folder)
     console.print(table(summary))

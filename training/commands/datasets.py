@@ -11,6 +11,7 @@ from training.commands.problems import read_problems
 from training.commands.verdicts import judged, read_attempts
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import KEEPS, funnel, select
+from training.lineage.entries import LINEAGE, entries, origin
 from training.records.store import read_records, write_json, write_records
 from training.rounds.strategy import file_examples
 
@@ -37,6 +38,7 @@ def filter_file(
     kept = select(candidates, keep)  # type: ignore[arg-type]
     examples = file_examples(kept)
     write_records(out / "examples.jsonl", examples)
+    write_records(out / LINEAGE, entries(examples, {trace["id"]: origin(trace) for trace in kept}))
     if derivation.wanted:
         write_records(out / DERIVED, filter(is_derived, kept), checksum=True)
     made = derivation_counts(kept, failures, derivation)

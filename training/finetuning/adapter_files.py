@@ -11,6 +11,8 @@ from critics.errors import InputError
 from rollout.policy import adapter_weights_digest
 
 MANIFEST = "manifest.json"
+REVOKED = "revoked.json"
+"""What marks an adapter that rests on a revoked certificate, and a run folder where something was revoked."""
 _WEIGHTS = ("adapter_model.safetensors", "model.safetensors", "model.safetensors.index.json")
 _PICKLED = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
 
@@ -28,6 +30,11 @@ def verify_adapter(folder: Path) -> str | None:
         raise AdapterError(f"adapter {folder}: {pickled[0]} is pickled, and loading it could run anything; delete it")
     if not any((folder / name).is_file() for name in _WEIGHTS):
         raise AdapterError(f"adapter {folder}: neither {_WEIGHTS[0]} nor {_WEIGHTS[1]} is in it")
+    if (folder / REVOKED).exists():
+        raise AdapterError(
+            f"adapter {folder}: it rests on a revoked certificate ({REVOKED} says which); train it again without, or "
+            "delete that file to use it all the same"
+        )
     expected = _manifest_digest(folder)
     if expected is not None and adapter_weights_digest(folder) != expected:
         raise AdapterError(

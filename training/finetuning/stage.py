@@ -21,8 +21,9 @@ from training.finetuning.example_files import Examples, read_examples
 from training.finetuning.job import FineTuning, TrainingFailed, read_job
 from training.finetuning.out_of_memory import explanation, is_out_of_memory
 from training.finetuning.torchrun import launch, launched_already, write_failure
+from training.lineage.entries import LINEAGE, check_dataset, merkle_root
 from training.logs import quieten
-from training.records.store import write_json
+from training.records.store import read_records, write_json, write_records
 
 
 def fine_tune(job: FineTuning) -> dict[str, Any]:
@@ -58,6 +59,7 @@ def _train(job: FineTuning) -> dict[str, Any]:
         torch.set_num_threads(1)  # two busy threads on two busy cores were measured five times slower than one
     tokenizer = load_tokenizer(job.model.name)
     examples = read_examples(job.data, job.model, tokenizer, max_tokens=job.training.max_tokens)
+    check_dataset(job.data)
     set_seed(job.seed)
     model = trainable_model(job)
     work = job.out.with_name(f".{job.out.name}.work")
@@ -113,8 +115,15 @@ def _put_in_place(
     for path in sorted(saved.iterdir()):
         if path.suffix in (".safetensors", ".json"):
             path.replace(job.out / path.name)
+    _put_lineage(job)
     write_json(job.out / MANIFEST, manifest(job, examples, round(metrics["train_loss"], 6)))
     shutil.rmtree(work, ignore_errors=True)
+
+
+def _put_lineage(job: FineTuning) -> None:
+    """Put where the examples come from beside the weights, so that an adapter that is moved keeps its origin."""
+    if (job.data / LINEAGE).exists():
+        write_records(job.out / LINEAGE, read_records(job.data / LINEAGE))
 
 
 def manifest(job: FineTuning, examples: Examples, loss: float) -> dict[str, Any]:
@@ -122,10 +131,13 @@ def manifest(job: FineTuning, examples: Examples, loss: float) -> dict[str, Any]
     from training.finetuning.trainer import uses_bfloat16
 
     data = (job.data / "examples.jsonl").read_bytes()
+    lineage = job.out / LINEAGE
     return {
         "trained": True,
         "base": job.base_digest,
+        "start": None if job.start is None else adapter_weights_digest(job.start),
         "dataset": hashlib.sha256(data).hexdigest(),
+        "lineage": merkle_root(read_records(lineage)) if lineage.exists() else None,
         "config": hashlib.sha256(job.training.digested_json().encode()).hexdigest(),
         "weights": adapter_weights_digest(job.out),
         "seed": job.seed,

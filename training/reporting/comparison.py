@@ -65,6 +65,7 @@ def write_report(run: Path, *, partial: bool = False) -> dict[str, Any]:
     unfinished = unfinished_seeds(run) if partial else []
     arms = read_arms(run, without=unfinished)
     summary = _summary(arms, provenance(run) | ({"unfinished_seeds": unfinished} if unfinished else {}))
+    summary |= revoked_part(run)
     examples = pick_examples({arm.name: [(line.seed, line.rollouts[-1]) for line in arm.lines] for arm in arms})
     record = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False)
     write_text(run / "report.json", record + "\n")
@@ -78,7 +79,7 @@ def write_report(run: Path, *, partial: bool = False) -> dict[str, Any]:
 
 def verdict_sentence(summary: Mapping[str, Any]) -> list[str]:
     """Say in plain English what each arm gained, and whether the first arm's lead is what was hoped for."""
-    sentences = [_gains_sentence(summary["arms"]), _certified_sentence(summary["arms"])]
+    sentences = [*_revoked_sentence(summary), _gains_sentence(summary["arms"]), _certified_sentence(summary["arms"])]
     sentences += [_lead_sentence(c) for c in summary["comparisons"] if c["metric"] == "gain"]
     sentences += [_certified_lead_sentence(c) for c in summary["comparisons"] if _is_of_dialogs(summary, c)]
     if len({arm["decoding"] for arm in summary["arms"].values()}) > 1:
@@ -86,6 +87,22 @@ def verdict_sentence(summary: Mapping[str, Any]) -> list[str]:
     if all(len(arm["seeds"]) == 1 for arm in summary["arms"].values()):
         sentences.append("One seed only: how much another training run would differ is not known.")
     return sentences
+
+
+def revoked_part(run: Path) -> dict[str, Any]:
+    """Return what report.json says of a run in which something was revoked; nothing for all others."""
+    path = run / "revoked.json"
+    return {"revoked": json.loads(path.read_text(encoding="utf-8"))} if path.exists() else {}
+
+
+def _revoked_sentence(summary: Mapping[str, Any]) -> list[str]:
+    if "revoked" not in summary:
+        return []
+    tainted, revoked = summary["revoked"]["adapters"], summary["revoked"]["revoked"]
+    what = ", ".join([*(f"certificate {digest[:12]}" for digest in revoked["certificates"]), *revoked["critics"]])
+    if tainted:
+        return [f"Not to be relied on: {len(tainted)} adapters of this run rest on what was revoked ({what})."]
+    return [f"Revoked ({what}); no adapter of this run rests on it."]
 
 
 def _gains_sentence(arms: Mapping[str, Any]) -> str:

@@ -24,6 +24,8 @@ from training.configuration.run import ArmConfig, RunConfig
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, is_derived
 from training.curation.filters import funnel, is_certified, is_right, select, subsample
 from training.finetuning.stage import MANIFEST, FineTuning, fine_tune
+from training.lineage.entries import LINEAGE, entries, lines_of_dataset, origin
+from training.lineage.revocation import read_revocations, unrevoked
 from training.records.store import OpenStore, is_stored, read_records, write_json, write_records
 from training.rounds.candidates import Candidates
 from training.rounds.evaluation import measure, problems_digest
@@ -202,15 +204,20 @@ def curate(line: Line, number: int, traces: Path) -> None:
     line.pulse(Beat("curating", "the dataset of the round"))
     derivation = derivation_of(line)
     candidates = Candidates(traces, derivation, line.workers.judge)
-    kept = select(candidates, line.arm.keep)
+    kept = select(unrevoked(candidates, read_revocations(line.run)), line.arm.keep)
     if line.arm.match is not None:
         kept = subsample(kept, _num_kept_by(line, line.arm.match, number), seed=line.seed)
     earlier: Iterable[dict[str, Any]] = ()
+    origins: Iterable[dict[str, Any]] = ()
     if number and line.config.star.start == "base":
-        earlier = read_records(line.round_path(number - 1) / "dataset" / "examples.jsonl")
+        before = line.round_path(number - 1) / "dataset"
+        earlier, origins = read_records(before / "examples.jsonl"), lines_of_dataset(before)
     taught = line.strategy(None).examples(kept, seed=derived_seed(line.seed, "lessons", number))
-    fresh = ({**example, "id": f"round-{number:03d}/{example['id']}"} for example in taught)
+    prefix = f"round-{number:03d}/"
+    fresh = [{**example, "id": prefix + example["id"]} for example in taught]
     num_examples = write_records(folder / "examples.jsonl", chain(earlier, fresh))
+    of_fresh = entries(fresh, {trace["id"]: origin(trace) for trace in kept}, prefix=prefix)
+    write_records(folder / LINEAGE, chain(origins, of_fresh))
     if derivation.wanted:
         write_records(folder / DERIVED, filter(is_derived, kept), checksum=True)
     counts = {**funnel(candidates.outlines, len(kept)), **derivation_counts(kept, candidates.failures, derivation)}

@@ -22,6 +22,7 @@ from rollout.actor_critic.feedback import ReviewPool
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.section import ConfigError
 from training.finetuning.adapter_files import MANIFEST
+from training.lineage.retraining import settle_revocations
 from training.records.store import write_json, write_text
 from training.rounds.heartbeat import Heartbeat, StageStalled, Watch
 from training.rounds.line import Line, Progress, RunError, base_path, evaluate_base, line_path, run_line
@@ -48,8 +49,21 @@ class Unit:
         return f"{self.arm.name}, seed {self.seed}" if self.kind == "line" else f"base model, seed {self.seed}"
 
 
-def run(config: RunConfig, out: Path, report: Report = lambda _: None, *, mirror: str | None = None) -> None:
-    """Do everything that is missing in `out`, then write report.json and report.html; `mirror`: a URL to copy it to."""
+def run(
+    config: RunConfig,
+    out: Path,
+    report: Report = lambda _: None,
+    *,
+    mirror: str | None = None,
+    retrain: bool = False,
+) -> None:
+    """Do everything that is missing in `out`, then write report.json and report.html; `mirror`: a URL to copy it to.
+
+    `retrain`: what rests on a revoked certificate is put aside and made again; else it is refused.
+    """
+    if mirror is not None and retrain:
+        # The copy would put back, piece by piece, what is put aside.
+        raise ConfigError("--retrain: the mirror has what is tainted; retrain without --mirror, then name another URL")
     if config.model.server is not None:
         raise ConfigError(
             "model.server: a run samples each round from the adapter before it, which no server is told of; "
@@ -58,6 +72,7 @@ def run(config: RunConfig, out: Path, report: Report = lambda _: None, *, mirror
     with locked(out), _mirrored(out, mirror, report):
         lines = _lines(config)
         _claim(config, out)
+        settle_revocations({line["path"]: lines["num_rounds"] for line in lines["lines"]}, out, retrain=retrain)
         write_json(out / "lines.json", lines)
         _run_units(config, out, _units(config), report)
         _write_report(out)

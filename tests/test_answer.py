@@ -1,0 +1,214 @@
+"""An answer with a proof or none: the gold answer selects nothing, and trusted proofs that differ are a conflict."""
+
+import json
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from critics.judge import judge_on_trust, judge_record
+from critics.problem import Problem, read_problem
+from critics.recheck import recheck
+from rollout.policy import ScriptedPolicy
+from rollout.selection import Abstained, Answered, Rule, is_settled, majority, outcome, select
+from rollout.traces import Sampling
+from training.cli import app
+from training.reporting.selective import BUDGETS, curve_figure, curve_table, selective_curve
+from training.rounds.answering import Answering, Formalism, attempts_at, blind
+from training.rounds.strategy import SingleAttempt
+
+CONTEXT = "Every wumpus is a tumpus. Tumpuses are not warm. Rex is a wumpus."
+HEAD = "1- [[axiom:(wumpus 'x) -> (tumpus 'x)]] 2- [[axiom:(tumpus 'x) -> {}]] 3- [[axiom:(wumpus rex)]]"
+PROOF = (
+    HEAD.format("(not (warm 'x))") + "\nFormalized goal: [[goal:(warm rex)]]\n"
+    "Reasoning: [[infer:(tumpus rex)]] [[infer:(not (warm rex))]]\nAnswer: false"
+)
+MISREAD = (
+    HEAD.format("(warm 'x)") + "\nFormalized goal: [[goal:(warm rex)]]\n"
+    "Reasoning: [[infer:(tumpus rex)]] [[infer:(warm rex)]]\nAnswer: true"
+)
+"""Proves the opposite from a rule that it has wrong."""
+GUESS = "Answer: true"
+
+
+def problem(number: int = 0, answer: str | None = "false") -> Problem:
+    return Problem(f"rex-{number}", "prontoqa", CONTEXT, "True or false: Rex is warm.", answer=answer)
+
+
+def judged(completion: str, number: int = 0, *, format_: str = "guided", judge=judge_on_trust) -> dict:
+    record = {"id": f"rex#{number}", "problem": problem(answer=None).record(), "format": "guided"}
+    record |= {"completion": completion}
+    return {**record, "format": format_, "judgement": judge(record)}
+
+
+def made(*completions: str) -> list[dict]:
+    return [judged(completion, number) for number, completion in enumerate(completions)]
+
+
+def test_a_misread_rule_is_proved_on_trust_alone():
+    assert judged(MISREAD)["judgement"]["verdict"] == "certified"
+    assert judged(MISREAD)["judgement"]["certificate"]["formalisation"] == "trusted"
+    assert judged(MISREAD, judge=judge_record)["judgement"]["reason"] == "axiom_not_in_context"
+    assert judged(PROOF, judge=judge_record)["judgement"]["certificate"]["formalisation"] == "checked"
+
+
+def test_trust_ends_with_the_judging_that_asked_for_it():
+    """A cache that remembers what a trusting critic did not look up would make later certificates worthless."""
+    trusted = judged(MISREAD)
+    assert judged(MISREAD, judge=judge_record)["judgement"]["verdict"] != "certified"
+    assert recheck([trusted])["rejected"] == [{"id": "rex#0", "reason": "reference_is_missing"}]
+    assert recheck([trusted["judgement"]])["rejected"] == [{"id": "rex#0", "reason": "text_says_otherwise"}]
+
+
+def test_trust_does_not_use_a_formalisation_that_is_there():
+    formal = {"axioms": ["(wumpus rex)"], "goal": "(cold rex)"}
+    record = {"id": "a", "problem": {**problem(answer=None).record(), "formal": formal}, "format": "guided"}
+    assert judge_on_trust({**record, "completion": PROOF})["verdict"] == "certified"
+
+
+def test_the_first_proof_answers_and_no_guess_does():
+    assert select(made(GUESS, GUESS), Rule()) == Abstained("no_proof")
+    found = select(made(GUESS, PROOF), Rule())
+    assert isinstance(found, Answered)
+    assert (found.answer, [proof["id"] for proof in found.proofs]) == ("false", ["rex#1"])
+
+
+def test_proofs_of_different_answers_are_a_conflict_until_one_leads_clearly():
+    assert select(made(PROOF, MISREAD), Rule()) == Abstained("conflict")
+    assert select(made(PROOF, MISREAD), Rule(share=0.5)) == Abstained("conflict")
+    many = made(PROOF, PROOF, MISREAD, PROOF, PROOF)
+    assert select(many, Rule()) == Abstained("conflict")
+    assert isinstance(select(many, Rule(share=0.8)), Answered)
+    assert select(many[:4], Rule(share=0.8)) == Abstained("conflict")
+
+
+def test_several_proofs_may_be_asked_for():
+    assert select(made(PROOF, GUESS, PROOF), Rule(3)) == Abstained("too_few_proofs")
+    found = outcome(made(PROOF, GUESS, PROOF, PROOF, MISREAD), Rule(3))
+    assert isinstance(found, Answered)
+    assert len(found.proofs) == 3
+
+
+def test_two_formalisms_that_agree_come_before_many_proofs_in_one():
+    other = judged(PROOF, 9, format_="fol")
+    crowd = [*made(MISREAD, MISREAD, MISREAD, PROOF), other]
+    found = select(crowd, Rule(share=0.8))
+    assert isinstance(found, Answered)
+    assert found.formalisms == ("fol", "guided")
+    assert found.answer == "false"
+    assert not is_settled(made(PROOF), Rule(), 2)
+    assert is_settled([*made(PROOF), other], Rule(), 2)
+
+
+def test_attempts_judged_with_the_gold_answer_select_nothing():
+    told = {**judged(PROOF), "problem": problem().record()}
+    with pytest.raises(ValueError, match="judged with the gold answer"):
+        select([told], Rule())
+
+
+def test_the_majority_counts_guesses_and_takes_the_first_of_equals():
+    assert majority(made(GUESS, PROOF, GUESS)) == ("true", 2 / 3)
+    assert majority(made(GUESS, PROOF)) == ("true", 1 / 2)
+    assert majority(made("no answer")) is None
+
+
+def asking(policy: ScriptedPolicy, rule: Rule) -> Answering:
+    formalism = Formalism("guided", SingleAttempt("guided"), policy, Sampling(decoding="free"))
+    return Answering([formalism], lambda r: map(judge_on_trust, r), 8, 0, lambda made: is_settled(made, rule))
+
+
+def test_asking_stops_at_each_problem_once_it_is_settled():
+    blinded = [blind(problem(i), trusting=True) for i in range(2)]
+    policy = ScriptedPolicy([PROOF, GUESS, GUESS, PROOF])
+    found = attempts_at(blinded, asking(policy, Rule()), range(5))
+    assert [a["id"] for a in found["rex-0"]] == ["rex-0#0"]
+    assert [a["id"] for a in found["rex-1"]] == ["rex-1#0", "rex-1#1", "rex-1#2"]
+    assert len({a["seed"] for a in found["rex-1"]}) == 3
+    assert all(a["problem"]["answer"] is None for a in found["rex-1"])
+
+
+def test_who_writes_and_who_judges_must_not_know_the_answer():
+    with pytest.raises(AssertionError, match="blind"):
+        attempts_at([problem()], asking(ScriptedPolicy([PROOF]), Rule()), range(1))
+
+
+def test_the_curve_counts_what_is_answered_and_what_of_it_is_right():
+    attempts = {"a": made(GUESS, PROOF, PROOF), "b": made(MISREAD, GUESS, GUESS), "c": made(GUESS, GUESS, GUESS)}
+    gold = {"a": "false", "b": "false"}
+    rows = selective_curve(gold, attempts, {"one_proof": Rule(1, 0.8)}, 3)
+    assert [row["k"] for row in rows] == [1, 2, 3]
+    points = [(row["one_proof"]["answered"], row["one_proof"]["right"], row["one_proof"]["n"]) for row in rows]
+    assert points == [(1, 0, 2), (2, 1, 2), (2, 1, 2)]
+    assert [row["majority"]["right"] for row in rows] == [0, 0, 1]
+    assert rows[0]["majority_at_equal_coverage"]["answered"] == 1
+    assert "| 3 | 100.0%" in curve_table(rows)
+    assert curve_figure(rows).count("<svg") == 1
+    assert BUDGETS == (1, 2, 4, 8, 16, 32)
+
+
+EACH = [PROOF, MISREAD, GUESS, PROOF, PROOF, GUESS, PROOF, PROOF, GUESS]
+"""Three attempts at each of three problems."""
+
+
+@pytest.fixture
+def scripted(monkeypatch, tmp_path):
+    """Return a maker of command lines for three problems, answered by a script."""
+    config = {"name": "t", "model": {"name": "none"}, "sampling": {"batch_size": 3}}
+    config["arms"] = [{"name": "strict", "keep": "strict", "decoding": "free"}]
+    (tmp_path / "c.yaml").write_text(yaml.safe_dump(config))
+    records = [json.dumps(problem(number).record()) for number in range(3)]
+    (tmp_path / "p.jsonl").write_text("\n".join(records))
+    monkeypatch.setattr("training.commands.answers._provenance", lambda *_: {})
+
+    def command(*words: str, script=EACH):
+        monkeypatch.setattr("training.commands.answers.quiet_policy", lambda *_: ScriptedPolicy(script))
+        first = ["answer", str(tmp_path / "c.yaml"), "--problems", str(tmp_path / "p.jsonl"), "-k", "3"]
+        return CliRunner().invoke(app, [*first, *words])
+
+    return command
+
+
+def test_the_command_prints_answers_proofs_and_abstentions(scripted):
+    shown = scripted("--formalisation", "trusted", "--proofs", "1", script=[PROOF, MISREAD, GUESS, GUESS, GUESS])
+    assert shown.exit_code == 0, shown.output
+    assert "rex-0: false (proofs: 1, attempts: 1)" in shown.stdout
+    assert "If X is a tumpus, then X is not warm." in shown.stdout
+    assert "rex-1: true" in shown.stdout
+    assert "rex-2: no answer after 3 attempts, nothing was proved" in shown.stdout
+    assert "2 of 3 problems answered" in shown.stderr
+
+
+def test_checked_proofs_are_of_the_text(scripted):
+    shown = scripted("--json", script=[PROOF, MISREAD, GUESS, PROOF, GUESS, GUESS])
+    answers = json.loads(shown.stdout)["answers"]
+    assert [(a["answer"], a["attempts"], a["reason"]) for a in answers] == [
+        ("false", 1, "proved"),
+        ("false", 2, "proved"),
+        (None, 3, "no_proof"),
+    ]
+
+
+def test_the_curve_is_written_with_the_attempts_that_trace_reads(scripted, tmp_path):
+    out = tmp_path / "out"
+    shown = scripted("--formalisation", "trusted", "--curve", "--out", str(out), "--json")
+    assert shown.exit_code == 0, shown.output
+    rows = json.loads((out / "curve.json").read_text())["curve"]
+    assert [row["3_proofs"]["answered"] for row in rows] == [0, 0, 1]
+    assert [row["one_proof"]["right"] for row in rows] == [1, 1, 1]
+    assert {path.name for path in out.iterdir()} == {
+        *("answers.jsonl", "curve.json", "curve.md", "curve.svg", "traces.jsonl"),
+    }
+    (digest,) = {a["certificate"] for a in map(json.loads, (out / "answers.jsonl").open()) if a["certificate"]}
+    assert "verdict: certified" in CliRunner().invoke(app, ["trace", digest[:16], "--run", str(out)]).stdout
+
+
+@pytest.mark.parametrize("words", [["--formalisation", "guessed"], ["--curve"], ["--arm", "nobody"]])
+def test_what_cannot_be_asked_is_refused(scripted, words):
+    assert scripted(*words).exit_code == 2
+
+
+def test_problems_without_an_answer_can_be_answered_and_not_measured(scripted, tmp_path):
+    (tmp_path / "p.jsonl").write_text(json.dumps(problem(answer=None).record()))
+    assert read_problem(problem(answer=None).record()).answer is None
+    assert "selective" not in json.loads(scripted("--json").stdout)
+    assert scripted("--curve", "--out", str(tmp_path / "out")).exit_code == 2

@@ -1,0 +1,211 @@
+"""`answer`: an answer with its proof, or none."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from critics.errors import InputError
+from critics.judge import JudgePool, judge_on_trust, judge_record
+from critics.problem import Problem
+from rollout.actor_critic.feedback import ReviewPool
+from rollout.selection import Abstained, Answered, Outcome, Rule, is_settled, outcome
+from training.commands.messages import say
+from training.configuration.run import ArmConfig, RunConfig, load_run
+from training.console import tracked
+from training.records.store import OpenStore, write_json, write_records, write_text
+from training.reporting.proofs import proof_lines
+from training.reporting.selective import curve_figure, curve_table, point_of, selective_curve
+from training.rounds.answering import Answering, Formalism, attempts_at, blind
+from training.rounds.evaluation import problems_digest
+from training.rounds.policy import quiet_policy
+from training.rounds.problems import held_out_problems, load_problems
+from training.rounds.strategy import Strategy, strategy_of
+from training.rounds.work_units import Remembering, how_asked
+
+Record = dict[str, Any]
+Formalisation = Literal["checked", "trusted"]
+TRUSTED_PROOFS = 3
+"""Proofs that must agree where nothing compares them with the text; chosen on split `develop` (docs/answer.md)."""
+TRUSTED_SHARE = 0.8
+_REASONS = {
+    "no_proof": "nothing was proved",
+    "too_few_proofs": "too few attempts prove it",
+    "conflict": "conflict: attempts prove different answers",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line asks for."""
+
+    num_attempts: int = 8
+    adapter: Path | None = None
+    formalisation: str = "checked"
+    proofs: int | None = None
+    arms: Sequence[str] = ()
+    seed: int = 0
+    jobs: int = 1
+    curve: bool = False
+    out: Path | None = None
+
+    @property
+    def rule(self) -> Rule:
+        """What it takes to answer: one checked proof, or several that agree where they are taken on trust."""
+        if self.formalisation == "checked":
+            return Rule(self.proofs or 1)
+        return Rule(self.proofs or min(TRUSTED_PROOFS, self.num_attempts), TRUSTED_SHARE)
+
+
+def answer_file(
+    config_path: Path, problems: Path | None, asked: Asked, overrides: list[str] | None, as_json: bool
+) -> None:
+    """Answer the problems of a file, or the configuration's held-out ones, and print each answer with its proof."""
+    config = load_run(config_path, overrides)
+    _refuse(asked)
+    wanted = list(load_problems(problems)) if problems else held_out_problems(config, config.seeds[0])
+    arms = [_arm(config, name) for name in asked.arms] or config.arms[:1]
+    attempts = _attempts(config, arms, wanted, asked)
+    found = {name: outcome(made, asked.rule, len(arms)) for name, made in attempts.items()}
+    gold = {problem.id: problem.answer for problem in wanted if problem.answer is not None}
+    result: Record = {**_counts(found, gold), "answers": [_record(p, found[p.id], attempts[p.id]) for p in wanted]}
+    if asked.curve:
+        result["curve"] = _curve(gold, attempts, asked)
+    if asked.out is not None:
+        _write(asked.out, result, attempts, _provenance(config, arms, wanted, asked))
+    if as_json:
+        print(json.dumps(result))
+        return
+    if not asked.curve:
+        for problem in wanted:
+            _print(problem, found[problem.id], attempts[problem.id])
+    _say(result)
+
+
+def _refuse(asked: Asked) -> None:
+    if asked.formalisation not in get_args(Formalisation):
+        raise InputError(
+            f"--formalisation {asked.formalisation!r}: must be one of {', '.join(get_args(Formalisation))}"
+        )
+    if asked.curve and (asked.out is None or len(asked.arms) > 1):
+        raise InputError("--curve: name one arm at most, and by --out the folder for the table and the figure")
+
+
+def _arm(config: RunConfig, name: str) -> ArmConfig:
+    for arm in config.arms:
+        if arm.name == name:
+            return arm
+    raise InputError(f"--arm {name!r}: the configuration has {', '.join(arm.name for arm in config.arms)}")
+
+
+def _attempts(
+    config: RunConfig, arms: Sequence[ArmConfig], problems: Sequence[Problem], asked: Asked
+) -> Mapping[str, list[Record]]:
+    """Return the judged attempts; under `--curve` as many as there may be at each problem."""
+    trusting = asked.formalisation == "trusted"
+    judge_one = judge_on_trust if trusting else judge_record
+    with JudgePool(jobs=asked.jobs, judging=judge_one) as pool, _reviews(config) as reviews:
+        answering = Answering(
+            [_formalism(config, arm, asked, reviews) for arm in arms],
+            pool.judge,
+            config.sampling.batch_size,
+            asked.seed,
+            lambda made: not asked.curve and is_settled(made, asked.rule, len(arms)),
+        )
+        numbers = tracked(range(asked.num_attempts), total=asked.num_attempts, what="attempts at each problem")
+        return attempts_at([blind(problem, trusting=trusting) for problem in problems], answering, numbers)
+
+
+def _reviews(config: RunConfig) -> ReviewPool:
+    return ReviewPool(timeout_s=config.actor_critic.timeout_s)
+
+
+def _formalism(config: RunConfig, arm: ArmConfig, asked: Asked, reviews: ReviewPool) -> Formalism:
+    strategy: Strategy = strategy_of(config, arm, trained=asked.adapter is not None, review=reviews)
+    if asked.out is not None:
+        store = OpenStore(asked.out / f"attempts-{arm.name}.open.jsonl")
+        strategy = Remembering(strategy, store, how_asked(config, arm), config.model.server is None)
+    policy = quiet_policy(config, arm, asked.adapter)
+    return Formalism(arm.name, strategy, policy, config.sampling.sampling(arm.decoding, samples=1))
+
+
+def _record(problem: Problem, found: Outcome, attempts: Sequence[Record]) -> Record:
+    record: Record = {"id": problem.id, "answer": None, "reason": "proved", "attempts": len(attempts), "proofs": []}
+    match found:
+        case Answered(answer, proofs):
+            certificates = [proof["judgement"]["certificate"] for proof in proofs]
+            shown = {"formats": list(found.formalisms), "certificate": certificates[0]["digest"]}
+            return {**record, "answer": answer, **shown, "proofs": [c["digest"] for c in certificates]}
+        case Abstained(reason):
+            return {**record, "reason": reason, "formats": [], "certificate": None}
+
+
+def _counts(found: Mapping[str, Outcome], gold: Mapping[str, str]) -> Record:
+    """Return how many are answered, and of those whose answer is known how many are right."""
+    answers = {name: each.answer for name, each in found.items() if isinstance(each, Answered)}
+    right = sum(gold[name] == answer for name, answer in answers.items() if name in gold)
+    counts: Record = {"n": len(found), "answered": len(answers)}
+    return counts | ({"selective": point_of(right, len(answers.keys() & gold.keys()), len(gold))} if gold else {})
+
+
+def _curve(gold: Mapping[str, str], attempts: Mapping[str, list[Record]], asked: Asked) -> list[Record]:
+    if not gold:
+        raise InputError("--curve: none of the problems has a gold answer to be measured by")
+    rules = {_name(asked.rule): asked.rule}
+    rules |= {_name(Rule(1)): Rule(1, asked.rule.share)} if asked.rule.proofs > 1 else {}
+    return selective_curve(gold, attempts, rules, asked.num_attempts)
+
+
+def _name(rule: Rule) -> str:
+    return "one_proof" if rule.proofs == 1 else f"{rule.proofs}_proofs"
+
+
+def _provenance(config: RunConfig, arms: Sequence[ArmConfig], problems: Sequence[Problem], asked: Asked) -> Record:
+    from rollout.policy import adapter_weights_digest
+    from training.rounds.loop import provenance
+
+    return {
+        **provenance(config),
+        "adapter": None if asked.adapter is None else adapter_weights_digest(asked.adapter),
+        "arms": [arm.name for arm in arms],
+        "problems_digest": problems_digest(problems),
+        "seed": asked.seed,
+        "k": asked.num_attempts,
+        "formalisation": asked.formalisation,
+        "proofs": asked.rule.proofs,
+        "share": asked.rule.share,
+    }
+
+
+def _write(out: Path, result: Record, attempts: Mapping[str, list[Record]], provenance: Record) -> None:
+    """Write the judged attempts, which `trace` reads, the answers, and the curve with where it comes from."""
+    write_records(out / "traces.jsonl", (a for made in attempts.values() for a in made), checksum=True)
+    write_records(out / "answers.jsonl", result["answers"])
+    if "curve" in result:
+        write_text(out / "curve.svg", curve_figure(result["curve"]))
+        write_text(out / "curve.md", curve_table(result["curve"]))
+        write_json(out / "curve.json", {"curve": result["curve"], "provenance": provenance})
+    for path in out.glob("attempts-*.open.jsonl"):
+        path.unlink()
+
+
+def _print(problem: Problem, found: Outcome, attempts: Sequence[Record]) -> None:
+    if isinstance(found, Abstained):
+        print(f"{problem.id}: no answer after {len(attempts)} attempts, {_REASONS[found.reason]}\n")
+        return
+    agreed = f", {' and '.join(found.formalisms)} agree" if len(found.formalisms) > 1 else ""
+    print(f"{problem.id}: {found.answer} (proofs: {len(found.proofs)}, attempts: {len(attempts)}{agreed})")
+    print("\n".join(proof_lines(found.proofs[0]["judgement"]["certificate"])), end="\n\n")
+
+
+def _say(result: Record) -> None:
+    say(f"{result['answered']} of {result['n']} problems answered with a proof")
+    if (point := result.get("selective")) is not None and point["answered"]:
+        low, high = point["accuracy_interval"]
+        say(f"right among those with a gold answer: {point['accuracy']:.1%} (95% {low:.1%} to {high:.1%})")
+    for row in result.get("curve", ()):
+        shown = (
+            f"{label.replace('_', ' ')} {p['right']} of {p['answered']}" for label, p in row.items() if label != "k"
+        )
+        say(f"k = {row['k']}: right {', '.join(shown)} (n = {result['selective']['n']})")

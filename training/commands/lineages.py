@@ -1,0 +1,158 @@
+"""`lineage`: from an adapter down to the proofs that it was trained on, and round by round to the base model."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from critics.merkle import inclusion, is_included
+from training.commands.messages import say
+from training.finetuning.adapter_files import REVOKED
+from training.lineage.adapters import AdapterFolder, ancestors, find_adapters, read_adapter
+from training.lineage.entries import LineageError, canonical, leaves_of, round_of, traces_of_round
+from training.lineage.verification import Verification, verify
+from training.reporting.proofs import trace_lines
+
+Record = dict[str, Any]
+_WHO = {"base": "the base model", "unknown": "nobody knows whom"}
+
+
+def print_lineage(folder: Path, as_json: bool, *, verified: bool) -> int:
+    """Print the path from an adapter down; return how many things do not fit, 0 where nothing was verified."""
+    adapter = read_adapter(folder)
+    if adapter.lines is None:
+        raise LineageError(
+            f"{folder}: has no lineage.jsonl and stands in no round with its traces, so where it comes from is not "
+            "known; train it again from a dataset folder that `filter` or a round wrote"
+        )
+    older = ancestors(adapter, find_adapters([_line_folder(adapter)]))
+    checks = verify(adapter, older) if verified else None
+    proof = _one_proof(adapter, adapter.lines)
+    if as_json:
+        print(json.dumps(_record(adapter, older, proof, checks)))
+    else:
+        _print(adapter, older, proof, checks)
+    return 0 if checks is None else len(checks.failures)
+
+
+def _line_folder(adapter: AdapterFolder) -> Path:
+    """Return the folder of the rounds that an adapter stands in, else its own."""
+    return adapter.path.parents[1] if adapter.path.parent.name.startswith("round-") else adapter.path
+
+
+def _record(
+    adapter: AdapterFolder, older: Sequence[AdapterFolder], proof: Record | None, checks: Verification | None
+) -> Record:
+    record: Record = {
+        **_summary(adapter),
+        "base": adapter.manifest.get("base"),
+        "chain": [_summary(other) for other in older],
+        "proof": proof,
+        "revoked": (adapter.path / REVOKED).exists(),
+    }
+    if checks is not None:
+        record["verified"] = {"checked": dict(checks.checked), "failures": checks.failures}
+    return record
+
+
+def _summary(adapter: AdapterFolder) -> Record:
+    lines = adapter.lines or []
+    return {
+        "adapter": adapter.path.as_posix(),
+        "weights": adapter.weights,
+        "start": adapter.start,
+        "root": adapter.root,
+        "examples": len(lines),
+        "traces": len({line["trace_digest"] for line in lines}),
+        "certified": sum(line["certificate"] is not None for line in lines),
+        "certificates": len({line["certificate"] for line in lines} - {None}),
+        "problems": len({line["problem"] for line in lines}),
+        "critics": dict(sorted(Counter(line["engine"] for line in lines if line["engine"]).items())),
+        "sampled_by": dict(Counter(map(_sampler, lines))),
+    }
+
+
+def _sampler(line: Mapping[str, Any]) -> str:
+    policy = line["policy"]
+    if policy is None:
+        return "unknown"
+    return policy["adapter"] or "base"
+
+
+def _one_proof(adapter: AdapterFolder, lines: Sequence[Record]) -> Record | None:
+    """Return the last example with a certificate, its place in the tree and its trace; None where there is none."""
+    place = next((i for i in reversed(range(len(lines))) if lines[i]["certificate"] is not None), None)
+    if place is None:
+        return None
+    siblings = inclusion(leaves_of(lines), place)
+    line = lines[place]
+    holds = is_included(canonical(line), place, len(lines), siblings, adapter.root or "")
+    return {
+        **line,
+        "place": place,
+        "of": len(lines),
+        "siblings": siblings,
+        "included": holds,
+        "judged": _trace(adapter, line),
+    }
+
+
+def _trace(adapter: AdapterFolder, line: Record) -> Record | None:
+    folder = _line_folder(adapter) / (round_of(line["example"]) or adapter.path.parent.name)
+    try:
+        return next((trace for trace in traces_of_round(folder) if trace["id"] == line["trace"]), None)
+    except LineageError:
+        return None
+
+
+def _print(
+    adapter: AdapterFolder, older: Sequence[AdapterFolder], proof: Record | None, checks: Verification | None
+) -> None:
+    names = {other.weights: _name(other) for other in (adapter, *older)}
+    for each in (adapter, *older):
+        _print_adapter(each, names)
+    print(f"base model {str(adapter.manifest.get('base'))[:12]}")
+    if proof is None:
+        print("\nnone of its examples has a certificate")
+    else:
+        _print_proof(proof)
+    if (adapter.path / REVOKED).exists():
+        say(f"{_name(adapter)} rests on a revoked certificate ({adapter.path / REVOKED})")
+    for failure in () if checks is None else checks.failures:
+        say(f"does not fit: {failure}")
+    if checks is not None and not checks.failures:
+        say("verified: " + ", ".join(f"{num} {kind}" for kind, num in checks.checked.items()))
+
+
+def _print_adapter(adapter: AdapterFolder, names: Mapping[str | None, str]) -> None:
+    summary = _summary(adapter)
+    print(f"{_name(adapter)}  weights {str(adapter.weights)[:12]}  root {str(adapter.root)[:12]}")
+    print(
+        f"  {summary['examples']} examples from {summary['traces']} traces about {summary['problems']} problems; "
+        f"{summary['certified']} with a certificate"
+    )
+    for sampler, num in summary["sampled_by"].items():
+        print(f"  {num} sampled by {_WHO.get(sampler) or names.get(sampler, sampler[:12])}")
+    if adapter.start is not None:
+        print(f"  its training started from {names.get(adapter.start, adapter.start[:12])}")
+
+
+def _name(adapter: AdapterFolder) -> str:
+    return f"{adapter.path.parent.name}/{adapter.path.name}" if _in_round(adapter) else adapter.path.name
+
+
+def _in_round(adapter: AdapterFolder) -> bool:
+    return adapter.path.parent.name.startswith("round-")
+
+
+def _print_proof(proof: Record) -> None:
+    held = "is in the tree of the root above" if proof["included"] else "IS NOT in the tree of the root above"
+    print(f"\nexample {proof['example']}  {proof['example_digest'][:12]}")
+    print(f"  is number {proof['place'] + 1} of {proof['of']}; by {len(proof['siblings'])} siblings it {held}")
+    links = (("trace", "trace_digest"), ("certificate", "certificate"), ("problem", "problem"))
+    print(f"  {' -> '.join(f'{name} {proof[key][:12]}' for name, key in links)}\n")
+    if proof["judged"] is None:
+        print("(its trace does not stand beside the adapter)")
+    else:
+        print("\n".join(trace_lines(proof["judged"])))

@@ -1,0 +1,65 @@
+"""`trace`: one attempt with its proof, in words, found by its id or by its certificate's."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError
+from training.commands.messages import say
+from training.curation.derivation import DERIVED
+from training.lineage.entries import round_of
+from training.records.store import read_records
+from training.reporting.proofs import trace_lines
+
+Record = dict[str, Any]
+NUM_SHOWN = 3
+_DIGEST = re.compile(r"[0-9a-f]{8,64}")
+
+
+def print_trace(name: str, folders: list[Path], as_json: bool) -> None:
+    """Print the attempts of an id, an example's id, or a certificate's digest; raises `InputError` for none."""
+    found = list(find_traces(name, folders))
+    if not found:
+        where = ", ".join(map(str, folders))
+        raise InputError(f"trace {name!r}: no attempt below {where} has this id or certificate; name its run by --run")
+    if as_json:
+        print(json.dumps([{"file": path.as_posix(), "trace": trace} for path, trace in found]))
+        return
+    for path, trace in found[:NUM_SHOWN]:
+        print(f"{path}")
+        print("\n".join(trace_lines(trace)), end="\n\n")
+    if len(found) > NUM_SHOWN:
+        say(f"{len(found) - NUM_SHOWN} more have it: name one run or round by --run, or ask for all by --json")
+
+
+def find_traces(name: str, folders: list[Path]) -> Iterator[tuple[Path, Record]]:
+    """Yield the traces that are meant, with their files, in the files' order."""
+    wanted_round = round_of(name)
+    bare = name.removeprefix(f"{wanted_round}/") if wanted_round else name
+    for path in trace_files(folders):
+        if wanted_round is not None and wanted_round not in path.parts:
+            continue
+        for trace in read_records(path):
+            if _is_meant(trace, bare):
+                yield path, trace
+
+
+def trace_files(folders: list[Path]) -> list[Path]:
+    """Return the files of judged traces below folders, packed ones too; a file is itself."""
+    names = ("traces.jsonl", "traces.jsonl.gz", DERIVED, "answers.jsonl")
+    found: dict[Path, Path] = {}
+    for folder in folders:
+        if not folder.exists():
+            raise InputError(f"{folder}: there is no such folder; name a run by --run")
+        paths = [folder] if folder.is_file() else [path for name in names for path in folder.rglob(name)]
+        found |= {path.resolve(): path for path in paths}
+    return [found[key] for key in sorted(found)]
+
+
+def _is_meant(trace: Record, name: str) -> bool:
+    if trace.get("id") == name or str(trace.get("id")) == name.partition("~")[0]:
+        return "judgement" in trace
+    certificate = trace.get("judgement", {}).get("certificate")
+    return certificate is not None and _DIGEST.fullmatch(name) is not None and certificate["digest"].startswith(name)

@@ -1,0 +1,155 @@
+"""lineage.jsonl: a line for each training example, which names by digest everything that it comes from.
+
+    example -> trace -> certificate -> problem
+                  '-> the adapter that sampled it
+
+The file stands beside examples.jsonl, and beside the adapter that was trained on it; the root of its Merkle tree is in
+the adapter's manifest. It holds digests and ids, and so no host, no time and no path.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError
+from critics.merkle import leaf, root
+from training.curation.derivation import DERIVED
+from training.records.store import is_stored, read_records
+
+Record = dict[str, Any]
+
+LINEAGE = "lineage.jsonl"
+_ROUND = re.compile(r"round-\d{3,}(?=/)")
+
+
+class LineageError(InputError):
+    """Files do not fit together; the message names the file and says what to do."""
+
+
+def canonical(record: Mapping[str, Any]) -> bytes:
+    """Return a record as the bytes that are hashed: keys sorted, no blanks, ASCII."""
+    return json.dumps(record, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()
+
+
+def digest_of(record: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a record, whatever the order of its keys and the blanks between them."""
+    return hashlib.sha256(canonical(record)).hexdigest()
+
+
+def origin(trace: Mapping[str, Any]) -> Record:
+    """Return what an example's line says of its trace; a few digests, so that many fit in memory."""
+    certificate = trace["judgement"].get("certificate")
+    return {
+        "trace": trace["id"],
+        "trace_digest": digest_of(trace),
+        "certificate": None if certificate is None else certificate["digest"],
+        "engine": None if certificate is None else engine_name(certificate),
+        "problem": digest_of(trace["problem"]),
+        "policy": trace.get("policy"),
+    }
+
+
+def engine_name(certificate: Mapping[str, Any]) -> str:
+    """Return a certificate's critic with its own version, without that of a solver: `certistar-horn/1`."""
+    return str(certificate.get("engine", "")).partition(" ")[0]
+
+
+def entries(examples: Iterable[Record], origins: Mapping[str, Record], *, prefix: str = "") -> Iterator[Record]:
+    """Yield a line for each example; `origins` are its traces' by id, `prefix` is what the examples' ids begin with.
+
+    Raises `LineageError` where a trace is missing, or where an example names another certificate than its trace's.
+    """
+    for example in examples:
+        name = trace_of(example["id"].removeprefix(prefix), origins)
+        if name is None:
+            raise LineageError(f"example {example['id']!r}: its trace is not there; make the dataset again")
+        made = {"example": example["id"], "example_digest": digest_of(example), **origins[name]}
+        if example.get("certificate") != made["certificate"]:
+            raise LineageError(f"example {example['id']!r} names another certificate than its trace has")
+        yield made
+
+
+def trace_of(example: str, traces: Mapping[str, Any]) -> str | None:
+    """Return the id of the trace that an example was made of: its own, before `/lesson` and `~copy` of a dialog's."""
+    name = example
+    while name not in traces:
+        cut = max(name.rfind("/"), name.rfind("~"))
+        if cut < 0:
+            return None
+        name = name[:cut]
+    return name
+
+
+def merkle_root(lines: Iterable[Record]) -> str:
+    """Return the root over the lines of a lineage."""
+    return root(leaves_of(lines))
+
+
+def leaves_of(lines: Iterable[Record]) -> list[bytes]:
+    """Return the hashes of the lines."""
+    return [leaf(canonical(line)) for line in lines]
+
+
+def lines_of_dataset(dataset: Path) -> Iterator[Record]:
+    """Yield the lineage of a round's dataset: its file, or where that is older than the file, made from its traces."""
+    if is_stored(dataset / LINEAGE):
+        yield from read_records(dataset / LINEAGE)
+        return
+    yield from remade_lines(dataset)
+
+
+def remade_lines(dataset: Path) -> Iterator[Record]:
+    """Yield the lineage of a round's dataset anew, from its examples and the traces of the rounds that they name.
+
+    Raises `LineageError` where the traces do not stand in their rounds' folders.
+    """
+    examples = list(read_records(dataset / "examples.jsonl"))
+    found: dict[str, dict[str, Record]] = {}
+    for example in examples:
+        name = round_of(example["id"]) or dataset.parent.name
+        if name not in found:
+            wanted = [e["id"].removeprefix(f"{name}/") for e in examples if (round_of(e["id"]) or name) == name]
+            found[name] = _origins(dataset.parents[1] / name, wanted)
+        yield from entries([example], found[name], prefix=f"{name}/")
+
+
+def check_dataset(dataset: Path) -> None:
+    """Raise `LineageError` where a dataset's lineage is not that of its examples; one without a lineage may be."""
+    if not (dataset / LINEAGE).exists():
+        return
+    named = [(line["example"], line["example_digest"]) for line in read_records(dataset / LINEAGE)]
+    if named != [(example["id"], digest_of(example)) for example in read_records(dataset / "examples.jsonl")]:
+        # Attack: exchange an example once its certificate is on file.
+        raise LineageError(
+            f"{dataset / LINEAGE} is not of the examples beside it; make the dataset again, or delete the file to "
+            "train on examples whose origin nobody knows"
+        )
+
+
+def round_of(example: str) -> str | None:
+    """Return the folder name of the round that an example's id begins with; None where it names none."""
+    match = _ROUND.match(example)
+    return None if match is None else match[0]
+
+
+def traces_of_round(folder: Path) -> Iterator[Record]:
+    """Yield the judged traces of a round, those that were made of others last."""
+    if not is_stored(folder / "traces.jsonl"):
+        raise LineageError(f"{folder / 'traces.jsonl'} is not there, so where the examples come from is not known")
+    yield from read_records(folder / "traces.jsonl", checksum=True)
+    if is_stored(folder / "dataset" / DERIVED):
+        yield from read_records(folder / "dataset" / DERIVED, checksum=True)
+
+
+def _origins(folder: Path, examples: Iterable[str]) -> dict[str, Record]:
+    """Return the origins of a round's traces that examples may be of, by id."""
+    names = {part for example in examples for part in _beginnings(example)}
+    return {trace["id"]: origin(trace) for trace in traces_of_round(folder) if trace["id"] in names}
+
+
+def _beginnings(example: str) -> Iterator[str]:
+    return chain((example,), (example[: match.start()] for match in re.finditer(r"[/~]", example)))

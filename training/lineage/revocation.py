@@ -1,0 +1,132 @@
+"""Certificates that are no longer believed, and what they taint.
+
+    revoked certificate -> examples -> adapters trained on them -> what those sampled -> later adapters -> reports
+
+A run folder's `revoked.json` holds what was revoked and what that taints. The first is the record; the second is for
+whoever looks, and is worked out anew whenever it matters, so that a revoking that was killed midway is finished by the
+same command, or by the next run.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from training.finetuning.adapter_files import REVOKED
+from training.lineage.adapters import AdapterFolder
+from training.lineage.entries import LineageError, engine_name
+from training.records.store import write_json
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Revocations:
+    """What is no longer believed: single certificates, by digest, and all of a critic's, by engine and version."""
+
+    certificates: frozenset[str] = frozenset()
+    engines: frozenset[str] = frozenset()
+
+    def __or__(self, other: "Revocations") -> "Revocations":
+        """Return both together."""
+        return Revocations(self.certificates | other.certificates, self.engines | other.engines)
+
+    def __bool__(self) -> bool:
+        """Say whether anything is revoked."""
+        return bool(self.certificates or self.engines)
+
+    def cover(self, line: Mapping[str, Any]) -> bool:
+        """Say whether a line of a lineage rests on what is revoked."""
+        return line["certificate"] in self.certificates or line["engine"] in self.engines
+
+    def record(self) -> Record:
+        """Return the JSON form."""
+        return {"certificates": sorted(self.certificates), "critics": sorted(self.engines)}
+
+
+@dataclass(frozen=True)
+class Tainted:
+    """An adapter that rests on something revoked, and how."""
+
+    adapter: AdapterFolder
+    examples: tuple[str, ...]
+    """The examples that are revoked themselves."""
+    through: frozenset[str]
+    """The digests of the tainted adapters that it started from, or that sampled its examples."""
+
+    def because(self) -> str:
+        """Say how."""
+        told = [f"{len(self.examples)} of its examples revoked"] if self.examples else []
+        told += [f"it started from, or its examples were sampled by, {', '.join(w[:12] for w in sorted(self.through))}"]
+        return "; ".join(told if self.through else told[:1])
+
+
+@dataclass(frozen=True)
+class Taint:
+    """What revocations taint among adapters."""
+
+    adapters: Sequence[Tainted] = ()
+    unknown: Sequence[AdapterFolder] = field(default=())
+    """Adapters without a lineage: nobody can say that they are clean."""
+
+
+def taint(adapters: Iterable[AdapterFolder], revoked: Revocations) -> Taint:
+    """Return the adapters that rest on what is revoked, by any number of generations."""
+    listed = list(adapters)
+    unknown = [adapter for adapter in listed if adapter.lines is None]
+    own = {a.path: tuple(line["example"] for line in a.lines or () if revoked.cover(line)) for a in listed}
+    tainted = {a.weights for a in listed if own[a.path] and a.weights is not None}
+    parents = {a.path: a.samplers | ({a.start} if a.start else set()) for a in listed}
+    while True:
+        more = {a.weights for a in listed if a.weights is not None and parents[a.path] & tainted} - tainted
+        if not more:
+            break
+        tainted |= more
+    found = [Tainted(a, own[a.path], frozenset(parents[a.path] & tainted)) for a in listed]
+    return Taint([each for each in found if each.examples or each.through], unknown)
+
+
+def read_revocations(run: Path) -> Revocations:
+    """Return what is revoked in a run folder; raises `LineageError` where the file cannot be read."""
+    path = run / REVOKED
+    if not path.exists():
+        return Revocations()
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))["revoked"]
+        return Revocations(frozenset(record["certificates"]), frozenset(record["critics"]))
+    except (ValueError, TypeError, KeyError) as error:
+        # Not reading it would make everything clean again.
+        raise LineageError(f"{path}: cannot be read ({error!r}); revoke again after moving it away") from error
+
+
+def unrevoked(traces: Iterable[Record], revoked: Revocations) -> Iterator[Record]:
+    """Yield the traces that may be trained on: those whose certificate is not revoked."""
+    for trace in traces:
+        certificate = trace["judgement"].get("certificate")
+        named = None if certificate is None else certificate["digest"]
+        engine = None if certificate is None else engine_name(certificate)
+        if not revoked.cover({"certificate": named, "engine": engine}):
+            yield trace
+
+
+def write_mark(run: Path, revoked: Revocations, found: Taint) -> None:
+    """Write a run folder's revoked.json, and one into each tainted adapter's folder, which may be used elsewhere."""
+    adapters = [
+        {
+            "adapter": each.adapter.path.relative_to(run).as_posix(),
+            "weights": each.adapter.weights,
+            "because": each.because(),
+            "examples": list(each.examples),
+        }
+        for each in found.adapters
+    ]
+    reports = [name for name in ("report.json", "report.html") if adapters and (run / name).exists()]
+    write_json(run / REVOKED, {"revoked": revoked.record(), "adapters": adapters, "reports": reports})
+    for each in found.adapters:
+        mark_adapter(each, revoked)
+
+
+def mark_adapter(each: Tainted, revoked: Revocations) -> None:
+    """Write revoked.json into an adapter's folder: whoever loads it is refused."""
+    write_json(each.adapter.path / REVOKED, {"revoked": revoked.record(), "because": each.because()})

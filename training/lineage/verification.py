@@ -1,0 +1,100 @@
+"""Every digest of a lineage computed again, and every certificate re-checked by the independent checker."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from critics.recheck import recheck
+from rollout.policy import adapter_weights_digest
+from training.lineage.adapters import AdapterFolder
+from training.lineage.entries import LINEAGE, digest_of, merkle_root, origin, round_of, trace_of, traces_of_round
+from training.records.store import is_stored, read_records
+
+Record = dict[str, Any]
+
+
+@dataclass
+class Verification:
+    """What was looked at, and what does not fit."""
+
+    checked: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+
+    def expect(self, kind: str, holds: bool, failure: str) -> None:
+        """Count one comparison, and keep the failure where it does not hold."""
+        self.checked[kind] += 1
+        if not holds:
+            self.failures.append(failure)
+
+
+def verify(adapter: AdapterFolder, ancestors: Sequence[AdapterFolder]) -> Verification:
+    """Compare an adapter with everything that it names, down to the certificates; older adapters by weights and root.
+
+    Raises `LineageError` where the traces do not stand in their rounds.
+    """
+    found = Verification()
+    for each in (adapter, *ancestors):
+        _verify_folder(each, found)
+    by_weights = {other.weights for other in ancestors}
+    for weights in sorted(adapter.samplers):
+        found.expect(
+            "samplers", weights in by_weights, f"the adapter {weights[:12]} that sampled examples is not there"
+        )
+    lines = adapter.lines or []
+    _verify_examples(adapter, lines, found)
+    _verify_traces(adapter, lines, found)
+    return found
+
+
+def _verify_folder(adapter: AdapterFolder, found: Verification) -> None:
+    found.expect("weights", adapter_weights_digest(adapter.path) == adapter.weights, f"{adapter.path}: other weights")
+    named = adapter.manifest.get("lineage")
+    root = None if adapter.lines is None else merkle_root(adapter.lines)
+    if named is None and not is_stored(adapter.path / LINEAGE):
+        found.checked["made before there were roots"] += 1
+    else:
+        found.expect("roots", root == named, f"{adapter.path}: {LINEAGE} has another root than the manifest names")
+
+
+def _verify_examples(adapter: AdapterFolder, lines: Sequence[Record], found: Verification) -> None:
+    path = adapter.dataset / "examples.jsonl"
+    if not path.exists():
+        found.failures.append(f"{path} is not there")
+        return
+    dataset = hashlib.sha256(path.read_bytes()).hexdigest()
+    found.expect("datasets", dataset == adapter.manifest.get("dataset"), f"{path}: the adapter was trained on another")
+    examples = {example["id"]: digest_of(example) for example in read_records(path)}
+    for line in lines:
+        same = examples.get(line["example"]) == line["example_digest"]
+        found.expect("examples", same, f"example {line['example']}: is another than the lineage names")
+    found.expect("datasets", len(examples) == len(lines), f"{path}: has {len(examples)} examples, not {len(lines)}")
+
+
+def _verify_traces(adapter: AdapterFolder, lines: Sequence[Record], found: Verification) -> None:
+    by_round: dict[str, list[Record]] = {}
+    for line in lines:
+        by_round.setdefault(round_of(line["example"]) or adapter.path.parent.name, []).append(line)
+    for name, of_round in by_round.items():
+        _verify_round(adapter.path.parents[1] / name, name, of_round, found)
+
+
+def _verify_round(folder: Path, name: str, lines: Sequence[Record], found: Verification) -> None:
+    wanted = {line["trace"] for line in lines}
+    traces = {trace["id"]: trace for trace in traces_of_round(folder) if trace["id"] in wanted}
+    for line in lines:
+        trace = traces.get(line["trace"])
+        expected = {key: line[key] for key in line if key not in ("example", "example_digest")}
+        made_of_it = trace is not None and trace_of(line["example"].removeprefix(f"{name}/"), {line["trace"]: 0})
+        same = trace is not None and made_of_it and origin(trace) == expected
+        found.expect("traces", bool(same), f"example {line['example']}: its trace is another than the lineage names")
+    _recheck([trace for trace in traces.values() if trace["judgement"].get("certificate")], found)
+
+
+def _recheck(traces: Sequence[Mapping[str, Any]], found: Verification) -> None:
+    result = recheck(traces)
+    found.checked["certificates"] += result["checked"]
+    found.failures += [f"certificate of {r['id']}: rejected ({r['reason']})" for r in result["rejected"]]
+    found.expect("problems", result["skipped"] == 0, "a trace has a certificate and is not certified")

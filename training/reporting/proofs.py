@@ -1,0 +1,120 @@
+"""A certificate as a person reads it: what was asked, the steps in words, and what is and is not shown by them."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from critics.formula import FormulaError, Literal, Rule, parse_statement
+from rollout.sentence import read_aloud
+
+LONGEST = 2_000
+"""Characters of one text: what a model wrote may never end."""
+_KINDS = {
+    "answer-sets": "An answer set program with tests: by its rules the query has this value in every answer set.",
+    "csp-model": "A constraint problem: the option holds in every solution, and each other one fails in one.",
+    "program-options": "A program for a solver: of its options exactly this one holds.",
+    "fol-entailment": "First-order formulas: a solver shows what follows from the premises.",
+    "z3-script": "A script for Z3: each of its questions was put to the solver anew.",
+}
+_TRUST = {
+    "checked": "The formalisation was compared with the text of the problem.",
+    "trusted": "The formalisation is the model's own: the steps are proved, that they are about the question is not.",
+}
+_LETTERS = ("X", "Y", "Z", "U", "V", "W")
+
+
+def proof_lines(certificate: Mapping[str, Any]) -> list[str]:
+    """Return the lines of a proof: problem, steps, claim, and what they rest on."""
+    problem, evidence = certificate["problem"], certificate["evidence"]
+    return [
+        *_problem_lines(problem),
+        "",
+        *(_step_lines(evidence["steps"], problem["context"]) if "steps" in evidence else _evidence_lines(certificate)),
+        f"Hence the answer: {certificate['claim']}.",
+        _TRUST.get(certificate["formalisation"], ""),
+        f"certificate {certificate['digest']} ({certificate['kind']}, {certificate['engine']})",
+    ]
+
+
+def trace_lines(trace: Mapping[str, Any]) -> list[str]:
+    """Return the lines of an attempt: its proof, or what it wrote and why that is none; then its verdict."""
+    verdict = trace["judgement"]
+    certificate = verdict.get("certificate")
+    said = _dialog_lines(trace) if certificate is None or trace.get("turns") else _program_lines(trace)
+    proof = _problem_lines(trace["problem"]) if certificate is None else proof_lines(certificate)
+    reason = "" if certificate is not None else f": {verdict['reason']} ({verdict['feedback']})"
+    return [f"attempt {trace['id']} ({trace['format']})", *proof, *said, f"verdict: {verdict['verdict']}{reason}"]
+
+
+def in_words(statement: str, context: str) -> str:
+    """Return a statement of the formal language as a sentence, and as it is where it cannot be read."""
+    try:
+        return _sentence(parse_statement(statement), context)
+    except FormulaError:
+        return statement
+
+
+def _sentence(statement: Literal | Rule, context: str) -> str:
+    if isinstance(statement, Literal):
+        return read_aloud(_lettered(statement, {}), context)
+    literals = (*statement.premises, statement.conclusion)
+    names = dict.fromkeys(variable for literal in literals for variable in literal.variables())
+    letters = dict(zip(names, _LETTERS, strict=False))
+    premises = [read_aloud(_lettered(p, letters), context).rstrip(".") for p in statement.premises]
+    conclusion = read_aloud(_lettered(statement.conclusion, letters), context)
+    return f"If {' and '.join(premises)}, then {conclusion}" if premises else conclusion
+
+
+def _lettered(literal: Literal, letters: Mapping[str, str]) -> Literal:
+    return literal.substitute({name: letters.get(name, name.lstrip("'")) for name in literal.variables()})
+
+
+def _problem_lines(problem: Mapping[str, Any]) -> list[str]:
+    options = [f"  {chr(ord('A') + i)}) {option}" for i, option in enumerate(problem.get("options") or ())]
+    return [_short(problem["context"]), _short(problem["question"]), *options]
+
+
+def _step_lines(steps: Sequence[Mapping[str, Any]], context: str) -> Iterator[str]:
+    for number, step in enumerate(steps, 1):
+        if step["by"] == "axiom":
+            reason = "given"
+        else:
+            used = ", ".join(str(place + 1) for place in (step["rule"], *step["premises"]))
+            reason = f"from {used}"
+        yield f"{number:3}. {in_words(step['statement'], context)}  [{reason}]  {step['statement']}"
+
+
+def _evidence_lines(certificate: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what another kind of certificate holds, each part under its name."""
+    if (opening := _KINDS.get(certificate["kind"])) is not None:
+        yield opening
+    for name, part in certificate["evidence"].items():
+        if part in (None, [], {}):
+            continue
+        if isinstance(part, list):
+            yield f"  {name}:"
+            yield from (f"    {place}. {_shown(item)}" for place, item in enumerate(part, 1))
+        else:
+            yield f"  {name}: {_shown(part)}"
+
+
+def _dialog_lines(trace: Mapping[str, Any]) -> list[str]:
+    """Return what was written, turn by turn where it is a dialog."""
+    turns = trace.get("messages") or ()
+    if not turns:
+        return ["", "It wrote:", _short(str(trace.get("completion", "")))]
+    return ["", *(f"{turn.get('role')}: {_short(str(turn.get('content')))}" for turn in turns)]
+
+
+def _program_lines(trace: Mapping[str, Any]) -> list[str]:
+    """Return the attempt itself where its certificate does not show it in words."""
+    return [] if trace["format"] == "guided" else ["", "It wrote:", _short(str(trace.get("completion", "")))]
+
+
+def _shown(part: object) -> str:
+    return _short(part if isinstance(part, str) else json.dumps(part, ensure_ascii=False))
+
+
+def _short(text: str) -> str:
+    shown = text if len(text) <= LONGEST else f"{text[:LONGEST]} … (cut here for display)"
+    return "".join(c if c.isprintable() or c == "\n" else "�" for c in shown)
