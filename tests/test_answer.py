@@ -13,7 +13,7 @@ from rollout.policy import ScriptedPolicy
 from rollout.selection import Abstained, Answered, Rule, is_settled, majority, outcome, select
 from rollout.traces import Sampling
 from training.cli import app
-from training.reporting.selective import BUDGETS, curve_figure, curve_table, selective_curve
+from training.reporting.selective import BUDGETS, curve_figure, curve_table, pooled_curve, selective_curve
 from training.rounds.answering import Answering, Formalism, attempts_at, blind
 from training.rounds.strategy import SingleAttempt
 
@@ -148,6 +148,14 @@ def test_the_curve_counts_what_is_answered_and_what_of_it_is_right():
 
 EACH = [PROOF, MISREAD, GUESS, PROOF, PROOF, GUESS, PROOF, PROOF, GUESS]
 """Three attempts at each of three problems."""
+
+
+def test_a_pooled_curve_adds_the_counts():
+    attempts = {"a": made(GUESS, PROOF), "b": made(MISREAD, GUESS)}
+    rows = [selective_curve({name: "false"}, attempts, {"one_proof": Rule()}, 2) for name in attempts]
+    both = selective_curve({"a": "false", "b": "false"}, attempts, {"one_proof": Rule()}, 2)
+    assert [row["one_proof"] for row in pooled_curve(rows)] == [row["one_proof"] for row in both]
+    assert [row["majority"] for row in pooled_curve(rows)] == [row["majority"] for row in both]
 
 
 @pytest.fixture

@@ -21,10 +21,10 @@ from training.exchange.cards import adapter_card, certified_dataset_card
 from training.exchange.finding import EXAMPLES, Found, keep_of, read_json
 from training.exchange.rationales import CERTIFICATES, learnt_text, slim
 from training.finetuning.adapter_files import MANIFEST, verify_adapter
+from training.lineage.entries import LINEAGE
 from training.records.store import is_stored, read_records, write_json, write_records, write_text
 
 Record = dict[str, Any]
-LINEAGE = "lineage.jsonl"
 _TEXTS = (".json", ".jsonl", ".md", ".jinja", ".yaml")
 _SECRET = re.compile(r"\b(?:hf_[A-Za-z0-9]{20,}|sk-[A-Za-z0-9_-]{20,}|ghp_[A-Za-z0-9]{20,})\b")
 _SECRET_VARIABLES = re.compile(r"TOKEN|API_KEY|SECRET|PASSWORD")

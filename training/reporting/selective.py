@@ -36,6 +36,19 @@ def selective_curve(
     return rows
 
 
+def pooled_curve(curves: Sequence[Sequence[Record]]) -> list[Record]:
+    """Return one curve of several, measured in the same way on different problems."""
+    pooled: list[Record] = []
+    for rows in zip(*curves, strict=True):
+        (k,) = {row["k"] for row in rows}
+        of_k: Record = {"k": k}
+        for label in (label for label in rows[0] if label != "k"):
+            points = [row[label] for row in rows]
+            of_k[label] = point_of(*(sum(point[key] for point in points) for key in ("right", "answered", "n")))
+        pooled.append(of_k)
+    return pooled
+
+
 def point_of(num_right: int, num_answered: int, num: int) -> Record:
     """Return coverage and selective accuracy with their 95% intervals: Wilson's, and the exact one for the second."""
     coverage, accuracy = Proportion(num_answered, num), Proportion(num_right, num_answered)
