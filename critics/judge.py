@@ -98,7 +98,7 @@ class JudgePool:
         """Yield verdict records in the attempts' order; raises `RecordError` at what is no attempt."""
         listed = list(records)
         futures = [
-            self._pool.schedule(self._judging or judge_record, args=(_slim(record),), timeout=self._timeout_s)
+            self._pool.schedule(self._judging or judge_record, args=(slim(record),), timeout=self._timeout_s)
             for record in listed
         ]
         for record, future in zip(listed, futures, strict=True):
@@ -116,7 +116,7 @@ class JudgePool:
         self.stop()
 
 
-def _slim(record: dict[str, Any]) -> dict[str, Any]:
+def slim(record: dict[str, Any]) -> dict[str, Any]:
     """Leave behind what no critic reads, such as token ids."""
     read = ("id", "problem", "format", "completion", "messages")
     return {key: record[key] for key in read if key in record}

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -343,10 +344,24 @@ class EvaluationConfig(Section):
 class WorkersConfig(Section):
     """Who samples and who judges; it changes no result, so that a run can go on with other workers."""
 
-    backend: Literal["local"] = "local"
-    """local: processes of this machine."""
+    backend: Literal["local", "ray"] = "local"
+    """local: processes of this machine. ray: those of a Ray cluster (extra `ray`, docs/scaling.md)."""
+    address: str | None = None
+    """Of the Ray cluster: HOST:PORT, or auto on a machine of it. null: RAY_ADDRESS, else one kept here for the run."""
+    gpus: Annotated[float, Field(ge=0)] | None = None
+    """Of each policy under ray, a fraction where several share one. null: one where the cluster has any, else none."""
     critics: Annotated[int, Field(ge=0)] = 0
-    """Processes that judge for a line of rounds; 0: its share of the cores."""
+    """Processes that judge for a line of rounds; 0: its share of the cores. Under ray any CPU judges."""
+
+    @model_validator(mode="after")
+    def _names_a_cluster(self) -> Self:
+        if self.backend != "ray" and (self.address is not None or self.gpus is not None):
+            raise ValueError(f"{'gpus' if self.address is None else 'address'}: is for `backend: ray`")
+        if self.address not in (None, "auto") and not re.fullmatch(r"[^/\s]+:\d+", self.address or ""):
+            raise ValueError(
+                f"address: {self.address!r} is neither auto nor HOST:PORT; Ray Client (ray://) does not do"
+            )
+        return self
 
 
 class RunConfig(Section):

@@ -27,7 +27,7 @@ from training.records.store import write_json, write_text
 from training.rounds.heartbeat import Heartbeat, StageStalled, Watch
 from training.rounds.line import Line, Progress, RunError, base_path, evaluate_base, line_path, run_line
 from training.workers.backend import Workers
-from training.workers.choice import open_workers
+from training.workers.choice import cluster, open_workers
 
 Report = Callable[[Progress], None]
 LAST_FILES = {"dataset": "summary.json", "adapter": MANIFEST}
@@ -69,7 +69,7 @@ def run(
             "model.server: a run samples each round from the adapter before it, which no server is told of; "
             "use rollout, filter, train and evaluate one after another, or take model.server out"
         )
-    with locked(out), _mirrored(out, mirror, report):
+    with locked(out), cluster(config), _mirrored(out, mirror, report):
         lines = _lines(config)
         _claim(config, out)
         settle_revocations({line["path"]: lines["num_rounds"] for line in lines["lines"]}, out, retrain=retrain)

@@ -1,0 +1,192 @@
+"""Workers of a Ray cluster: policies in actors with a GPU each, critics in tasks on any CPU.
+
+    batch -> actor with the policy -> attempts -> who asked, who stores them
+    attempts, some at a time -> task with a killable critic -> verdicts, in order -> who asked
+
+A worker owns nothing. One that is lost is replaced, and what it was asked is asked of another; its answer can come
+only once, because who was lost is not listened to any more. No more is under way than the cluster has room for, and
+where it has room for none, the run ends and says so.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from critics.errors import RunFailed
+from critics.judge import DEFAULT_TIMEOUT_S, slim
+from rollout.policy import Policy
+from training.workers.backend import Author, Batch, Record
+from training.workers.cluster import Share, connected, inventory, num_places
+from training.workers.remote import Origin, Outcome, RemoteSampler, judged
+
+log = logging.getLogger(__name__)
+AT_A_TIME = 8
+"""Attempts of a judging task: enough that a task's own millisecond is little, few enough that none is waited for."""
+AHEAD = 4
+"""Judging tasks under way for each CPU, so that a slow one does not let the others stand."""
+NUM_LOSSES = 3
+"""Work that was lost with so many workers is what they were lost by."""
+PATIENCE_S = 120.0
+"""How long a cluster may have no machine for what is wanted: autoscalers take their time."""
+LOOK_S = 1.0
+
+
+@dataclass
+class _Work:
+    """Something asked of a worker, and how often it was lost."""
+
+    what: str
+    asked: Any
+    num_lost: int = 0
+    actor: Any = None
+
+
+@dataclass
+class RayWorkers:
+    """Samples and judges on the cluster at `address`; see `training.workers.cluster.connected` for None."""
+
+    address: str | None = None
+    gpus: float | None = None
+    """Of each policy; None: one where the cluster has any."""
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    load: Callable[[Author], Policy] | None = None
+    patience_s: float = PATIENCE_S
+    origin: Origin = field(default_factory=Origin.here)
+
+    @cached_property
+    def _ray(self) -> Any:
+        return connected(self.address)
+
+    def sample(self, author: Author, batches: Sequence[Batch]) -> Iterator[tuple[Batch, list[Record]]]:
+        """Yield each batch with its attempts as it is done, each once; `RunFailed`: its workers all die."""
+        author = replace(author, adapter=None if author.adapter is None else author.adapter.resolve())
+        waiting = deque(_Work(f"the batch {batch.name}", batch) for batch in batches)
+        running: dict[Any, _Work] = {}
+        try:
+            while waiting or running:
+                self._hire(author, waiting, running)
+                ref = self._done(list(running), self._policy_share)
+                work = running.pop(ref)
+                outcome = self._outcome(ref, work)
+                if outcome is None:
+                    waiting.appendleft(work)
+                    continue
+                if outcome.error is None and waiting:
+                    self._ask(work.actor, waiting.popleft(), running)
+                else:
+                    self._ray.kill(work.actor)  # its place may be what another one waits for
+                yield work.asked, outcome.records
+                if outcome.error is not None:
+                    raise outcome.error
+        finally:
+            for work in running.values():
+                self._ray.kill(work.actor)
+
+    def judge(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Yield verdict records in the attempts' order, the same as `critics.judge.JudgePool.judge`."""
+        slimmed = map(slim, records)
+        running: deque[tuple[Any, _Work]] = deque()
+        try:
+            while True:
+                while len(running) < self._num_ahead and (some := list(islice(slimmed, AT_A_TIME))):
+                    work = _Work(f"the verdict on {some[0].get('id')}", some)
+                    running.append((self._submit(work), work))
+                if not running:
+                    return
+                outcome = self._verdicts(*running.popleft())
+                yield from outcome.records
+                if outcome.error is not None:
+                    raise outcome.error
+        finally:
+            for ref, _ in running:
+                self._ray.cancel(ref, force=True)
+
+    def __enter__(self) -> "RayWorkers":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the cluster as it is: others of the run work there, and the run itself ends its own."""
+
+    @cached_property
+    def _policy_share(self) -> Share:
+        has_gpus = self._ray.cluster_resources().get("GPU", 0) >= 1
+        return Share(1, float(has_gpus) if self.gpus is None else self.gpus)
+
+    @cached_property
+    def _critic_share(self) -> Share:
+        """Where there is one CPU, a policy may have it, and its attempts shall be judged all the same."""
+        return Share(1 if self._ray.cluster_resources().get("CPU", 0) >= 2 else 0)
+
+    @cached_property
+    def _policies(self) -> Any:
+        share = self._policy_share
+        return self._ray.remote(num_cpus=share.cpus, num_gpus=share.gpus, max_restarts=0)(RemoteSampler)
+
+    @cached_property
+    def _critics(self) -> Any:
+        share = self._critic_share
+        return self._ray.remote(num_cpus=share.cpus, max_retries=0, scheduling_strategy="SPREAD")(judged)
+
+    @cached_property
+    def _num_ahead(self) -> int:
+        return AHEAD * max(1, num_places(self._ray, Share(1)))
+
+    def _num_policies(self) -> int:
+        """Return how many policies fit; one where none does yet, which is waited for. Without GPUs a CPU is left."""
+        places = num_places(self._ray, self._policy_share)
+        return max(1, places if self._policy_share.gpus else places - 1)
+
+    def _hire(self, author: Author, waiting: deque[_Work], running: dict[Any, _Work]) -> None:
+        """Start policies for what waits, as many as there is room for: at the start, after a loss, on new machines."""
+        for _ in range(min(len(waiting), self._num_policies() - len(running))):
+            self._ask(self._policies.remote(author, self.load, self.origin), waiting.popleft(), running)
+
+    def _ask(self, actor: Any, work: _Work, running: dict[Any, _Work]) -> None:
+        work.actor = actor
+        running[actor.attempts.remote(work.asked)] = work
+
+    def _submit(self, work: _Work) -> Any:
+        return self._critics.remote(work.asked, self.timeout_s, self.origin)
+
+    def _verdicts(self, ref: Any, work: _Work) -> Outcome:
+        while (outcome := self._outcome(self._done([ref], self._critic_share), work)) is None:
+            ref = self._submit(work)
+        return outcome
+
+    def _done(self, refs: list[Any], share: Share) -> Any:
+        """Wait for one; raises `RunFailed` where no machine of the cluster could do it, and none comes."""
+        waited_s = 0.0
+        while not (done := self._ray.wait(refs, num_returns=1, timeout=LOOK_S)[0]):
+            waited_s = 0.0 if num_places(self._ray, share) else waited_s + LOOK_S
+            if waited_s > self.patience_s:
+                raise RunFailed(
+                    f"the Ray cluster has no machine with {share} for a worker, and none came in {self.patience_s:g} s "
+                    f"({inventory(self._ray)}); add machines, or change workers.gpus; what is finished is kept"
+                )
+        return done[0]
+
+    def _outcome(self, ref: Any, work: _Work) -> Outcome | None:
+        """Return what a worker says; None where it was lost, and its work is to be asked of another."""
+        from ray.exceptions import RayError, RayTaskError
+
+        try:
+            return self._ray.get(ref)
+        except RayTaskError as error:  # beyond what workers return: they could not even begin
+            raise RunFailed(
+                f"a worker of the Ray cluster cannot work ({type(error.cause).__name__}: {error.cause}); "
+                "install the same certistar on all its machines"
+            ) from error
+        except RayError as error:
+            work.num_lost += 1
+            why = str(error).strip().partition("\n")[0]
+            if work.num_lost >= NUM_LOSSES:
+                raise RunFailed(
+                    f"{work.what} was lost with {work.num_lost} worker(s), perhaps for want of memory ({why}); "
+                    "what is finished is kept"
+                ) from error
+            log.warning("a worker of the Ray cluster was lost (%s); %s is asked of another", why, work.what)
+            return None
