@@ -1,13 +1,16 @@
 """The same attempts and the same verdicts from a cluster as from this machine, whoever dies there."""
 
+import itertools
 import json
 import logging
+import operator
 import os
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -89,7 +92,8 @@ def test_two_ray_workers_give_the_verdicts_of_the_local_pool(ray_cluster):
     assert list(ray_workers(timeout_s=60).judge(records)) == local
 
 
-def test_killing_ray_workers_midway_changes_nothing_but_the_log(ray_cluster, caplog):
+def test_killing_ray_workers_midway_changes_nothing_but_the_log(ray_cluster, caplog, monkeypatch):
+    monkeypatch.setattr(distributed, "judged", judged_slowly)
     records = mixed(30)
     with JudgePool(jobs=1, timeout_s=60) as pool:
         local = list(pool.judge(records))
@@ -102,8 +106,16 @@ def test_killing_ray_workers_midway_changes_nothing_but_the_log(ray_cluster, cap
     assert "was lost" in caplog.text
 
 
+def judged_slowly(records, timeout_s, origin):
+    """Judge in a Ray worker, slowly enough that one is at work when the first verdict is there."""
+    from training.workers import remote
+
+    time.sleep(1)
+    return remote.judged(records, timeout_s, origin)
+
+
 def _worker_that_judges() -> int:
-    """Return the process id of a Ray worker at work: the bomb keeps one of them there."""
+    """Return the process id of a Ray worker at work."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         for process in psutil.process_iter(["cmdline"]):
@@ -113,10 +125,25 @@ def _worker_that_judges() -> int:
     raise AssertionError("no worker judges")
 
 
-def test_a_critic_that_does_not_end_is_killed_and_its_ray_worker_goes_on(ray_cluster):
-    (verdict,) = ray_workers(timeout_s=0.1).judge([attempt(0, BOMB, "asp")])
+def test_a_critic_that_does_not_end_is_killed_and_its_ray_worker_goes_on(ray_cluster, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(distributed, "judged", judged_without_end)
+        (verdict,) = ray_workers(timeout_s=0.5).judge([attempt(0)])
     assert (verdict["verdict"], verdict["reason"]) == ("timeout", "time_limit")
     assert next(ray_workers(timeout_s=60).judge([attempt(1)]))["verdict"] == "certified"
+
+
+def judged_without_end(records, timeout_s, origin):
+    """Judge in a Ray worker with a critic that counts for ever how often the attempt occurs in nothing but None."""
+    import critics.judge
+    from training.workers import remote
+
+    real = critics.judge.judge_record
+    critics.judge.judge_record = partial(operator.countOf, itertools.repeat(None))
+    try:
+        return remote.judged(records, timeout_s, origin)
+    finally:
+        critics.judge.judge_record = real
 
 
 def test_what_is_no_attempt_is_told_after_the_verdicts_before_it(ray_cluster):
