@@ -109,9 +109,13 @@ def test_what_needs_no_model_starts_without_torch(code: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
 def test_every_config_loads(path: Path) -> None:
     from training.configuration.pretraining import is_pretraining, load_pretraining
+    from training.configuration.rewards import is_reinforcement, load_reinforcement
     from training.configuration.run import load_run
 
-    loaded = load_pretraining(path) if is_pretraining(path) else load_run(path)
+    if is_reinforcement(path):
+        loaded = load_reinforcement(path)
+    else:
+        loaded = load_pretraining(path) if is_pretraining(path) else load_run(path)
     assert loaded.name.replace("-", "_") == path.stem
 
 

@@ -351,6 +351,30 @@ def pack(
 
 
 @command
+def prefer(
+    traces: Annotated[Path, typer.Argument(help="Traces or attempts as JSON lines.", show_default=False)],
+    to: Annotated[str, typer.Option("--to", help="dpo (pairs) or kto (labels), as TRL reads them.")],
+    out: Out,
+    verdicts: Annotated[Path | None, typer.Option("--verdicts", help="What `judge` wrote; else judged now.")] = None,
+    jobs: Jobs = 1,
+    timeout: Timeout = 10.0,
+    as_json: Json = False,
+) -> None:
+    """Write preferences: certified attempts against refuted ones at the same problem."""
+    from training.commands.rewards import prefer_file
+
+    prefer_file(traces, verdicts, to, out, jobs, timeout, as_json)
+
+
+@command
+def reinforce(config: Config, out: Out, overrides: Overrides = None, as_json: Json = False) -> None:
+    """Train an adapter by GRPO or RLOO, with certificates as the reward (extra `trl`)."""
+    from training.commands.rewards import reinforce_config
+
+    reinforce_config(config, out, overrides, as_json)
+
+
+@command
 def export(
     folder: Annotated[Path, typer.Argument(metavar="DATASET|RUN", help="A dataset folder, a round or a run.")],
     to: Annotated[str, typer.Option("--to", help="messages, prompt-completion, sharegpt, atif or parquet.")],

@@ -27,6 +27,8 @@ EXAMPLES: Mapping[str, str] = {
     "answer": "certistar answer configs/smoke.yaml --problems problems.jsonl --adapter adapter -k 8",
     "compare": "certistar compare checkpoints/demo --json",
     "report": "certistar report checkpoints/demo",
+    "prefer": "certistar prefer traces.jsonl --to dpo --out pairs.jsonl",
+    "reinforce": "certistar reinforce configs/reinforce_demo.yaml --out adapter",
     "pack": "certistar pack checkpoints/demo",
     "export": "certistar export kept --to messages --out messages.jsonl",
     "push": "certistar push checkpoints/smoke file:///tmp/pushed",

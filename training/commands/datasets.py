@@ -33,7 +33,7 @@ def filter_file(
     if keep not in KEEPS:
         raise InputError(f"--keep {keep!r}: must be one of {', '.join(KEEPS)}")
     derivation = _derivation(keep, prune, hindsight, held_out)
-    traces = _with_verdicts(read_attempts(path), path, verdicts, jobs, timeout_s)
+    traces = with_verdicts(read_attempts(path), path, verdicts, jobs, timeout_s)
     candidates, failures = derive(traces, derivation, lambda drafts: judged(list(drafts), jobs, timeout_s))
     kept = select(candidates, keep)  # type: ignore[arg-type]
     examples = file_examples(kept)
@@ -59,7 +59,7 @@ def _derivation(keep: str, prune: bool, hindsight: bool, held_out: Path | None) 
     return Derivation(prune, hindsight, None if held_out is None else contents_of(read_problems(held_out)))
 
 
-def _with_verdicts(
+def with_verdicts(
     traces: list[dict[str, Any]], path: Path, verdicts: Path | None, jobs: int, timeout_s: float
 ) -> list[dict[str, Any]]:
     """Attach verdicts: from the file, else the trace's own, else judged now."""

@@ -1,0 +1,199 @@
+"""The critic as a reward: rewards are the critic's verdicts, what is unknown is masked, and TRL takes what is made."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from critics.errors import InputError
+from critics.judge import judge_record
+from rollout.demonstration import demonstrate
+from rollout.problems.prontoqa import PrOntoQA, generate
+from rollout.prompt import PromptStyle, text
+from training.cli import app
+from training.configuration.rewards import is_reinforcement, load_reinforcement
+from training.configuration.section import ConfigError
+from training.records.store import read_records, write_records
+from training.rewards.certified import CertifiedReward, reward, rows
+from training.rewards.preferences import preferences
+
+ROOT = Path(__file__).parents[1]
+PROBLEMS = list(generate(PrOntoQA(hops=(1,), extra_kinds=(0, 0)), 4, seed=3))
+
+
+def judge(attempts):
+    return map(judge_record, attempts)
+
+
+def proved(problem):
+    return demonstrate(problem, problem.formal)
+
+
+def denied(problem):
+    """The same proof under the other answer."""
+    other = {"true": "false", "false": "true"}[problem.answer]
+    return proved(problem).replace(f"Answer: {problem.answer}", f"Answer: {other}")
+
+
+def traces():
+    for problem in PROBLEMS[:2]:
+        for number, completion in enumerate(
+            [proved(problem), denied(problem), proved(problem), f"Answer: {problem.answer}"]
+        ):
+            trace = {
+                "id": f"{problem.id}#{number}",
+                "problem": problem.record(),
+                "format": "guided",
+                "prompt": text(problem, PromptStyle()),
+                "completion": completion,
+            }
+            yield trace | {"judgement": judge_record(trace)}
+
+
+def test_a_certificate_is_worth_one_and_what_is_unknown_nothing():
+    verdicts = ("certified", "refuted", "unproved", "vacuous", "malformed", "timeout", "error")
+    assert [reward(verdict) for verdict in verdicts] == [1, 0, 0, 0, 0, None, None]
+
+
+def test_rewards_are_the_verdicts_and_every_attempt_is_shown():
+    shown = []
+    table = list(rows(PROBLEMS, lambda problem: text(problem, PromptStyle()), "guided"))
+    said = [
+        proved(PROBLEMS[0]),
+        denied(PROBLEMS[1]),
+        "nonsense",
+        [{"role": "assistant", "content": proved(PROBLEMS[3])}],
+    ]
+    columns = {name: [row[name] for row in table] for name in ("problem", "format")}
+    assert CertifiedReward(judge, shown.append)([row["prompt"] for row in table], said, **columns) == [1, 0, 0, 1]
+    assert [judge_record(attempt)["verdict"] for attempt in shown] == [a["judgement"]["verdict"] for a in shown]
+
+
+def test_a_critic_that_ran_out_of_time_gives_no_reward():
+    def late(attempts):
+        return ({"id": attempt["id"], "verdict": "timeout"} for attempt in attempts)
+
+    (row,) = rows(PROBLEMS[:1], lambda _: "p", "guided")
+    assert CertifiedReward(late)(["p"], ["c"], problem=[row["problem"]], format=["guided"]) == [None]
+
+
+def test_a_dataset_without_problems_is_an_error_that_says_what_makes_one():
+    with pytest.raises(InputError, match=r"no column 'problem'.*training\.rewards"):
+        CertifiedReward(judge)(["p"], ["c"])
+
+
+def test_pairs_set_a_proof_against_a_refuted_attempt_at_the_same_problem():
+    found = list(preferences(traces(), "dpo"))
+    assert [row["id"] for row in found] == [f"{p.id}#0>{p.id}#1" for p in PROBLEMS[:2]]
+    assert all(
+        row["chosen"] == proved(p) and row["rejected"] == denied(p) for row, p in zip(found, PROBLEMS, strict=False)
+    )
+
+
+def test_labels_leave_out_what_is_neither_proved_nor_refuted():
+    assert [row["label"] for row in preferences(traces(), "kto")] == [True, True, False] * 2
+
+
+def test_dialogs_have_no_preference():
+    trace = next(traces())
+    del trace["prompt"]
+    with pytest.raises(InputError, match="dialogs"):
+        preferences([trace], "dpo")
+
+
+def test_prefer_judges_what_has_no_verdict(tmp_path):
+    bare = [{key: trace[key] for key in trace if key != "judgement"} for trace in traces()]
+    write_records(tmp_path / "t.jsonl", bare)
+    done = CliRunner().invoke(
+        app, ["prefer", str(tmp_path / "t.jsonl"), "--to", "dpo", "--out", str(tmp_path / "p.jsonl")]
+    )
+    assert done.exit_code == 0, done.output
+    assert len(list(read_records(tmp_path / "p.jsonl"))) == 2
+    done = CliRunner().invoke(
+        app, ["prefer", str(tmp_path / "t.jsonl"), "--to", "ppo", "--out", str(tmp_path / "q.jsonl")]
+    )
+    assert done.exit_code == 2
+
+
+def test_the_configuration_in_the_repository_loads():
+    found = [path for path in sorted((ROOT / "configs").glob("*.yaml")) if is_reinforcement(path)]
+    assert [load_reinforcement(path).name.replace("-", "_") for path in found] == [path.stem for path in found]
+    assert found
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("training.batch_size=6", "no whole groups of 8"),
+        ("grup=2", "did you mean 'group'"),
+        ("algorithm=ppo", "algorithm"),
+    ],
+)
+def test_a_wrong_configuration_names_the_key(change, said):
+    with pytest.raises(ConfigError, match=said):
+        load_reinforcement(ROOT / "configs/reinforce_demo.yaml", [change])
+
+
+@pytest.mark.parametrize("algorithm", ["grpo", pytest.param("rloo", marks=pytest.mark.slow)])
+def test_trl_takes_the_reward_and_what_it_learnt_from_can_be_judged_again(algorithm, tiny_model, tmp_path):
+    pytest.importorskip("trl", reason="pip install 'certistar[trl]'")
+    from training.finetuning.adapter_files import verify_adapter
+    from training.rewards.reinforcement import reinforce
+
+    changes = [f"model.name={tiny_model}", f"algorithm={algorithm}", "problems.hops=[1]", "num_problems=4", "group=2"]
+    changes += ["steps=2", "max_new_tokens=8", "training.batch_size=4"]
+    made = reinforce(load_reinforcement(ROOT / "configs/reinforce_demo.yaml", changes), tmp_path / "adapter")
+    assert made["attempts"] == 8
+    assert verify_adapter(tmp_path / "adapter") is None
+    for trace in read_records(tmp_path / "adapter" / "traces.jsonl", checksum=True):
+        assert trace["reward"] == reward(judge_record(trace)["verdict"])
+
+
+def test_trl_masks_what_is_unknown(tiny_model, tmp_path):
+    """The contract that None means: no advantage for that attempt, and the others' baseline without it."""
+    trl = pytest.importorskip("trl", reason="pip install 'certistar[trl]'")
+    from datasets import Dataset
+
+    from rollout.policy import load_model, load_tokenizer
+
+    def known_of_the_first_three(completions, **_):
+        return [float(i == 0) if i < 3 else None for i in range(len(completions))]
+
+    tokenizer = load_tokenizer(str(tiny_model))
+    trainer = trl.GRPOTrainer(
+        model=load_model(str(tiny_model)),
+        reward_funcs=known_of_the_first_three,
+        args=trl.GRPOConfig(
+            output_dir=str(tmp_path), per_device_train_batch_size=4, num_generations=4, max_completion_length=4,
+            use_cpu=True, bf16=False, report_to=[], scale_rewards="none",
+        ),
+        train_dataset=Dataset.from_list([{"prompt": text(PROBLEMS[0], PromptStyle())}] * 4),
+        processing_class=tokenizer,
+    )  # fmt: skip
+    trainer.model.train()
+    prompt = {"prompt": text(PROBLEMS[0], PromptStyle())}
+    made = trainer._generate_and_score_completions([prompt] * 4)
+    assert made["advantages"].flatten().tolist() == pytest.approx([2 / 3, -1 / 3, -1 / 3, 0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["dpo", "kto"])
+def test_trl_learns_from_preferences(shape, tiny_model, tmp_path):
+    trl = pytest.importorskip("trl", reason="pip install 'certistar[trl]'")
+    from datasets import Dataset
+
+    from rollout.policy import load_model, load_tokenizer
+
+    trainer, arguments = {"dpo": (trl.DPOTrainer, trl.DPOConfig), "kto": (trl.KTOTrainer, trl.KTOConfig)}[shape]
+    table = Dataset.from_list([json.loads(json.dumps(row)) for row in preferences(traces(), shape)])
+    trained = trainer(
+        model=load_model(str(tiny_model)),
+        args=arguments(
+            output_dir=str(tmp_path), max_steps=1, per_device_train_batch_size=2, use_cpu=True, bf16=False,
+            report_to=[], save_strategy="no",
+        ),
+        train_dataset=table,
+        processing_class=load_tokenizer(str(tiny_model)),
+    ).train()  # fmt: skip
+    assert trained.global_step == 1

@@ -1,0 +1,54 @@
+"""The configuration of reinforcement: a policy that is rewarded for certificates."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from critics.judge import DEFAULT_TIMEOUT_S
+from training.configuration.run import ModelConfig, ProblemsConfig, TrainingConfig
+from training.configuration.section import Positive, Section, read_yaml, validated
+
+
+class ReinforcementConfig(Section):
+    """One training of an adapter with TRL (extra `trl`); `training` says what is trained and how fast."""
+
+    name: str
+    algorithm: Literal["grpo", "rloo"] = "grpo"
+    model: ModelConfig
+    problems: ProblemsConfig = ProblemsConfig()
+    num_problems: Positive = 200
+    format: Literal["guided"] = "guided"
+    """What attempts are written in; free text without a guide, since TRL samples by itself."""
+    group: Annotated[int, Field(ge=2)] = 8
+    """Attempts at a problem that are compared with one another."""
+    steps: Positive = 100
+    max_new_tokens: Positive = 256
+    temperature: Annotated[float, Field(gt=0)] = 1.0
+    beta: Annotated[float, Field(ge=0)] = 0.0
+    """Weight of the divergence from the base model; 0, as TRL's GRPO has it, needs no second model in memory."""
+    training: TrainingConfig = TrainingConfig()
+    seed: int = 0
+    jobs: Positive = 1
+    """Processes that judge."""
+    timeout_s: Annotated[float, Field(gt=0)] = DEFAULT_TIMEOUT_S
+
+    @model_validator(mode="after")
+    def _can_be_grouped(self) -> "ReinforcementConfig":
+        if self.training.batch_size % self.group:
+            raise ValueError(
+                f"training.batch_size: {self.training.batch_size} attempts make no whole groups of {self.group}"
+            )
+        if self.model.server is not None:
+            raise ValueError("model.server: a model behind a server cannot be trained; take it out")
+        return self
+
+
+def load_reinforcement(path: Path, overrides: list[str] | None = None) -> ReinforcementConfig:
+    """Read a configuration; raises `ConfigError` that names the file, the key and the remedy."""
+    return validated(ReinforcementConfig, read_yaml(path), overrides or [], path)
+
+
+def is_reinforcement(path: Path) -> bool:
+    """Say whether a file configures reinforcement."""
+    return "algorithm" in read_yaml(path)

@@ -1,0 +1,77 @@
+"""What an attempt earns: 1 for a certificate, 0 for anything else that was judged, and nothing where it was not.
+
+A critic that ran out of time or failed has said nothing about the attempt. Its reward is None, which TRL leaves out of
+the group's baseline and gives no gradient; a 0 would teach the model to avoid what is hard to check.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from critics.errors import InputError
+from critics.problem import Problem
+
+Record = dict[str, Any]
+Judge = Callable[[Iterable[Record]], Iterator[Record]]
+"""Attempts in, verdict records out, in the same order: `JudgePool.judge`."""
+UNKNOWN = frozenset({"timeout", "error"})
+COLUMNS = ("problem", "format")
+"""What a dataset must have beside `prompt`: see `rows`."""
+
+
+def reward(verdict: str) -> float | None:
+    """Return what a verdict is worth; None: unknown, to be masked."""
+    return None if verdict in UNKNOWN else float(verdict == "certified")
+
+
+class CertifiedReward:
+    """A reward function as TRL's GRPOTrainer and RLOOTrainer call it.
+
+    The dataset has the columns of `rows`. `record` is called with each judged attempt, so that a run can show what
+    every reward rests on.
+    """
+
+    __name__ = "certified"
+
+    def __init__(self, judge: Judge, record: Callable[[Record], None] = lambda _: None) -> None:
+        self._judge = judge
+        self._record = record
+        self._calls = 0
+
+    def __call__(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        """Return one reward a completion; raises `InputError` where a column is missing."""
+        missing = [name for name in COLUMNS if name not in columns]
+        if missing:
+            raise InputError(f"reward: the dataset has no column {missing[0]!r}; make it with training.rewards.rows")
+        import json
+
+        self._calls += 1
+        attempts = [
+            {"id": f"{self._calls}/{i}", "problem": json.loads(problem), "format": format_, "completion": _text(said)}
+            for i, (problem, format_, said) in enumerate(
+                zip(columns["problem"], columns["format"], completions, strict=True)
+            )
+        ]
+        rewards: list[float | None] = []
+        for attempt, prompt, verdict in zip(attempts, prompts, self._judge(attempts), strict=True):
+            rewards.append(reward(verdict["verdict"]))
+            self._record({**attempt, "prompt": _text(prompt), "judgement": verdict, "reward": rewards[-1]})
+        return rewards
+
+
+def rows(problems: Iterable[Problem], prompt: Callable[[Problem], Any], format_: str) -> Iterator[Record]:
+    """Yield what TRL trains on: `prompt`, and the columns that the reward reads.
+
+    A problem is JSON text, since a table of nested records would fill in keys that a problem does not have.
+    """
+    import json
+
+    for problem in problems:
+        yield {"prompt": prompt(problem), "problem": json.dumps(problem.record()), "format": format_}
+
+
+def _text(said: Any) -> str:
+    """Return a completion's text: itself, or the turns of a conversation joined."""
+    if isinstance(said, str):
+        return said
+    turns: Sequence[Mapping[str, str]] = said
+    return "\n".join(turn["content"] for turn in turns)

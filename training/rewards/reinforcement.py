@@ -1,0 +1,137 @@
+"""GRPO (Shao et al. 2024) or RLOO (Ahmadian et al. 2024) with certificates as the reward, by TRL's trainers.
+
+Every attempt that was rewarded stands with its verdict in `traces.jsonl`, so that the rewards can be checked. One that
+was killed starts over: nothing of it is in place before all of it is.
+"""
+
+import hashlib
+import shutil
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError, RunFailed
+from critics.judge import JudgePool
+from critics.problem import Problem
+from rollout.policy import adapter_weights_digest, load_tokenizer, model_digest
+from rollout.prompt import messages, text
+from training.configuration.rewards import ReinforcementConfig
+from training.finetuning.adapter_files import MANIFEST, not_finite
+from training.finetuning.job import FineTuning
+from training.finetuning.trainable import trainable_model
+from training.records.store import write_json, write_records
+from training.rewards.certified import CertifiedReward, Record, rows
+from training.rounds.problems import load_problems
+
+TRACES = "traces.jsonl"
+
+
+def reinforce(config: ReinforcementConfig, out: Path) -> dict[str, Any]:
+    """Train an adapter into `out`; return its manifest. Raises `InputError` where TRL is not installed."""
+    _require_trl()
+    if (out / MANIFEST).exists():
+        raise InputError(f"{out}: holds an adapter already; choose another --out")
+    problems = _problems(config)
+    judged: list[Record] = []
+    work = out.with_name(f".{out.name}.work")
+    shutil.rmtree(work, ignore_errors=True)
+    with JudgePool(jobs=config.jobs, timeout_s=config.timeout_s) as pool:
+        certified = CertifiedReward(pool.judge, judged.append)
+        trainer = _trainer(config, problems, certified, work)
+        trainer.train()
+    trainer.model.save_pretrained(str(work / "final"))
+    strange = not_finite(work / "final")
+    if strange is not None:
+        raise RunFailed(f"{strange} has numbers that are not finite, so nothing was saved; lower the learning rate")
+    out.mkdir(parents=True, exist_ok=True)
+    for path in sorted((work / "final").iterdir()):
+        if path.suffix in (".safetensors", ".json"):
+            path.replace(out / path.name)
+    write_records(out / TRACES, judged, checksum=True)
+    made = _manifest(config, out, judged)
+    write_json(out / MANIFEST, made)
+    shutil.rmtree(work, ignore_errors=True)
+    return made
+
+
+def dataset(config: ReinforcementConfig, problems: list[Problem]) -> Any:
+    """Return what TRL trains on, as a `datasets.Dataset`."""
+    from datasets import Dataset
+
+    style = config.model.style(config.format)
+
+    def prompt(problem: Problem) -> Any:
+        return messages(problem, style) if style.kind == "chat" else text(problem, style)
+
+    return Dataset.from_list(list(rows(problems, prompt, config.format)))
+
+
+def _problems(config: ReinforcementConfig) -> list[Problem]:
+    source, num = config.problems, config.num_problems
+    if source.source is None:
+        found = list(source.generate("train", num, seed=config.seed))
+    else:
+        found = list(islice(load_problems(Path(source.source), source.named_dataset), num))
+    unanswered = [problem.id for problem in found if problem.answer is None]
+    if unanswered:
+        raise InputError(f"problem {unanswered[0]!r}: has no answer, and an attempt would be rewarded for any proof")
+    return found
+
+
+def _trainer(config: ReinforcementConfig, problems: list[Problem], certified: CertifiedReward, work: Path) -> Any:
+    import torch
+    import trl
+
+    kinds: dict[str, tuple[Any, Any]] = {
+        "grpo": (trl.GRPOTrainer, trl.GRPOConfig),
+        "rloo": (trl.RLOOTrainer, trl.RLOOConfig),
+    }
+    trainer, arguments = kinds[config.algorithm]
+    job = FineTuning(config.model, config.training, Path(), work, config.seed)
+    tokenizer = load_tokenizer(config.model.name)
+    tokenizer.padding_side = "left"
+    return trainer(
+        model=trainable_model(job),
+        reward_funcs=certified,
+        args=arguments(
+            output_dir=str(work),
+            per_device_train_batch_size=config.training.batch_size,
+            gradient_accumulation_steps=config.training.gradient_accumulation,
+            num_generations=config.group,
+            max_steps=config.steps,
+            learning_rate=config.training.learning_rate,
+            max_completion_length=config.max_new_tokens,
+            temperature=config.temperature,
+            beta=config.beta,
+            seed=config.seed,
+            bf16=torch.cuda.is_available() and config.training.precision != "float32",
+            use_cpu=not torch.cuda.is_available(),
+            save_strategy="no",
+            logging_strategy="no",
+            report_to=[],
+            disable_tqdm=False,
+        ),
+        train_dataset=dataset(config, problems),
+        processing_class=tokenizer,
+    )
+
+
+def _manifest(config: ReinforcementConfig, out: Path, judged: list[Record]) -> dict[str, Any]:
+    return {
+        "trained": True,
+        "algorithm": config.algorithm,
+        "base": model_digest(config.model.name),
+        "config": hashlib.sha256(config.model_dump_json().encode()).hexdigest(),
+        "traces": hashlib.sha256((out / TRACES).read_bytes()).hexdigest(),
+        "weights": adapter_weights_digest(out),
+        "seed": config.seed,
+        "attempts": len(judged),
+        "certified": sum(trace["reward"] == 1 for trace in judged),
+    }
+
+
+def _require_trl() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("trl") is None:
+        raise InputError("reinforce needs TRL: pip install 'certistar[trl]'")
