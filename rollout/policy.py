@@ -35,6 +35,8 @@ class Completion:
     """Which of the ids were forced, so that no model was asked for them."""
     log_probabilities: tuple[float, ...] = ()
     """Of each id under the model without any mask, where they were asked for."""
+    thoughts: str = ""
+    """All that was written, where what a reasoning model thought aloud was taken from the text."""
 
 
 class Interrupted(Exception):  # noqa: N818

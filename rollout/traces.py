@@ -60,6 +60,8 @@ class Trace:
     """Which of `completion_ids` were forced, so that no model was asked for them (`Switches.jump_forward`)."""
     log_probabilities: tuple[float, ...] = ()
     """Of each of `completion_ids` under the model without any mask; empty where they were not asked for."""
+    thoughts: str = ""
+    """All that was written, where thinking was taken from the completion; `completion_ids` are then empty."""
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form: the attempt first, everything else beside it."""
@@ -79,6 +81,7 @@ class Trace:
             **({} if self.server is None else {"server": dict(self.server)}),
             **({"forced": list(self.forced)} if self.sampling.switches.jump_forward else {}),
             **({"log_probabilities": list(self.log_probabilities)} if self.log_probabilities else {}),
+            **({"thoughts": self.thoughts} if self.thoughts else {}),
         }
 
 

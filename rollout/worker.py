@@ -54,6 +54,7 @@ def sample(
             server=completion.server,
             forced=completion.forced,
             log_probabilities=completion.log_probabilities,
+            thoughts=completion.thoughts,
         )
     if interrupted is not None:
         raise interrupted.reason

@@ -266,7 +266,9 @@ def train(
 @command
 def evaluate(
     config: Config,
-    problems: Problems,
+    problems: Annotated[
+        Path | None, typer.Option("--problems", help="Problems as JSON lines.", show_default=False)
+    ] = None,
     adapter: Adapter = None,
     seed: Seed = 0,
     as_json: Json = False,
@@ -278,10 +280,29 @@ def evaluate(
     traces: Annotated[
         Path | None, typer.Option("--traces", help="Keep attempts in this file, and go on from what it has.")
     ] = None,
+    benchmark: Annotated[
+        str | None,
+        typer.Option("--benchmark", help="Instead: autoeval:PL:12 and its kin, folio-text:FILE, .."),
+    ] = None,
+    num: Annotated[int, typer.Option("--num", min=1, help="Formulas of the benchmark.")] = 200,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of the benchmark, for the deviation.")] = 1,
+    verifier: Annotated[
+        bool, typer.Option("--verifier", help="Ask the policy as well whether what came back is equivalent.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="A folder for the benchmark's trips, scores and figure.")
+    ] = None,
 ) -> None:
-    """Measure accuracy, certified and lucky rates on problems with 95% intervals."""
+    """Measure accuracy, certified and lucky rates on problems with 95% intervals, or AutoEval's scores."""
+    from training.commands.benchmarks import evaluate_benchmark, refuse_both
+
+    refuse_both(problems, benchmark)
+    if benchmark is not None:
+        evaluate_benchmark(config, benchmark, num, runs, adapter, seed, as_json, overrides, out, verifier=verifier)
+        return
     from training.commands.evaluations import evaluate_file
 
+    assert problems is not None
     evaluate_file(config, problems, adapter, seed, as_json, overrides, arms or [], table, traces)
 
 

@@ -43,7 +43,7 @@ def _formula(formula: Formula, bound: frozenset[str]) -> str:
         case Not(body):
             return f"¬{_formula(body, bound)}"
         case Compound(operator, operands):
-            return "(" + f" {operator.value} ".join(_operand(operand, bound) for operand in operands) + ")"
+            return "(" + f" {operator.value} ".join([_operand(operand, bound) for operand in operands]) + ")"
         case Quantified(quantifier, variable, body):
             return f"{quantifier.value}{variable}. {_formula(body, bound | {variable})}"
 
@@ -54,7 +54,7 @@ def _operand(formula: Formula, bound: frozenset[str]) -> str:
 
 
 def _list(arguments: tuple[Term, ...], bound: frozenset[str]) -> str:
-    return "(" + ", ".join(_term(argument, bound) for argument in arguments) + ")" if arguments else ""
+    return "(" + ", ".join([_term(argument, bound) for argument in arguments]) + ")" if arguments else ""
 
 
 def _term(term: Term, bound: frozenset[str]) -> str:

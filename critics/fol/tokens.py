@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import lru_cache
 
 from critics.fol.syntax import FormulaError, Operator, Quantifier
 
@@ -117,6 +118,7 @@ _PLAIN_NAME = re.compile(r"\w+(?:_\{\w+\})?")
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
+@lru_cache(maxsize=10_000)
 def is_plain(name: str) -> bool:
     """Say whether a name can be written without quotes."""
     return _MARKED_NAME.fullmatch(name) is not None and name.lower() not in RESERVED

@@ -1,19 +1,21 @@
 """How complex a formula is: the numbers by which AutoEval sorts its results (sections 3.2 and appendix I)."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from critics.equivalence.automaton import MinimalAutomaton, TooLarge, minimal_automaton
 from critics.equivalence.regex import Regex
 from rollout.formulas.derivation import Derivation, height, uses
+from rollout.formulas.grammar import Rule
 
 NAMES = {"∧": "conjunctions", "∨": "disjunctions", "¬": "negations", "→": "implications", "↔": "biconditionals",
          "⊕": "exclusive_disjunctions", "*": "stars", "|": "unions"}  # fmt: skip
 
 
-def sizes(derivation: Derivation) -> dict[str, Any]:
-    """Return operators, depth of the parse tree, and how many of each sign there are."""
-    used = uses(derivation)
+def sizes(derivation: Derivation, used: Sequence[Rule] | None = None) -> dict[str, Any]:
+    """Return operators, depth, and how many of each sign there are; `used` are the rules, where they are known."""
+    used = uses(derivation) if used is None else used
     counted = Counter([NAMES[sign] for rule in used for sign in rule.signs if sign in NAMES])
     operators = sum([rule.operators for rule in used])
     return {"operators": operators, "depth": height(derivation), **dict(sorted(counted.items()))}

@@ -8,6 +8,8 @@ from rollout.formulas.derivation import Derivation
 from rollout.formulas.grammar import ATOMS, Rule
 
 _BINARY = {operator.value: operator for operator in Operator}
+_LITERALS = frozenset({("v",), ("p",), ("¬", "v"), ("¬", "p")})
+"""Rules that most of a formula is made of."""
 _QUANTIFIERS = {quantifier.value: quantifier for quantifier in Quantifier}
 
 
@@ -31,6 +33,8 @@ def scopes(derivation: Derivation, names: Iterator[str], scope: tuple[str, ...] 
 def formula_of(derivation: Derivation, atoms: Iterator[Atom], variables: Iterator[str]) -> Formula:
     """Fill the slots from left to right; raises `InputError` for a rule that writes no formula by itself."""
     rule = derivation.rule
+    if rule.symbols in _LITERALS:
+        return Not(next(atoms)) if rule.signs else next(atoms)
     parts = iter(derivation.parts)
     operands: list[Formula] = []
     operator: Operator | None = None

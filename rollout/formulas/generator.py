@@ -6,14 +6,14 @@ that starting late costs making those; it changes nothing.
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, Protocol
 
 from critics.equivalence.language import Language
-from critics.equivalence.regex import read_regex, write_regex
+from critics.equivalence.regex import Regex, read_regex, write_regex
 from critics.errors import InputError
 from critics.fol.printing import canonical
 from critics.fol.syntax import Atom, Constant, Formula, Quantified, Quantifier, subformulas
@@ -21,6 +21,7 @@ from critics.problem import Formal, Problem
 from rollout.formulas.categories import automaton_sizes, sizes
 from rollout.formulas.derivation import Derivation, draw, symbols, uses
 from rollout.formulas.expression import formula_of, scopes
+from rollout.formulas.grammar import Rule
 from rollout.formulas.languages import (
     Distinct,
     EnglishFirstOrderFormulas,
@@ -29,7 +30,7 @@ from rollout.formulas.languages import (
     OwnGrammar,
     language_of,
 )
-from rollout.formulas.sameness import atom_number, is_constant, names_key, order_key, regex_names_key, word_number
+from rollout.formulas.sameness import atom_number, is_constant_over, names_key, order_key, regex_names_key, word_number
 from rollout.formulas.statement import context, question
 from rollout.formulas.vocabulary import Names, numbered, variables_of
 from rollout.problems.splits import SPLIT_BUCKETS, Split, item_seed
@@ -49,16 +50,17 @@ _LEAST = 2
 
 
 @dataclass(frozen=True, slots=True)
-class _Drawn:
+class Drawn:
     """A formula that belongs to the split, with what makes it a duplicate of others."""
 
     text: str
     key: int | str
-    meta: dict[str, Any]
+    measure: Callable[[], dict[str, Any]]
+    """Returns what problems say of it; called for formulas that are no duplicates."""
 
 
 class _Source(Protocol):
-    def drawn(self, category: int, turn: int, rng: random.Random) -> _Drawn | None:
+    def drawn(self, category: int, turn: int, rng: random.Random) -> Drawn | None:
         """Draw a formula of a category, the `turn`-th that is wanted of it; None where the draw came to nothing."""
         ...
 
@@ -90,7 +92,7 @@ def _problems(config: Formulas, seed: int) -> Iterator[Problem]:
     )
 
 
-def _new(source: _Source, category: int, turn: int, rng: random.Random, seen: set[int | str]) -> _Drawn | None:
+def _new(source: _Source, category: int, turn: int, rng: random.Random, seen: set[int | str]) -> Drawn | None:
     for _ in range(MAX_DRAWS):
         found = source.drawn(category, turn, rng)
         if found is not None and found.key not in seen:
@@ -99,8 +101,8 @@ def _new(source: _Source, category: int, turn: int, rng: random.Random, seen: se
     return None
 
 
-def _problem(config: Formulas, language: Language, category: int, found: _Drawn, problem_id: str) -> Problem:
-    meta = {"language": language.value, "by": config.by, "category": category, **found.meta}
+def _problem(config: Formulas, language: Language, category: int, found: Drawn, problem_id: str) -> Problem:
+    meta = {"language": language.value, "by": config.by, "category": category, **found.measure()}
     if isinstance(config, EnglishFirstOrderFormulas):
         meta["english"] = True
     if isinstance(config, OwnGrammar):
@@ -129,7 +131,7 @@ class _Formulas:
             self._limits = config.num_predicates, config.num_objects
             self._strata = None if config.quantifiers is None else tuple(config.quantifiers)
 
-    def drawn(self, category: int, turn: int, rng: random.Random) -> _Drawn | None:
+    def drawn(self, category: int, turn: int, rng: random.Random) -> Drawn | None:
         """Draw a derivation, its names, and change names until the formula belongs to the split."""
         strata, config = self._strata, self._config
         num_quantifiers = 0 if strata is None else strata[turn % len(strata)]
@@ -142,27 +144,30 @@ class _Formulas:
             return None
         names = self._vocabulary.drawn(rng, *self._limits)
         prefix = _VARIABLES[:num_quantifiers]
-        filled = _filled(derivation, names, prefix, config.split, rng)
+        used = uses(derivation)
+        filled = _filled(derivation, used, names, prefix, config.split, rng)
         if filled is None:
             return None
         atoms, formula = filled
         if len(variables_of(atoms)) < num_quantifiers and rng.random() > _FEWER:
             return None
-        if not config.constant and is_constant(formula):
+        quantified = isinstance(formula, Quantified) or any("f" in rule.symbols for rule in used)
+        if not config.constant and is_constant_over(formula, atoms, quantified=quantified):
             return None
         text = canonical(formula)
-        named = _named(atoms, formula)
-        shape = sizes(derivation)
-        if strata is not None:
-            shape["depth"] += named.get("quantifiers", 0) + 1
-        return _Drawn(text, _key(formula, text, config.distinct), {**shape, **named})
+        measure = partial(_measured, derivation, used, atoms, formula, is_prefixed=strata is not None)
+        return Drawn(text, _key(formula, text, config.distinct), measure)
 
 
 def _filled(
-    derivation: Derivation, names: Names, prefix: tuple[str, ...], split: Split, rng: random.Random
+    derivation: Derivation,
+    used: Sequence[Rule],
+    names: Names,
+    prefix: tuple[str, ...],
+    split: Split,
+    rng: random.Random,
 ) -> tuple[list[Atom], Formula] | None:
     """Fill a derivation's slots; with a prefix, quantifiers are put in front, each of which binds something."""
-    used = uses(derivation)
     if any("f" in rule.symbols for rule in used):
         atoms = [names.atoms(rng, 1, scope)[0] for scope in scopes(derivation, iter(_VARIABLES))]
     else:
@@ -188,6 +193,16 @@ def _moved_into(split: Split, atoms: list[Atom], names: Names, rng: random.Rando
         atoms[place] = names.changed(rng, before)
         content += atom_number(atoms[place]) - atom_number(before)
     return False
+
+
+def _measured(
+    derivation: Derivation, used: Sequence[Rule], atoms: list[Atom], formula: Formula, *, is_prefixed: bool
+) -> dict[str, Any]:
+    """Return a formula's sizes and names; a prefix of quantifiers is no part of the derivation."""
+    shape, named = sizes(derivation, used), _named(atoms, formula)
+    if is_prefixed:
+        shape["depth"] += named.get("quantifiers", 0) + 1
+    return {**shape, **named}
 
 
 def _named(atoms: list[Atom], formula: Formula) -> dict[str, Any]:
@@ -220,7 +235,7 @@ class _Expressions:
         self._grammar = config.grammar()
         self._alphabet = config.vocabulary().alphabet
 
-    def drawn(self, category: int, turn: int, rng: random.Random) -> _Drawn | None:
+    def drawn(self, category: int, turn: int, rng: random.Random) -> Drawn | None:
         """Draw a derivation and its letters, and change letters until the expression belongs to the split."""
         derivation = draw(self._grammar, self._config.by, category, rng)
         text = None if derivation is None else self._text(symbols(derivation), rng)
@@ -230,13 +245,17 @@ class _Expressions:
         key = text if self._config.distinct == "text" else write_regex(regex)
         if self._config.distinct == "names":
             key = regex_names_key(regex)
+        return Drawn(text, key, partial(self._measured, derivation, regex))
+
+    def _measured(self, derivation: Derivation, regex: Regex) -> dict[str, Any]:
         shape = automaton_sizes(regex, self._alphabet)
-        return _Drawn(text, key, {**sizes(derivation), **shape, "alphabet": self._alphabet})
+        return {**sizes(derivation), **shape, "alphabet": self._alphabet}
 
     def _text(self, written: list[str], rng: random.Random) -> str | None:
         places = [place for place, symbol in enumerate(written) if symbol == "a"]
+        letters, size, draw_number = self._alphabet, len(self._alphabet), rng.random
         for place in places:
-            written[place] = self._letter(rng)
+            written[place] = letters[int(draw_number() * size)]
         # Groups and what repeats them do not count, because redundant ones change nothing.
         starred = [written[place + 1 : place + 2] == ["*"] for place in places]
         content = sum(_letter_number(n, written[place], starred[n]) for n, place in enumerate(places))

@@ -8,7 +8,7 @@ where they stand, as graphs are compared (Weisfeiler and Leman).
 import hashlib
 import random
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -86,7 +86,12 @@ def is_constant(formula: Formula) -> bool:
     """Say whether a formula may hold always or never: false only where it was seen to hold and to fail."""
     parts = list(subformulas(formula))
     atoms = [part for part in parts if isinstance(part, Atom)]
-    if not any(isinstance(part, Quantified) for part in parts):
+    return is_constant_over(formula, atoms, quantified=any(isinstance(part, Quantified) for part in parts))
+
+
+def is_constant_over(formula: Formula, atoms: Sequence[Atom], *, quantified: bool) -> bool:
+    """Say the same where its atoms are known, and whether it has quantifiers."""
+    if not quantified:
         return not _varies_by_atoms(formula, atoms)
     if _varies_over_one_object(formula, sorted({atom.predicate for atom in atoms})):
         return False
@@ -94,7 +99,7 @@ def is_constant(formula: Formula) -> bool:
     return not _varies_by_atoms(formula, atoms) or not (_varies_over_two_objects(formula) or _varies(formula))
 
 
-def _varies_by_atoms(formula: Formula, atoms: list[Atom]) -> bool:
+def _varies_by_atoms(formula: Formula, atoms: Sequence[Atom]) -> bool:
     """Say whether a formula without its quantifiers depends on its atoms, taken for propositions."""
     numbers = {spelled: number for number, spelled in enumerate(dict.fromkeys(map(_spelled, atoms)))}
     if len(numbers) <= MAX_ATOMS:

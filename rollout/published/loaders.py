@@ -6,6 +6,7 @@ from pathlib import Path
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout.published.ar_lsat import load_ar_lsat
+from rollout.published.comparisons import FORMULAS, LOGIEVAL, load_folio_formulas, load_multi_logieval
 from rollout.published.deductions import load_deductions
 from rollout.published.deontiqa import load_deontiqa
 from rollout.published.folio import load_folio
@@ -28,6 +29,8 @@ LOADERS: Mapping[str, Loader] = {
     "logicaldeduction": load_logicaldeduction,
     "ar-lsat": load_ar_lsat,
     "folio": load_folio,
+    FORMULAS: load_folio_formulas,
+    LOGIEVAL: load_multi_logieval,
 }
 _OWN_KEYS = {
     "theory": "proofwriter",

@@ -85,7 +85,11 @@ def categorised(traces: Iterable[Mapping[str, Any]], by: str = "category") -> di
 
 def parameterised(traces: Iterable[Mapping[str, Any]], by: str = "category") -> list[Record]:
     """Return the parameterised score: a row for each category."""
-    return [{"category": category, **counts.record()} for category, counts in categorised(traces, by).items()]
+    return _rows(categorised(traces, by))
+
+
+def _rows(table: Mapping[Any, Counts]) -> list[Record]:
+    return [{"category": category, **counts.record()} for category, counts in table.items()]
 
 
 def calibrated(traces: Iterable[Mapping[str, Any]], *, by: str = "category", up_to: float | None = None) -> Record:
@@ -94,7 +98,11 @@ def calibrated(traces: Iterable[Mapping[str, Any]], *, by: str = "category", up_
     The interval is exact (Clopper and Pearson) where all categories have as many trips, which makes it too wide
     rather than too narrow, because their chances differ; else it is drawn from the categories' Jeffreys posteriors.
     """
-    rows = {d: counts for d, counts in categorised(traces, by).items() if (up_to is None or d <= up_to) and counts.n}
+    return _calibrated(categorised(traces, by), by, up_to)
+
+
+def _calibrated(table: Mapping[Any, Counts], by: str, up_to: float | None) -> Record:
+    rows = {d: counts for d, counts in table.items() if (up_to is None or d <= up_to) and counts.n}
     total = Counts()
     for counts in rows.values():
         total = total.plus(counts)
@@ -125,6 +133,20 @@ def score_report(traces: Sequence[Mapping[str, Any]], *, by: str = "category", u
         name: {"calibrated": calibrated(listed, by=by, up_to=up_to), "rows": parameterised(listed, by)}
         for name, listed in own.items()
     }
+
+
+def pooled(reports: Sequence[Mapping[str, Any]]) -> Record:
+    """Return the `score_report` of all trips of several reports, as of seeds, by the categories that those have."""
+    found: Record = {}
+    for name in sorted({name for report in reports for name in report}):
+        parts = [report[name] for report in reports if name in report]
+        table: dict[Any, Counts] = {}
+        for row in (row for part in parts for row in part["rows"]):
+            counts = Counts(**{field.name: row[field.name] for field in fields(Counts)})
+            table[row["category"]] = table.get(row["category"], Counts()).plus(counts)
+        table, whole = dict(sorted(table.items())), parts[0]["calibrated"]
+        found[name] = {"calibrated": _calibrated(table, whole["by"], whole["up_to"]), "rows": _rows(table)}
+    return found
 
 
 def repeated(runs: Sequence[Sequence[Mapping[str, Any]]], *, by: str = "category") -> list[Record]:

@@ -7,10 +7,11 @@ from typing import Any, get_args
 from critics.errors import InputError
 from critics.problem import Problem, read_problem
 from rollout.logic_forms import class_coverage
-from rollout.problems.catalogue import family
+from rollout.problems.catalogue import LANGUAGES, family
 from rollout.problems.prontoqa import Ontology
 from rollout.problems.splits import Split
 from rollout.published.loaders import load_published
+from training.autoeval.dataset_statistics import said, statistics_of
 from training.commands.messages import say, say_or_print
 from training.records.store import write_records
 from training.rounds.problems import load_problems
@@ -40,9 +41,13 @@ def make_problems(
         except ValueError as error:
             raise InputError(f"problems {name}: {error}") from error
         made = family(name).generate(configuration, num, seed=seed)
-    records = [problem.record() for problem in made]
+    listed = list(made)
+    records = [problem.record() for problem in listed]
     write_records(out, records)
     say_or_print(f"{len(records)} problems in {out}", {"problems": len(records), "out": str(out)}, as_json)
+    if source is None and name in LANGUAGES:
+        for line in said(name, statistics_of(listed)):
+            say(line)
     unformalised = sum(record["formal"] is None for record in records)
     if name == "folio":
         shares = ", ".join(f"{name} {num}" for name, num in class_coverage(map(read_problem, records)).items())

@@ -1,7 +1,7 @@
 """The configuration of a seed model: its shape, and the curriculum that it is trained on from scratch."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -101,10 +101,40 @@ class ActorPretrainingConfig(Section):
     phases: Annotated[list[LessonPhaseConfig], Field(min_length=1)]
 
 
-def load_pretraining(path: Path, overrides: list[str] | None = None) -> PretrainingConfig | ActorPretrainingConfig:
-    """Read a seed model's configuration: one with the key `actor` is for the dialog with the critic."""
+class FormulaPhaseConfig(Section):
+    """One phase of a seed model of round trips: formulas, each with a lesson into words and one back."""
+
+    num_formulas: Positive
+    family: dict[str, Any] = Field(default_factory=dict)
+    """The keys of the formulas' generator."""
+    error_rate: Rate = 0.0
+    """The share of lessons, of either direction, in which one word says something else."""
+    unreadable_rate: Rate = 0.0
+    """The share of written formulas that lack a bracket."""
+
+
+class RoundTripPretrainingConfig(Section):
+    """What `certistar pretrain` makes for round trips."""
+
+    name: str
+    seed: int
+    round_trips: str
+    """The data set whose formulas are put into words and back."""
+    model: SizeConfig = SizeConfig()
+    batch_size: Positive = 32
+    learning_rate: Annotated[float, Field(gt=0)] = 3e-3
+    phases: Annotated[list[FormulaPhaseConfig], Field(min_length=1)]
+
+
+AnyPretrainingConfig: TypeAlias = PretrainingConfig | ActorPretrainingConfig | RoundTripPretrainingConfig
+
+
+def load_pretraining(path: Path, overrides: list[str] | None = None) -> AnyPretrainingConfig:
+    """Read a seed model's configuration: `actor` is a key of those for dialogs, `round_trips` of those for formulas."""
     data = read_yaml(path)
-    return validated(ActorPretrainingConfig if "actor" in data else PretrainingConfig, data, overrides or [], path)
+    kinds: dict[str, type[Any]] = {"actor": ActorPretrainingConfig, "round_trips": RoundTripPretrainingConfig}
+    kind = next((kinds[key] for key in kinds if key in data), PretrainingConfig)
+    return validated(kind, data, overrides or [], path)
 
 
 def is_pretraining(path: Path) -> bool:

@@ -3,33 +3,36 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
+from critics.errors import InputError
 from critics.problem import Problem
 from rollout.decoding.request import Switches
-from rollout.problems.catalogue import GENERATED, family
+from rollout.problems.catalogue import GENERATED, LANGUAGES, family
 from rollout.problems.prontoqa import Ontology
 from rollout.problems.splits import Split
 from rollout.prompt import PromptStyle
 from rollout.servers.connection import ServerSettings
 from rollout.servers.constraint import Way
 from rollout.traces import Conclusion, Decoding, Sampling
+from training.autoeval.round_trips import Curriculum
 from training.configuration.actor_critic import ActorCriticConfig
 from training.configuration.programs import ProgramsConfig
+from training.configuration.round_trip import CurriculumConfig, RoundTripConfig
 from training.configuration.section import ConfigError, Positive, Rate, Section, explained, read_yaml, validated
 from training.curation.filters import Keep
 
 YamlOntology = Annotated[Ontology, BeforeValidator(lambda v: str(v).lower() if isinstance(v, bool) else v)]
 """YAML reads the names `true` and `false` as booleans."""
-Format = Literal["guided", "cot", "answer", "fol", "fol-cot", "asp", "program"]
+Format = Literal["guided", "cot", "answer", "fol", "fol-cot", "asp", "program", "equivalence"]
 """What arms write: guided rationales, plain chain of thought, the answer alone, formulas that a solver decides,
 formulas with the model's own answer under them, programs with tests in a dialog with the critic,
-programs for solvers in the data set's language, chosen and mended."""
+programs for solvers in the data set's language, chosen and mended, formulas put into words and back."""
 
 
 class ProblemsConfig(Section):
@@ -77,6 +80,16 @@ class ProblemsConfig(Section):
     def generate(self, split: Split, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
         """Yield problems `start` to `start + num - 1` of a split."""
         return family(self.dataset).generate(self._configured(split), num, seed=seed, start=start)
+
+    def curriculum(self, config: CurriculumConfig, num_rounds: int) -> Curriculum:
+        """Return in which order rounds come to the categories; raises `InputError` where there are none."""
+        if self.source is not None or self.dataset not in LANGUAGES:
+            raise InputError(f"first: is for generated formulas (problems.dataset: {', '.join(LANGUAGES)})")
+        return config.of(tuple(self._configured("train").categories), num_rounds)
+
+    def of_categories(self, categories: Sequence[int]) -> "ProblemsConfig":
+        """Return the same for some categories of formulas."""
+        return self.model_copy(update={"family": {**self.family, "categories": list(categories)}})
 
     def _configured(self, split: Split) -> Any:
         made = family(self.dataset)
@@ -134,7 +147,7 @@ class ServerConfig(Section):
 class ModelConfig(Section):
     """The base model and how problems are put to it."""
 
-    later = frozenset({"server"})
+    later = frozenset({"server", "thinking"})
     name: str
     """A local folder or a hub name; with a server, whose tokenizer it speaks."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
@@ -142,6 +155,9 @@ class ModelConfig(Section):
     examples: Annotated[int, Field(ge=0)] | None = None
     """Solved examples in the prompt. null: two under the guided format and four without, as the paper has it, and one
     more where the data set knows the answer unknown."""
+    thinking: Literal["kept", "stripped"] = "kept"
+    """stripped: of a reasoning model, only what follows its thinking is the attempt; what was thought stays in the
+    traces. For unguided arms; round trips and verifiers strip it anyway."""
     server: ServerConfig | None = None
     """null: the model runs in this process."""
 
@@ -196,7 +212,7 @@ class ArmConfig(Section):
     format: Format = "guided"
     """cot: plain chain of thought, which no critic can certify, and answer: no thought at all; fol: formulas that Z3
     decides, and fol-cot: formulas as a chain of thought; asp: programs with tests, in a dialog with the critic;
-    program: programs for solvers (section `programs`)."""
+    program: programs for solvers (section `programs`); equivalence: round trips (section `round_trip`)."""
     actor_critic: dict[str, Any] = {}
     """Keys of the section `actor_critic` that this arm has otherwise: prompts, feedback or history compared."""
     programs: dict[str, Any] = {}
@@ -226,6 +242,8 @@ class ArmConfig(Section):
             raise ValueError(f"{key}: is for `format: asp`")
         if self.format != "program" and self.programs:
             raise ValueError("programs: is for `format: program`")
+        if self.format == "equivalence" and self.keep in ("guided", "tests"):
+            raise ValueError(f"keep: {self.keep} says nothing of round trips; write strict, naive or unfiltered")
         return self
 
 
@@ -367,7 +385,7 @@ class WorkersConfig(Section):
 class RunConfig(Section):
     """What `certistar run` does: rounds of one arm, or of several that are compared."""
 
-    later = frozenset({"actor_critic", "programs", "model_critic", "promotion"})
+    later = frozenset({"actor_critic", "programs", "model_critic", "promotion", "round_trip"})
     name: str
     model: ModelConfig
     model_critic: ModelConfig | None = None
@@ -387,6 +405,8 @@ class RunConfig(Section):
     """How arms with `format: asp` ask."""
     programs: ProgramsConfig = ProgramsConfig()
     """How arms with `format: program` ask."""
+    round_trip: RoundTripConfig = RoundTripConfig()
+    """How arms with `format: equivalence` ask."""
     jobs: int = 0
     """Lines of rounds worked on at once; 0: one a core, or one where there is a GPU."""
     workers: WorkersConfig = WorkersConfig()
@@ -399,6 +419,8 @@ class RunConfig(Section):
         for arm in self.arms:
             if arm.match is not None and arm.match not in names[: names.index(arm.name)]:
                 raise ValueError(f"arms.{arm.name}.match: {arm.match!r} must name an arm listed before it")
+        if self.model.thinking == "stripped" and any(arm.decoding == "guided" for arm in self.arms):
+            raise ValueError("model.thinking: a guide watches all that is written; write `kept`, or `decoding: free`")
         if self.evaluation.split == self.train_split and self.problems.source is None:
             raise ValueError("evaluation.split: held-out problems need another split than train_split")
         return self
@@ -428,6 +450,24 @@ class RunConfig(Section):
                 self.programs_of(arm)
             except ValidationError as error:
                 raise ValueError(f"arms.{arm.name}.programs.{explained(error, ProgramsConfig)}") from error
+        return self
+
+    @model_validator(mode="after")
+    def _round_trips_fit(self) -> Self:
+        trips = [arm for arm in self.arms if arm.format == "equivalence"]
+        if trips and self.star.rationalise:
+            raise ValueError("star.rationalise: a round trip has no answer that could be a hint")
+        for key, source in (("problems", self.problems), ("held_out", self.held_out)):
+            if trips and source is not None and source.source is None and source.dataset not in LANGUAGES:
+                raise ValueError(
+                    f"{key}.dataset: {source.dataset!r} has no formulas; with `format: equivalence` write one of "
+                    f"{', '.join(LANGUAGES)}"
+                )
+        if self.round_trip.curriculum is not None:
+            try:
+                self.problems.curriculum(self.round_trip.curriculum, self.star.rounds)
+            except InputError as error:
+                raise ValueError(f"round_trip.curriculum.{error}") from error
         return self
 
     def programs_of(self, arm: ArmConfig) -> ProgramsConfig:

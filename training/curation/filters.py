@@ -1,8 +1,9 @@
 """Which judged traces become training examples.
 
-naive and guided are STaR's own criterion, a right answer, without and with the guide; label is naive under the name
-that LLM-ARC has for it; tests also asks that a program passes its own tests; strict asks for a certificate; unfiltered
-keeps whatever was finished. The rest is counted, never silently dropped.
+naive and guided are STaR's own criterion, a right answer, without and with the guide; of a round trip, whose answer
+only the critic knows, naive asks that a formula came back. label is naive under the name that LLM-ARC has for it;
+tests also asks that a program passes its own tests; strict asks for a certificate; unfiltered keeps whatever was
+finished. The rest is counted, never silently dropped.
 """
 
 from collections import Counter
@@ -11,6 +12,7 @@ from typing import Any, Literal, get_args
 
 from critics.errors import InputError
 from rollout.traces import derived_seed
+from training.autoeval.round_trips import comes_back_readable
 
 Keep = Literal["naive", "guided", "label", "tests", "strict", "unfiltered"]
 KEEPS: tuple[Keep, ...] = get_args(Keep)
@@ -44,7 +46,7 @@ def kept(trace: dict[str, Any], keep: Keep) -> bool:
         case "tests":
             return is_right(trace) and passes_tests(trace)
         case "naive" | "label":
-            return is_right(trace)
+            return comes_back_readable(trace) if trace.get("legs") else is_right(trace)
         case "unfiltered":
             return True
 
@@ -106,4 +108,6 @@ def _decoding(trace: dict[str, Any]) -> str | None:
 
 
 def _written(trace: dict[str, Any]) -> str:
+    if trace.get("legs"):  # the description is learnt as well, and may be another one
+        return "\n".join(leg["completion"] for leg in trace["legs"])
     return trace["completion"] if "completion" in trace else str(trace.get("messages"))

@@ -19,9 +19,16 @@ from rollout.policy import load_model, load_tokenizer, model_digest
 from rollout.problems.catalogue import family
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle, text
-from training.configuration.pretraining import ActorPretrainingConfig, PhaseConfig, PretrainingConfig
-from training.lessons.actor_curriculum import EOS, PAD, build_actor_tokenizer, lessons
+from training.configuration.pretraining import (
+    ActorPretrainingConfig,
+    AnyPretrainingConfig,
+    PhaseConfig,
+    PretrainingConfig,
+    RoundTripPretrainingConfig,
+)
+from training.lessons import actor_curriculum, round_trip_curriculum
 from training.lessons.examples import CompletionCollator, Example, tokenised
+from training.lessons.piece_tokenizer import EOS, PAD
 from training.logs import quieten
 
 _PIECES = r" ?[0-9]+-| 'x\)+\]\]| 'x\) -> \((?:not \()?|\)*\]\]| ?\[\[[a-z]+:\(*(?:not \()?| ?[A-Za-z]+|[0-9]|\s|."
@@ -29,14 +36,14 @@ _PIECES = r" ?[0-9]+-| 'x\)+\]\]| 'x\) -> \((?:not \()?|\)*\]\]| ?\[\[[a-z]+:\(*
 _BARE = PromptStyle()
 
 
-def pretrain(config: PretrainingConfig | ActorPretrainingConfig, out: Path) -> dict[str, Any]:
+def pretrain(config: AnyPretrainingConfig, out: Path) -> dict[str, Any]:
     """Train the seed model of `config` into `out`; return its provenance, which is written beside it."""
     quieten()
     import torch
     from transformers import set_seed
 
     torch.set_num_threads(1)
-    start = None if isinstance(config, ActorPretrainingConfig) else config.start
+    start = _start(config)
     tokenizer = load_tokenizer(start) if start else _tokenizer(config)
     set_seed(config.seed)
     model = _earlier_model(start) if start else build_model(config, tokenizer)
@@ -50,8 +57,18 @@ def pretrain(config: PretrainingConfig | ActorPretrainingConfig, out: Path) -> d
     return provenance
 
 
-def _tokenizer(config: PretrainingConfig | ActorPretrainingConfig) -> Any:
-    return build_actor_tokenizer(config) if isinstance(config, ActorPretrainingConfig) else build_tokenizer(config)
+def _tokenizer(config: AnyPretrainingConfig) -> Any:
+    match config:
+        case PretrainingConfig():
+            return build_tokenizer(config)
+        case ActorPretrainingConfig():
+            return actor_curriculum.build_actor_tokenizer(config)
+        case RoundTripPretrainingConfig():
+            return round_trip_curriculum.build_round_trip_tokenizer(config)
+
+
+def _start(config: AnyPretrainingConfig) -> str | None:
+    return config.start if isinstance(config, PretrainingConfig) else None
 
 
 def demonstrations(phase: PhaseConfig, *, seed: int, index: int) -> Iterator[tuple[Problem, str]]:
@@ -135,7 +152,7 @@ def build_tokenizer(config: PretrainingConfig) -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=EOS, pad_token=PAD)
 
 
-def build_model(config: PretrainingConfig | ActorPretrainingConfig, tokenizer: Any) -> Any:
+def build_model(config: AnyPretrainingConfig, tokenizer: Any) -> Any:
     """Return an untrained Llama of the configured size."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -164,7 +181,7 @@ def _earlier_model(folder: str) -> Any:
     return load_model(folder, dtype="float32", attn_implementation="eager")
 
 
-def _batches(config: PretrainingConfig | ActorPretrainingConfig, phase: int, tokenizer: Any) -> Iterator[list[Example]]:
+def _batches(config: AnyPretrainingConfig, phase: int, tokenizer: Any) -> Iterator[list[Example]]:
     """Yield batches of similar length, so that little is padded; their order is shuffled in windows."""
     window = 64 * config.batch_size
     examples = list(_examples(config, phase, tokenizer))
@@ -176,19 +193,24 @@ def _batches(config: PretrainingConfig | ActorPretrainingConfig, phase: int, tok
         yield from batches
 
 
-def _examples(config: PretrainingConfig | ActorPretrainingConfig, phase: int, tokenizer: Any) -> Iterator[Example]:
-    if isinstance(config, ActorPretrainingConfig):
-        for lesson in lessons(config, config.phases[phase], seed=config.seed * 100 + phase):
-            turns = [dict(turn) for turn in lesson.messages]
-            read = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
-            yield tokenised(lesson.id, read, lesson.reply, tokenizer)
-        return
-    for problem, completion in demonstrations(config.phases[phase], seed=config.seed, index=phase):
-        yield tokenised(problem.id, text(problem, _BARE), completion, tokenizer)
+def _examples(config: AnyPretrainingConfig, phase: int, tokenizer: Any) -> Iterator[Example]:
+    seed = config.seed * 100 + phase
+    match config:
+        case PretrainingConfig():
+            for problem, completion in demonstrations(config.phases[phase], seed=config.seed, index=phase):
+                yield tokenised(problem.id, text(problem, _BARE), completion, tokenizer)
+        case ActorPretrainingConfig():
+            for lesson in actor_curriculum.lessons(config, config.phases[phase], seed=seed):
+                turns = [dict(turn) for turn in lesson.messages]
+                read = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+                yield tokenised(lesson.id, read, lesson.reply, tokenizer)
+        case RoundTripPretrainingConfig():
+            for lesson in round_trip_curriculum.lessons(config, config.phases[phase], seed=seed):
+                yield tokenised(lesson.id, lesson.prompt, lesson.completion, tokenizer)
 
 
 def _trainer(
-    config: PretrainingConfig | ActorPretrainingConfig,
+    config: AnyPretrainingConfig,
     model: Any,
     tokenizer: Any,
     batches: list[list[Example]],
@@ -220,12 +242,10 @@ def _trainer(
     return Trainer(model, arguments, train_dataset=batches, data_collator=lambda rows: collator(rows[0]))  # type: ignore[arg-type]
 
 
-def _provenance(
-    config: PretrainingConfig | ActorPretrainingConfig, model: Any, tokenizer: Any, metrics: dict[str, float]
-) -> dict[str, Any]:
+def _provenance(config: AnyPretrainingConfig, model: Any, tokenizer: Any, metrics: dict[str, float]) -> dict[str, Any]:
     record = config.model_dump(mode="json")
     text_ = json.dumps(record, sort_keys=True)
-    start = None if isinstance(config, ActorPretrainingConfig) else config.start
+    start = _start(config)
     return {
         "made_by": "certistar pretrain",
         "started_from": model_digest(start) if start else "scratch",
@@ -240,15 +260,25 @@ def _provenance(
     }
 
 
-def _num_sequences(config: PretrainingConfig | ActorPretrainingConfig) -> int:
-    if isinstance(config, ActorPretrainingConfig):
-        return sum(phase.num_examples for phase in config.phases)
-    return sum(p.num_examples + sum(m.num_examples for m in p.mixture) for p in config.phases)
+def _num_sequences(config: AnyPretrainingConfig) -> int:
+    match config:
+        case PretrainingConfig():
+            return sum(p.num_examples + sum(m.num_examples for m in p.mixture) for p in config.phases)
+        case ActorPretrainingConfig():
+            return sum(phase.num_examples for phase in config.phases)
+        case RoundTripPretrainingConfig():
+            return sum(2 * phase.num_formulas for phase in config.phases)
 
 
-def _on_purpose(config: PretrainingConfig | ActorPretrainingConfig) -> dict[str, Any]:
+def _on_purpose(config: AnyPretrainingConfig) -> dict[str, Any]:
     """Return how much of the last phase is wrong on purpose."""
-    if isinstance(config, ActorPretrainingConfig):
-        return {"wrong_on_purpose": config.phases[-1].flaws.model_dump(mode="json")}
-    last = config.phases[-1]
-    return {"demonstrations_that_guess": last.guess_rate, "demonstrations_misformalised": last.misformalise_rate}
+    match config:
+        case PretrainingConfig():
+            last = config.phases[-1]
+            guesses, misformalised = last.guess_rate, last.misformalise_rate
+            return {"demonstrations_that_guess": guesses, "demonstrations_misformalised": misformalised}
+        case ActorPretrainingConfig():
+            return {"wrong_on_purpose": config.phases[-1].flaws.model_dump(mode="json")}
+        case RoundTripPretrainingConfig():
+            last = config.phases[-1]
+            return {"lessons_wrong": last.error_rate, "formulas_unreadable": last.unreadable_rate}

@@ -6,8 +6,7 @@ model learns what a dialog looks like. How much is wrong in what it learns is in
 
 import random
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +19,8 @@ from rollout.problems.catalogue import family
 from rollout.problems.controlled_english import ADJECTIVES, NAMES
 from training.configuration.pretraining import ActorPretrainingConfig, FlawsConfig, LessonPhaseConfig
 from training.lessons.actor_flaws import flawed
+from training.lessons.piece_tokenizer import EOS, PAD, common_pieces, piece_tokenizer
 
-EOS, PAD = "<|end|>", "<|pad|>"
 USER, ACTOR = "<|user|>", "<|actor|>"
 CHAT_TEMPLATE = (
     "{%- for turn in messages -%}"
@@ -103,17 +102,7 @@ _PIECE = re.compile(
 
 def build_actor_tokenizer(config: ActorPretrainingConfig) -> Any:
     """Return a tokenizer with a token for every piece that is common in the lessons, and for every single byte."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-    from transformers import PreTrainedTokenizerFast
-
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    vocabulary = {token: i for i, token in enumerate([EOS, PAD, USER, ACTOR, *alphabet])}
-    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens([EOS, PAD, USER, ACTOR])
-    tokenizer.add_tokens(_pieces(_sample(config)))
-    built = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=EOS, pad_token=PAD)
+    built = piece_tokenizer(common_pieces(_sample(config), _PIECE, min_count=_MIN_COUNT), (EOS, PAD, USER, ACTOR))
     built.chat_template = CHAT_TEMPLATE
     return built
 
@@ -122,8 +111,3 @@ def _sample(config: ActorPretrainingConfig) -> Iterator[str]:
     last = config.phases[-1].model_copy(update={"num_examples": _NUM_SAMPLED, "mended": 0.5})
     for lesson in lessons(config, last, seed=config.seed * 100 + 99):
         yield from (*(turn["content"] for turn in lesson.messages), lesson.reply)
-
-
-def _pieces(texts: Iterable[str]) -> list[str]:
-    counts = Counter(piece for text in texts for piece in _PIECE.findall(text))
-    return sorted(piece for piece, count in counts.items() if count >= _MIN_COUNT and len(piece) > 1)

@@ -30,10 +30,13 @@ class Lesson:
     completion: str
 
 
-def bare_lessons(problems: Iterable[Problem], *, seed: int, error_rate: float = 0.0) -> Iterator[Lesson]:
-    """Yield two lessons for each problem, one each way, with bare prompts; each is wrong at the rate.
+def bare_lessons(
+    problems: Iterable[Problem], *, seed: int, error_rate: float = 0.0, unreadable_rate: float = 0.0
+) -> Iterator[Lesson]:
+    """Yield two lessons for each problem, one each way, with bare prompts; each is wrong at `error_rate`.
 
-    Raises `InputError` for a problem without a formula.
+    Of the formulas with brackets, the share `unreadable_rate` lacks one. Raises `InputError` for a problem without a
+    formula.
     """
     for problem in problems:
         if problem.formal is None:
@@ -43,8 +46,18 @@ def bare_lessons(problems: Iterable[Problem], *, seed: int, error_rate: float = 
         right = describe(text, language, problem.meta.get("alphabet", ALPHABET))
         said = worded(right, rng, error_rate=error_rate)
         written = understand(worded(right, rng, error_rate=error_rate), language)
+        written = _unbalanced(written, rng) if rng.random() < unreadable_rate else written
         yield Lesson(f"{problem.id}/informalise", str(into_words(problem.meta, text, "bare")), said)
         yield Lesson(f"{problem.id}/autoformalise", str(into_signs(problem.meta, right, "bare")), written)
+
+
+def _unbalanced(written: str, rng: random.Random) -> str:
+    """Return a formula without one of its brackets, where it has any."""
+    places = [place for place, sign in enumerate(written) if sign in "()"]
+    if not places:
+        return written
+    place = rng.choice(places)
+    return written[:place] + written[place + 1 :]
 
 
 def described(traces: Iterable[Mapping[str, Any]]) -> Iterator[Record]:

@@ -17,6 +17,7 @@ from training.reporting.figures import write_figure
 from training.reporting.report import p_value, percent, pick_examples, points, render
 from training.reporting.results import Arm, Evaluation, Outcome, provenance, read_arms, unfinished_seeds
 from training.reporting.retries import curve, feedback_record, pooled_failures
+from training.reporting.round_trips import trips_record
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -259,6 +260,7 @@ def _round_record(arm: Arm, number: int) -> dict[str, Any]:
         "by_hops": _by_group([evaluation.sampled for evaluation in evaluations], "by_hops"),
         "by_condition": _by_group([evaluation.sampled for evaluation in evaluations], "by_condition"),
         **_over_retries(evaluations),
+        **trips_record([evaluation.sampled for evaluation in evaluations]),
     }
 
 

@@ -50,7 +50,7 @@ def rate_panels(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         with drawing(text="none"):
             figure, [axes] = panels_of(width=4.6, height=3.2, count=1)
             _draw_rates(axes, summary["arms"], metric)
-            yield title, _inline(svg_of(figure), f"{title} by round for each arm, with 95% intervals")
+            yield title, inlined(svg_of(figure), f"{title} by round for each arm, with 95% intervals")
 
 
 def funnel_panels(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -62,7 +62,7 @@ def funnel_panels(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             with drawing(text="none"):
                 figure, [axes] = panels_of(width=3.6, height=0.45 + 0.95 * len(funnels), count=1)
                 _draw_funnel(axes, funnels, drawn[name][0])
-                yield name, _inline(svg_of(figure), f"{name}: attempts sampled, right, certified and kept")
+                yield name, inlined(svg_of(figure), f"{name}: attempts sampled, right, certified and kept")
 
 
 def retry_panels(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -73,7 +73,7 @@ def retry_panels(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         with drawing(text="none"):
             figure, [axes] = panels_of(width=4.6, height=3.2, count=1)
             _draw_retries(axes, summary["arms"], metric)
-            yield title, _inline(svg_of(figure), f"{title} over retries for each arm, before and after training")
+            yield title, inlined(svg_of(figure), f"{title} over retries for each arm, before and after training")
 
 
 def _draw_retries(axes: Any, arms: Mapping[str, Any], metric: str) -> None:
@@ -200,7 +200,7 @@ def svg_of(figure: Any) -> str:
     return buffer.getvalue()
 
 
-def _inline(svg: str, label: str) -> str:
+def inlined(svg: str, label: str) -> str:
     """Return a figure as an element of the page: in its text colour, and with no id that two could share."""
     from markupsafe import escape
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from training.records.store import is_stored, read_records, write_text
 from training.reporting.figures import funnel_panels, rate_panels, retry_panels, styles
 from training.reporting.retries import failure_rows, feedback_rows, retry_rows
+from training.reporting.round_trips import trip_panels, trip_rows
 
 PAGE = Path(__file__).with_name("page")
 """Templates, one for each section, with the style that they share; `report.html.jinja` puts them together."""
@@ -62,6 +63,8 @@ def render(summary: Mapping[str, Any], traces: Examples, out: Path, headlines: S
         retry_rows=retry_rows(summary),
         retry_feedback=feedback_rows(summary),
         failures=failure_rows(summary),
+        trip_figures=[(title, Markup(svg)) for title, svg in trip_panels(summary)],
+        trip_rows=trip_rows(summary),
         funnel_figures=[(arm, Markup(svg)) for arm, svg in funnel_panels(summary)],
         hops=_all_hops(summary["arms"]),
         decodings=_decoding_rows(summary["arms"]),

@@ -18,6 +18,7 @@ from rollout.guides.logic import LogicGuide
 from rollout.policy import Policy
 from rollout.problems.splits import content_key
 from rollout.traces import Sampling
+from training.autoeval.scores import score_report
 from training.curation.filters import compiles, is_certified, is_lucky, is_right, passes_tests
 from training.rounds.strategy import Strategy
 
@@ -50,7 +51,8 @@ def measure(
         "temperature": sampling.temperature,
         "seed": seed,
         **tally(records),
-        **_by_retries(records, judging, strategy),
+        **_round_trips(records),
+        **_at_smaller_budgets(records, judging, strategy),
     }
 
 
@@ -85,13 +87,26 @@ def tally(records: Sequence[Trace]) -> dict[str, Any]:
     }
 
 
-def _by_retries(records: Sequence[Trace], judging: Judging, strategy: Strategy) -> dict[str, Any]:
-    """Return counts and outcomes of dialogs cut after 0, 1, .. retries, as in figure 5 of LLM-ARC."""
+def _round_trips(records: Sequence[Trace]) -> dict[str, Any]:
+    """Return AutoEval's scores by category where the attempts are round trips, undecided and malformed ones apart."""
+    trips = [record for record in records if record.get("legs")]
+    return {"round_trips": score_report(trips)} if trips else {}
+
+
+def _at_smaller_budgets(records: Sequence[Trace], judging: Judging, strategy: Strategy) -> dict[str, Any]:
+    """Return the same of attempts cut short: dialogs after 0, 1, .. retries, round trips after 1, 2, .. rounds.
+
+    The former are figure 5 of LLM-ARC.
+    """
     cut = [strategy.shortened(record) for record in records]
-    unjudged = [dialog for dialogs in cut for dialog in dialogs if "judgement" not in dialog]
+    unjudged = [shorter for attempts in cut for shorter in attempts if "judgement" not in shorter]
     _judge(unjudged, judging)
     levels = list(zip(*cut, strict=True))
-    return {"by_retries": [_at_retries(num, level) for num, level in enumerate(levels)]} if levels else {}
+    if not levels:
+        return {}
+    if levels[0][0].get("legs"):
+        return {"by_rounds": [{"rounds": num, **_round_trips(level)} for num, level in enumerate(levels, 1)]}
+    return {"by_retries": [_at_retries(num, level) for num, level in enumerate(levels)]}
 
 
 def _at_retries(num: int, dialogs: Sequence[Trace]) -> dict[str, Any]:
@@ -171,7 +186,7 @@ def formal_outcome(trace: Trace) -> Truth | None:
     guide's own state after all closed blocks, in which a step that does not follow changes nothing. `unknown` where
     all that follows was inferred and the goal is open; None where more could be inferred, or no goal is set.
     """
-    if "completion" not in trace:
+    if "completion" not in trace or trace.get("legs"):
         return None
     guide = LogicGuide.for_problem(read_problem(trace["problem"]))
     for block in _BLOCK.findall(trace["completion"]):

@@ -69,6 +69,8 @@ def run(
             "model.server: a run samples each round from the adapter before it, which no server is told of; "
             "use rollout, filter, train and evaluate one after another, or take model.server out"
         )
+    if config.round_trip.rounds != 1 and any(arm.format == "equivalence" for arm in config.arms):
+        raise ConfigError("round_trip.rounds: only trips of one round teach; `certistar evaluate` measures longer ones")
     with locked(out), cluster(config), _mirrored(out, mirror, report):
         lines = _lines(config)
         _claim(config, out)

@@ -6,6 +6,7 @@ from pathlib import Path
 from critics.errors import InputError
 from rollout.policy import HuggingFacePolicy, Policy
 from rollout.prompt import PromptStyle
+from rollout.reasoning import AnswersOnly
 from rollout.servers.policy import ServerPolicy
 from training.configuration.run import ArmConfig, ModelConfig, RunConfig
 from training.finetuning.adapter_files import verify_adapter
@@ -17,6 +18,15 @@ log = logging.getLogger(__name__)
 def build_policy(
     model: ModelConfig, adapter: Path | None, style: PromptStyle, *, num_seats: int | None = None
 ) -> Policy:
+    """Return the policy, without its thinking where that is stripped.
+
+    See `_writer`; raises `InputError` as it does.
+    """
+    writer = _writer(model, adapter, style, num_seats)
+    return AnswersOnly(writer) if model.thinking == "stripped" else writer
+
+
+def _writer(model: ModelConfig, adapter: Path | None, style: PromptStyle, num_seats: int | None) -> Policy:
     """Return the policy, which writes `num_seats` sequences at a time; None: all that it is given at once.
 
     Raises `InputError` where a server would need an adapter that it does not know.

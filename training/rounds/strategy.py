@@ -19,6 +19,7 @@ from rollout.programs.strategy import ProgramSettings, refine
 from rollout.prompt import PromptStyle, text
 from rollout.traces import Sampling
 from rollout.worker import sample
+from training.autoeval.round_trips import both_ways
 from training.configuration.run import ArmConfig, RunConfig
 from training.curation.derivation import provenance
 from training.lessons.dialogs import ActorTurn, Lesson, LessonSettings, Mix, lessons, mixed
@@ -163,6 +164,8 @@ def strategy_of(config: RunConfig, arm: ArmConfig, *, trained: bool, review: Rev
     if arm.format == "program":
         section = config.programs_of(arm)
         return Programs(section.settings(trained=trained), section.timeout_s)
+    if arm.format == "equivalence":
+        return config.round_trip.strategy()
     if arm.format in ("fol", "fol-cot") and config.model.prompt != "bare":
         num_examples = DEFAULT_EXAMPLES if config.model.examples is None else config.model.examples
         return FirstOrder(JUDGED_AS.get(arm.format, arm.format), num_examples, arm.format == "fol-cot")
@@ -194,6 +197,8 @@ def file_examples(traces: Iterable[Record]) -> list[Record]:
             made += ActorCritic(DialogSettings(), no_review).examples([trace], seed=0)
         elif trace.get("steps"):
             made.append(program_example(trace))
+        elif trace.get("legs"):
+            made += both_ways(trace)
         else:
             made.append(completion_example(trace))
     return made

@@ -1,0 +1,73 @@
+"""What AutoEval's scores are compared with: FOLIO asked in formulas, and Multi-LogiEval (appendix K).
+
+FOLIO in its own words is `load_folio`'s.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError
+from critics.problem import Problem
+from rollout.published.folio import load_folio
+from rollout.published.records import Entry, as_list, as_object, lettered, read_entries
+
+FORMULAS, LOGIEVAL = "folio-formulas", "multi-logieval"
+_LISTS = ("samples", "data_samples", "data", "examples")
+_SAID = {"yes": "A", "no": "B"}
+
+
+def load_folio_formulas(path: Path | str) -> Iterator[Problem]:
+    """Yield FOLIO's problems with the annotated formulas in the place of the sentences: reasoning, and no reading.
+
+    Problems whose conclusion has no annotation are left out. Raises `InputError` as `load_folio` does.
+    """
+    for problem in load_folio(path):
+        conclusion = problem.meta.get("conclusion_fol")
+        if isinstance(conclusion, str) and problem.meta.get("premises_fol"):
+            context = "\n".join(problem.meta["premises_fol"])
+            yield replace(problem, id=f"{problem.id}/formulas", dataset=FORMULAS, context=context, question=conclusion)
+
+
+def load_multi_logieval(path: Path | str) -> Iterator[Problem]:
+    """Yield the yes-or-no questions of a file of Multi-LogiEval (Patel et al. 2024), or of a folder of them.
+
+    A file is a list of samples, JSON lines, or an object with its samples under `samples`; each sample has `context`,
+    `question` and `answer`. What else the object says (`logic`, `rule`, `depth`) goes into `meta`. Raises `InputError`
+    that names the file, the record and the remedy.
+    """
+    source = Path(path)
+    files = sorted(source.rglob("*.json")) if source.is_dir() else [source]
+    if not files:
+        raise InputError(f"{source}: there is no .json file in the folder")
+    for file in files:
+        for number, (entry, told) in enumerate(_samples(file)):
+            yield _problem(entry, told, f"{LOGIEVAL}/{file.stem}/{number}")
+
+
+def _samples(file: Path) -> Iterator[tuple[Entry, Mapping[str, Any]]]:
+    entries = list(read_entries(file))
+    named = {entry.name: entry.record for entry in entries if entry.name is not None}
+    key = next((key for key in _LISTS if as_list(named.get(key)) is not None), None)
+    if key is None:
+        yield from ((entry, {}) for entry in entries)
+        return
+    told = {name: value for name, value in named.items() if isinstance(value, str | int)}
+    for number, record in enumerate(as_list(named[key]) or ()):
+        yield Entry(f"{file}, {key} {number}", record), told
+
+
+def _problem(entry: Entry, told: Mapping[str, Any], name: str) -> Problem:
+    sample = as_object(entry.record)
+    texts = [None if sample is None else sample.get(key) for key in ("context", "question", "answer")]
+    if sample is None or not all(isinstance(text, str) and text.strip() for text in texts):
+        raise InputError(f"{entry.where}: context, question and answer are needed, each a text; correct or remove it")
+    context, question, answer = (" ".join(str(text).split()) for text in texts)
+    letter = _SAID.get(answer.lower().rstrip("."))
+    if letter is None:
+        raise InputError(f"{entry.where}: answer: {answer!r} is neither yes nor no")
+    own = {key: sample[key] for key in ("rule", "depth", "logic") if key in sample}
+    return Problem(
+        name, LOGIEVAL, context, question, options=tuple(lettered(["Yes", "No"])), answer=letter, meta={**told, **own}
+    )

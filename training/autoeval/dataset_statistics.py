@@ -1,0 +1,84 @@
+"""What a generated data set is made of, beside what AutoEval's paper says of its own (appendices D and M)."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from critics.equivalence.language import Language, read_formula
+from critics.problem import Problem
+from rollout.formulas.sameness import is_constant, names_key
+
+Record = dict[str, Any]
+PAPER: Mapping[str, str] = {
+    "autoeval-pl": "about 20,000 in 10 batches of 50 a category; 90% (17.7k) are unlike any other but for names",
+    "autoeval-3cnf": "10,000 in 10 batches of 50 a category; 85% (8,550) are unlike any other but for names",
+    "autoeval-fol": "about 20,000 in 10 batches of 50 a category",
+    "autoeval-fol-english": "about 20,000 in 10 batches of 50 a category",
+    "autoeval-re": "about 20,000 in 10 batches of 50 a category",
+}
+"""The paper's sizes; of quantifiers that bind, constant formulas and repeats it says no more."""
+BATCH_SIZES: Mapping[str, int] = {
+    "autoeval-pl": 2050,
+    "autoeval-3cnf": 1000,
+    "autoeval-fol": 1900,
+    "autoeval-fol-english": 1900,
+    "autoeval-re": 1950,
+}
+"""50 a category: one batch of the paper's."""
+_NAME = re.compile(r"\b([a-z]+)\d+\b")
+
+
+def statistics_of(problems: Sequence[Problem]) -> Record:
+    """Return counts and shares of one data set's formulas; constant and repeated ones are sought, not taken on trust.
+
+    `skeletons`: the share of different texts once all names are one, as the paper counts it.
+    """
+    texts = [problem.formal.goal for problem in problems if problem.formal is not None]
+    counts = Counter(problem.meta["category"] for problem in problems)
+    found: Record = {
+        "n": len(texts),
+        "categories": len(counts),
+        "fewest_in_one": min(counts.values()),
+        "most_in_one": max(counts.values()),
+        "repeats": len(texts) - len(set(texts)),
+    }
+    if Language(problems[0].meta["language"]) is Language.REGEX:
+        sized = [problem.meta for problem in problems if problem.meta.get("states") is not None]
+        states = sorted(meta["states"] for meta in sized)
+        return {**found, "median_states": states[len(states) // 2], "most_states": states[-1]}
+    formulas = [
+        read_formula(text, Language(p.meta["language"])).formula for text, p in zip(texts, problems, strict=True)
+    ]
+    found |= {
+        "repeats_but_for_names": len(formulas) - len(set(map(names_key, formulas))),
+        "constant": sum(map(is_constant, formulas)),
+        "skeletons": len({_NAME.sub(r"\1", text) for text in texts}) / len(texts),
+    }
+    if any("binding" in problem.meta for problem in problems):
+        found |= {
+            key: _shares([problem.meta.get(key, 0) for problem in problems]) for key in ("quantifiers", "binding")
+        }
+    return found
+
+
+def _shares(values: Sequence[int]) -> dict[str, float]:
+    return {str(value): count / len(values) for value, count in sorted(Counter(values).items())}
+
+
+def said(dataset: str, found: Record) -> list[str]:
+    """Return the statistics as lines for people, the paper's last."""
+    least, most = found["fewest_in_one"], found["most_in_one"]
+    lines = [f"{found['n']} in {found['categories']} categories, {least} to {most} in each; {found['repeats']} repeats"]
+    if "constant" in found:
+        repeats, share = found["repeats_but_for_names"], found["skeletons"]
+        lines.append(
+            f"{repeats} repeats but for names and order, {found['constant']} that hold always or never; with one name "
+            f"for all, {share:.0%} are different texts"
+        )
+    if "binding" in found:
+        shares = ", ".join(f"{number}: {share:.0%}" for number, share in found["binding"].items())
+        lines.append(f"quantifiers that bind something: {shares}")
+    if "median_states" in found:
+        lines.append(f"minimal automata: median {found['median_states']} states, at most {found['most_states']}")
+    return [*lines, f"the paper's: {PAPER[dataset]}"] if dataset in PAPER else lines

@@ -1,0 +1,134 @@
+"""FOLIO's premises put into formulas, and into words: what AutoEval's score is compared with (appendix K.1).
+
+Each premise is asked with another one of its story as the solved example, as in the paper. Formulas are judged by the
+critic of `equivalence` against the annotation; words are compared with the sentence by BLEU, ROUGE and METEOR, which
+a `not` more or less hardly changes.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+from critics.equivalence.language import Language, read_formula
+from critics.fol.syntax import Constant, FormulaError, Variable, signature, subformulas
+from critics.judge import Judging
+from critics.problem import Formal, Problem
+from rollout.conversation import Message, message
+from rollout.formulas.prompt import into_signs, into_words
+from rollout.policy import ChatPolicy
+from rollout.thinking import without_thinking
+from rollout.traces import Sampling, derived_seed
+from training.autoeval.scores import calibrated, parameterised
+from training.autoeval.text_similarity import similarities
+
+Record = dict[str, Any]
+Way = Literal["autoformalise", "informalise"]
+MAX_OPERATORS = 6
+"""Few premises have more, so that the paper compares with AutoEval's score up to here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Premise:
+    """A sentence with its formula, and another pair of the same story."""
+
+    id: str
+    sentence: str
+    formula: str
+    meta: dict[str, Any]
+    example: tuple[str, str]
+    """The formula and the sentence that are shown."""
+
+
+def premises(problems: Iterable[Problem]) -> Iterator[Premise]:
+    """Yield the premises of FOLIO's stories, each sentence once, that have a formula which can be read.
+
+    Left out: stories with another number of formulas than of sentences, and formulas with equality.
+    """
+    seen: set[tuple[str, str]] = set()
+    for problem in problems:
+        sentences, formulas = problem.context.splitlines(), problem.meta.get("premises_fol") or ()
+        if len(sentences) != len(formulas):
+            continue
+        known = [
+            (number, sentence, formula, meta)
+            for number, (sentence, formula) in enumerate(zip(sentences, formulas, strict=True))
+            if (meta := _meta(formula)) is not None
+        ]
+        for (_, said, shown, _), (number, sentence, formula, meta) in pairwise([known[-1], *known] if known else []):
+            if (sentence, formula) not in seen and said != sentence:
+                seen.add((sentence, formula))
+                yield Premise(f"{problem.id}/{number}", sentence, formula, meta, (shown, said))
+
+
+def _meta(formula: str) -> dict[str, Any] | None:
+    """Return what a prompt lists of a formula; None where it cannot be read."""
+    try:
+        read = read_formula(formula, Language.FIRST_ORDER).formula
+    except FormulaError:
+        return None
+    used = signature([read])
+    terms = {term.name: isinstance(term, Variable) for part in subformulas(read) for term in _terms(part)}
+    operators = sum(formula.count(sign) for sign in "∧∨→↔⊕¬")
+    return {
+        "language": Language.FIRST_ORDER.value,
+        "english": True,
+        "category": operators,
+        "predicates": dict(used.predicates) | dict.fromkeys(used.propositions, 0),
+        "objects": sorted(name for name, is_variable in terms.items() if not is_variable),
+        "variables": sorted(name for name, is_variable in terms.items() if is_variable),
+        "signs": [sign for sign in "→↔⊕" if sign in formula],
+    }
+
+
+def _terms(part: Any) -> list[Any]:
+    return [term for term in getattr(part, "arguments", ()) if isinstance(term, Variable | Constant)]
+
+
+def written(
+    policy: ChatPolicy, asked: Sequence[Premise], way: Way, sampling: Sampling, *, seed: int, batch_size: int
+) -> Iterator[Record]:
+    """Yield what a policy writes for each premise, thinking stripped, with what it was asked."""
+    for start in range(0, len(asked), batch_size):
+        batch = asked[start : start + batch_size]
+        prompts = [policy.conversation(_request(premise, way)) for premise in batch]
+        seeds = [derived_seed(seed, premise.id, way) for premise in batch]
+        completions = policy.complete(prompts, None, seeds, sampling)
+        for premise, prompt, completion in zip(batch, prompts, completions, strict=True):
+            text = without_thinking(completion.text)
+            yield {"id": premise.id, "prompt": prompt, "completion": completion.text, "text": text}
+
+
+def _request(premise: Premise, way: Way) -> list[Message]:
+    """Return the request for one premise after a solved one of the same story."""
+    formula, sentence = premise.example
+    shown = into_signs if way == "autoformalise" else into_words
+    source, reply = (sentence, formula) if way == "autoformalise" else (formula, sentence)
+    own = premise.sentence if way == "autoformalise" else premise.formula
+    asked = [
+        shown({**meta, "signs": "→↔⊕"}, text, "zero-shot")
+        for meta, text in ((_meta(formula) or premise.meta, source), (premise.meta, own))
+    ]
+    (system, solved), (_, user) = (turns for turns in asked if not isinstance(turns, str))
+    return [system, solved, message("assistant", reply), user]
+
+
+def autoformalised(replies: Sequence[Record], asked: Sequence[Premise], judging: Judging) -> Record:
+    """Return how many formulas mean what the annotation does, by operators too; undecided and malformed apart."""
+    attempts = [_attempt(premise, reply["text"]) for premise, reply in zip(asked, replies, strict=True)]
+    judged = [{**attempt, "judgement": verdict} for attempt, verdict in zip(attempts, judging(attempts), strict=True)]
+    return {"calibrated": calibrated(judged, up_to=MAX_OPERATORS), "rows": parameterised(judged)}
+
+
+def _attempt(premise: Premise, text: str) -> Record:
+    formula = premise.formula
+    problem = Problem(premise.id, "folio-premises", premise.sentence, "", formal=Formal((), formula), meta=premise.meta)
+    claim = {"language": Language.FIRST_ORDER.value, "left": formula, "right": text}
+    completion = json.dumps(claim, ensure_ascii=False)
+    return {"id": premise.id, "problem": problem.record(), "format": "equivalence", "completion": completion}
+
+
+def informalised(replies: Sequence[Record], asked: Sequence[Premise]) -> Record:
+    """Return the mean similarity of the words with the sentences; raises `InputError` where a package is missing."""
+    return {"n": len(asked), **similarities([reply["text"] for reply in replies], [p.sentence for p in asked])}
