@@ -21,6 +21,7 @@ EXAMPLES: Mapping[str, str] = {
     "rollout": "certistar rollout configs/smoke.yaml --problems problems.jsonl --out traces.jsonl",
     "judge": "certistar judge attempts.jsonl --out verdicts.jsonl --jobs 2",
     "recheck": "certistar recheck verdicts.jsonl --json",
+    "audit": "certistar audit --json",
     "filter": "certistar filter attempts.jsonl --keep strict --out kept",
     "train": "certistar train configs/smoke.yaml --data kept --out adapter",
     "evaluate": "certistar evaluate configs/smoke.yaml --problems problems.jsonl --adapter adapter",
