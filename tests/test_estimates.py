@@ -8,9 +8,12 @@ import pytest
 from training.reporting.estimates import (
     Proportion,
     compare_paired,
+    compare_unpaired,
     detectable_difference,
+    holm,
     mcnemar,
     mean_interval,
+    seeds_interval,
     sign_flip,
 )
 
@@ -143,3 +146,36 @@ def test_what_is_not_paired_is_refused():
         compare_paired([], [], [], test="mcnemar")
     with pytest.raises(ValueError, match=r"integers in 0\.\.1, not -1"):
         compare_paired([-1], [0], [0], test="mcnemar")
+
+
+def test_holm_is_the_textbook_correction_and_keeps_the_order():
+    # Holm (1979): 0.01 * 4, 0.02 * 3, 0.03 * 2 raised to the one before, 0.04 raised as well.
+    assert holm([0.03, 0.01, 0.04, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
+    assert holm([0.9, 0.6]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_seeds_that_disagree_widen_the_interval_and_one_seed_has_none():
+    agreeing, disagreeing = [1, 0, 0, 0] * 100, [1, 0] * 100 + [0, 0] * 100
+    seeds = [0] * 200 + [1] * 200
+    within, over = mean_interval(disagreeing, seeds, bound=1), seeds_interval(disagreeing, seeds)
+    assert over is not None
+    assert over[0] < within[0] < within[1] < over[1]
+    assert over[0] <= 0 + 0.01  # both draws may be the seed without any difference
+    assert seeds_interval(agreeing, [0] * 400) is None
+
+
+def test_unpaired_proportions_have_newcombes_interval_and_fishers_p():
+    # Newcombe (1998), Statistics in Medicine 17, table II: 56 of 70 against 48 of 80, method 10.
+    a, b = [1] * 56 + [0] * 14, [1] * 48 + [0] * 32
+    found = compare_unpaired(a, b, [0] * 70, [0] * 80, test="fisher")
+    assert found.interval == pytest.approx((0.0524, 0.3339), abs=5e-5)
+    assert (found.per_seed, found.n) == ((), 70)
+    # Three successes against three failures: one of C(6, 3) = 20 tables is as extreme at either end.
+    assert compare_unpaired([1] * 3, [0] * 3, [0] * 3, [0] * 3, test="fisher").p == pytest.approx(2 / 20)
+
+
+def test_a_sample_that_does_not_vary_does_not_make_an_unpaired_difference_sure():
+    found = compare_unpaired([1, 0, 0, 0] * 100, [0] * 5, [0] * 400, [0] * 5, test="permutation")
+    assert found.interval[0] < 0 < found.interval[1]
+    assert found.p > 0.05

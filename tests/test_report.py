@@ -1,5 +1,7 @@
 """A run folder in, a report out: synthetic runs whose every number is known."""
 
+import base64
+import hashlib
 import json
 import re
 import subprocess
@@ -11,10 +13,14 @@ from pathlib import Path
 import pytest
 import yaml
 from rich.console import Console
+from typer.testing import CliRunner
 
+from training.cli import app
 from training.records.store import line_of
 from training.reporting import figures, report
-from training.reporting.comparison import compare_runs, summarise, table, verdict_sentence, write_report
+from training.reporting.comparison import compare_runs, summarise, write_report
+from training.reporting.sentences import verdict_sentence
+from training.reporting.terminal import table
 
 N = 20
 ATTACK = "</pre><script>alert('x')</script><img src=x onerror=alert(1)> [[axiom:</mark><script>y()</script>]]"
@@ -323,6 +329,40 @@ def test_runs_of_one_name_are_told_apart_by_their_folders(tmp_path):
     assert list(compare_runs(runs)["arms"]) == [f"{run}:strict" for run in runs]
 
 
+def test_runs_of_other_seeds_are_compared_unpaired_only_where_that_is_asked_for(tmp_path, run):
+    other = make_run(tmp_path / "other", {"naive": [(8, 2), (8, 2)]}, seeds=1)
+    (other / "config.yaml").write_text(yaml.safe_dump({"name": "other", "training": {"epochs": 9}}))
+    (run / "config.yaml").write_text(yaml.safe_dump({"name": "run", "training": {"epochs": 3}, "newer": 1}))
+    with pytest.raises(ValueError, match="--unpaired"):
+        compare_runs([run, other])
+    summary = compare_runs([run, other], unpaired=True)
+    assert {(c["test"], c["paired"], c["interval_seeds"]) for c in summary["comparisons"]} == {
+        ("fisher", False, None),
+        ("permutation", False, None),
+    }
+    said = " ".join(verdict_sentence(summary))
+    assert "Unpaired, as asked for" in said
+    assert "differ in training.epochs (3, 9): a difference" in said
+
+
+def test_every_p_is_corrected_for_all_comparisons_of_the_table(run):
+    comparisons = summarise(run)["comparisons"]
+    smallest = min(comparisons, key=lambda c: c["p"])
+    assert smallest["p_holm"] == pytest.approx(6 * smallest["p"])
+    assert all(c["p"] <= c["p_holm"] <= 1 for c in comparisons)
+
+
+def test_compare_writes_a_page_or_numbers_and_tells_wrong_input(tmp_path, run):
+    command = CliRunner().invoke
+    done = command(app, ["compare", str(run), "--out", str(tmp_path / "c.html")])
+    assert done.exit_code == 0, done.output
+    assert "Does strict gain more than naive?" in " ".join(done.output.split())
+    assert "Comparisons" in Page((tmp_path / "c.html").read_text()).text
+    done = command(app, ["compare", str(run), "--json", "--out", str(tmp_path / "c.json")])
+    assert json.loads(done.stdout) == json.loads((tmp_path / "c.json").read_text())
+    assert command(app, ["compare", str(tmp_path / "nothing")]).exit_code == 2
+
+
 def test_one_run_compared_is_its_own_summary(run):
     assert compare_runs([run]) == summarise(run)
 
@@ -332,35 +372,53 @@ def test_one_run_compared_is_its_own_summary(run):
 
 def test_sentences_say_that_strict_leads(run):
     said = " ".join(verdict_sentence(summarise(run)))
-    assert said.startswith("strict gained +40.0 points (95% +25.0 to +55.0) over its own start; guided +5.0 (")
+    assert said.startswith("Yes, certification pays here: in accuracy and in proofs. Over guided, its closest rival, ")
+    assert "strict leads by +35.0 points of accuracy gained (95% +20.0 to +50.0) and +45.0 of certified answers" in said
+    assert "strict gained +40.0 points (95% +25.0 to +55.0) over its own start; guided +5.0 (" in said
     assert "naive -5.0" in said
-    assert "strict gain more than naive? +45.0 points" in said
-    assert said.count("yes, it exceeds it by at least 8 points") == 2
+    assert "strict gain more than naive? Yes: +45.0 points" in said
+    assert said.count("more in the end? Yes") == 2
 
 
 @pytest.mark.parametrize(
-    ("strict", "naive", "finding"),
+    ("strict", "naive", "answer", "finding"),
     [
-        ((8, 20), (8, 12), "yes, it exceeds"),
-        ((8, 9), (8, 8), "no: the interval includes zero"),
-        ((8, 8), (8, 8), "no: the interval includes zero"),
-        ((8, 8), (8, 20), "no: strict gained less than naive"),
+        ((8, 20), (8, 12), "Yes, certification pays here: in accuracy.", "? Yes: +40.0 points"),
+        ((8, 9), (8, 8), "Not known", "Not told apart: +5.0 points"),
+        ((8, 8), (8, 8), "Not known", "Not told apart: +0.0 points"),
+        ((8, 8), (8, 20), "No, certification does not pay here", "No, it gained less: -60.0 points"),
     ],
 )
-def test_sentences_are_as_honest_when_strict_does_not_lead(tmp_path, strict, naive, finding):
+def test_sentences_are_as_honest_when_strict_does_not_lead(tmp_path, strict, naive, answer, finding):
     arms = {name: [(start, 0), (end, 0)] for name, (start, end) in {"strict": strict, "naive": naive}.items()}
     lead = verdict_sentence(summarise(make_run(tmp_path, arms, seeds=1)))
+    assert lead[0].startswith(answer)
     assert any(finding in sentence for sentence in lead)
     assert any(sentence.startswith("One seed only") for sentence in lead)
 
 
-def test_a_small_lead_is_called_short():
+def test_proofs_without_accuracy_and_a_lead_over_some_rivals_are_called_what_they_are(tmp_path):
+    proofs = {"strict": [(8, 0), (9, 9)], "naive": [(8, 0), (9, 0)]}
+    assert verdict_sentence(summarise(make_run(tmp_path / "a", proofs)))[0].startswith("In proofs, not in accuracy")
+    some = {"strict": [(8, 0), (16, 9)], "naive": [(8, 0), (9, 0)], "label": [(8, 0), (16, 0)]}
+    said = verdict_sentence(summarise(make_run(tmp_path / "b", some)))[0]
+    assert said.startswith("In part: certification pays here over naive, and the gain in accuracy is not told apart")
+
+
+def test_arms_that_all_ask_for_certificates_do_not_say_whether_certification_pays(tmp_path):
+    run = make_run(tmp_path, {"strict": [(8, 0), (16, 9)], "strict-pruned": [(8, 0), (9, 0)]})
+    arms = [{"name": name, "keep": "strict"} for name in ("strict", "strict-pruned")]
+    (run / "config.yaml").write_text(yaml.safe_dump({"name": "both", "arms": arms}))
+    assert verdict_sentence(summarise(run))[0].startswith("strict gained")
+
+
+def test_what_is_lost_by_the_correction_and_seeds_that_disagree_are_said():
     gain = {"a": "strict", "b": "naive", "metric": "gain", "difference": 0.05, "interval": [0.02, 0.08]}
-    summary = {"arms": {}, "comparisons": [{**gain, "p": 0.0004, "n": 900, "per_seed": [0.06, -0.01]}]}
+    gain |= {"p": 0.02, "p_holm": 0.12, "n": 900, "per_seed": [0.06, -0.01]}
     rounds = [{"certified": 0.1, "lucky": 0.1}] * 2
     arm = {"decoding": "free", "seeds": [0, 1], "gain": 0.1, "gain_interval": [0.0, 0.2], "rounds": rounds}
-    said = verdict_sentence({**summary, "arms": {"strict": arm}})[2]
-    assert "+5.0 points (95% +2.0 to +8.0, p < 0.001, n = 900): only in part" in said
+    said = verdict_sentence({"comparisons": [gain], "arms": {"strict": arm, "naive": arm}})[2]
+    assert "Yes: +5.0 points (95% +2.0 to +8.0; p = 0.020, corrected = 0.120; n = 900). Looked at alone" in said
     assert said.endswith("The seeds disagree about the sign.")
 
 
@@ -382,19 +440,28 @@ class Page(HTMLParser):
         super().__init__()
         self.elements: list[tuple[str, dict]] = []
         self.text = ""
+        self.scripts: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         self.elements.append((tag, dict(attrs)))
+        self.scripts += [""] * (tag == "script")
 
     def handle_data(self, data):
-        self.text += data
+        if self.cdata_elem == "script":
+            self.scripts[-1] += data
+        else:
+            self.text += data
 
 
 def test_report_files_agree_and_leave_nothing_beside_them(run):
     before = {path.name for path in run.iterdir()}
     summary = write_report(run)
-    assert json.loads((run / "report.json").read_text()) == summary == summarise(run)
+    assert json.loads((run / "report.json").read_text()) == summary
+    for arm in summary["arms"].values():  # what attempts took is in the traces, which a summary alone does not read
+        costs = [r.pop("cost") for r in arm["rounds"]]
+        assert costs == [None, *[{"attempts": 10, "turns": 10, "tokens": 0, "cut_off": 0}] * 2]
+    assert summary == summarise(run)
     assert {path.name for path in run.iterdir()} - before == {"report.json", "report.html", "rates.svg"}
 
 
@@ -408,15 +475,16 @@ def test_report_is_equal_bytes_each_time(run):
 def test_page_shows_figures_proofs_and_what_the_seed_model_was_made_of(run):
     write_report(run)
     page = Page((run / "report.html").read_text())
-    assert [tag for tag, _ in page.elements].count("svg") == 5  # two rates, three funnels
+    figures = [a for tag, a in page.elements if tag == "svg" and a.get("class") != "graph"]
+    assert len(figures) == 5  # two rates, three funnels
+    assert all(figure["role"] == "img" and figure["aria-label"] for figure in figures)
     assert "What the seed model was made of" in page.text
     assert "58000" in page.text
-    assert page.text.index("seed model was made of") < page.text.index("Comparisons")
     assert "from 1 by rule 2" in page.text
     assert "goal_not_reached" in page.text
     assert [attrs for tag, attrs in page.elements if tag == "mark"]
     ids = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
-    assert not [i for i in ids if re.fullmatch(r"[a-z]+_\d+", i)]
+    assert not [i for i in ids if re.fullmatch(r"[a-z.]+_\d+", i)]
 
 
 def test_page_asks_nothing_of_the_network(run):
@@ -424,7 +492,10 @@ def test_page_asks_nothing_of_the_network(run):
     page = Page((run / "report.html").read_text())
     policy = next(a["content"] for t, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")
     assert policy.startswith("default-src 'none'")
-    assert not {"script", "link", "iframe", "img", "object"} & {tag for tag, _ in page.elements}
+    assert not {"link", "iframe", "img", "object"} & {tag for tag, _ in page.elements}
+    assert [a.get("type") for tag, a in page.elements if tag == "script"] == ["application/json", None]
+    allowed = base64.b64encode(hashlib.sha256(page.scripts[-1].encode()).digest()).decode()
+    assert f"script-src 'sha256-{allowed}'" in policy
     for _, attrs in page.elements:
         assert not [v for k, v in attrs.items() if k in ("src", "href", "xlink:href") and not v.startswith("#")]
 
@@ -444,7 +515,11 @@ def test_what_a_model_wrote_is_never_markup(tmp_path):
         path.write_text("".join(line_of(line) for line in lines))
     write_report(run)
     page = Page((run / "report.html").read_text())
-    assert not {"script", "img"} & {tag for tag, _ in page.elements}
+    tags = [tag for tag, _ in page.elements]
+    assert "img" not in tags
+    assert tags.count("script") == 2  # the data and the page's own
+    assert "alert" not in page.scripts[-1]
+    assert {trace["question"] for trace in json.loads(page.scripts[0])} >= {ATTACK}
     assert not [attrs for _, attrs in page.elements if any(key.startswith("on") for key in attrs)]
     assert page.text.count(ATTACK[:30]) > 8  # shown as text, wherever it came in
 
@@ -461,22 +536,7 @@ def test_other_evidence_is_shown_as_json(tmp_path):
     write_report(run)
     text = Page((run / "report.html").read_text()).text
     assert '"p(a)"' in text
-    assert "user: And ? then?" in text
-
-
-def test_examples_are_the_first_by_id_one_for_each_problem(tmp_path):
-    path = tmp_path / "traces.jsonl"
-    traces = [trace(i, "certified") for i in (4, 2, 3, 1)] + [{**trace(1, "certified"), "id": "q1-7"}]
-    traces += [{**trace(0, "unproved"), "id": "a"}, {**trace(5, "unproved"), "id": "b"}]
-    traces[-1]["judgement"] = {**traces[-1]["judgement"], "answer": "false"}  # unproved, and wrong
-    path.write_text("".join(line_of(t) for t in traces))
-    found = report.pick_examples({"naive": [(0, path)], "strict": [(3, tmp_path / "none"), (4, path)]})
-    assert [(e.arm, e.seed, e.trace["id"]) for e in found.certified] == [
-        ("strict", 4, "q1-0"),
-        ("strict", 4, "q2-0"),
-        ("strict", 4, "q3-0"),
-    ]
-    assert [(e.arm, e.trace["id"]) for e in found.lucky] == [("naive", "a")]
+    assert "And ? then?" in text
 
 
 def test_broken_trace_line_is_named(run):

@@ -341,11 +341,20 @@ def answer(
 
 
 @command
-def compare(runs: Annotated[list[Path], typer.Argument(help="Run folders.")], as_json: Json = False) -> None:
-    """Compare the arms of one or several finished runs on the problems that they share."""
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders.")],
+    as_json: Json = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the numbers there as JSON, or a page if it ends in .html.")
+    ] = None,
+    unpaired: Annotated[
+        bool, typer.Option("--unpaired", help="Compare arms of other problems or seeds as independent samples.")
+    ] = False,
+) -> None:
+    """Compare the arms of one or several finished runs, answer by answer on the problems that they share."""
     from training.console import print_comparison
 
-    print_comparison(runs, as_json)
+    print_comparison(runs, as_json, out=out, unpaired=unpaired)
 
 
 @command
@@ -359,6 +368,17 @@ def report(
     from training.console import print_report
 
     print_report(run_folder, partial=partial)
+
+
+@command
+def view(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, finished or going on.")],
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any that is free.")] = 8000,
+) -> None:
+    """Serve a run's report on this machine alone, made anew as the run goes on; Ctrl-C ends."""
+    from training.reporting.server import view as serve
+
+    serve(run_folder, port)
 
 
 @command

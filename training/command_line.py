@@ -30,6 +30,7 @@ EXAMPLES: Mapping[str, str] = {
     "report": "certistar report checkpoints/demo",
     "prefer": "certistar prefer traces.jsonl --to dpo --out pairs.jsonl",
     "reinforce": "certistar reinforce configs/reinforce_demo.yaml --out adapter",
+    "view": "certistar view checkpoints/demo --port 0",
     "pack": "certistar pack checkpoints/demo",
     "export": "certistar export kept --to messages --out messages.jsonl",
     "push": "certistar push checkpoints/smoke file:///tmp/pushed",

@@ -1,12 +1,9 @@
 """What people see in a terminal while a run works and when it is done."""
 
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
-
-from training.rounds.line import Progress
+from typing import TypeVar
 
 Item = TypeVar("Item")
 
@@ -16,9 +13,11 @@ def print_plan(config_path: Path, overrides: list[str] | None) -> None:
     from training.configuration.run import load_run
     from training.logs import quieten
     from training.planning.forecast import forecast
+    from training.planning.power import said
 
     quieten()
-    for line in forecast(load_run(config_path, overrides)).lines():
+    config = load_run(config_path, overrides)
+    for line in (*forecast(config).lines(), *said(config)):
         print(line)
 
 
@@ -30,11 +29,14 @@ def run_with_progress(
     mirror: str | None = None,
     retrain: bool = False,
 ) -> None:
-    """Run a configuration with a progress bar; end with the table, the verdict and the report's path."""
+    """Run a configuration with a live dashboard; end with the table, the verdict and the report's path."""
     from rich.console import Console
 
     from training.configuration.run import load_run
-    from training.reporting.comparison import summarise, table, verdict_sentence
+    from training.dashboard import watching
+    from training.reporting.comparison import summarise
+    from training.reporting.sentences import verdict_sentence
+    from training.reporting.terminal import table
     from training.rounds.loop import num_attempts, run
 
     config = load_run(config_path, overrides)
@@ -46,16 +48,8 @@ def run_with_progress(
         f"{config.evaluation.num_problems} held out a seed; base model {config.model.name}",
         highlight=False,
     )
-    with _bar(console) as progress:
-        task = progress.add_task("attempts", total=num_attempts(config))
-
-        def report(event: Progress) -> None:
-            if event.message:
-                progress.console.print(event.message, highlight=False)
-            progress.advance(task, event.attempts)
-
+    with watching(console, folder, num_attempts(config)) as report:
         run(config, folder, report, mirror=mirror, retrain=retrain)
-        progress.update(task, completed=num_attempts(config))
     summary = summarise(folder)
     console.print(table(summary))
     for sentence in verdict_sentence(summary):
@@ -63,25 +57,36 @@ def run_with_progress(
     console.print(f"report: {folder / 'report.html'}", highlight=False, soft_wrap=True)
 
 
-def print_comparison(runs: list[Path], as_json: bool) -> None:
-    """Compare the arms of finished runs."""
+def print_comparison(runs: list[Path], as_json: bool, *, out: Path | None = None, unpaired: bool = False) -> None:
+    """Compare the arms of finished runs; `out` gets the numbers as JSON, or a page where it ends in .html."""
     from rich.console import Console
 
-    from training.reporting.comparison import compare_runs, table, verdict_sentence
+    from training.records.store import write_json, write_text
+    from training.reporting.comparison import compare_runs
+    from training.reporting.report import render
+    from training.reporting.sentences import verdict_sentence
+    from training.reporting.terminal import comparison_table, table
+    from training.reporting.trace_sample import Survey
 
-    summary = compare_runs(runs)
+    summary = compare_runs(runs, unpaired=unpaired)
+    if out is not None and out.suffix == ".html":
+        write_text(out, render(summary, Survey(), verdict_sentence(summary)))
+    elif out is not None:
+        write_json(out, summary)
     if as_json:
         print(json.dumps(summary))
         return
     console = Console()
     console.print(table(summary))
+    console.print(comparison_table(summary))
     for sentence in verdict_sentence(summary):
         console.print(sentence, highlight=False)
 
 
 def print_report(folder: Path, *, partial: bool = False) -> None:
     """Write a run's report and say where it is; `partial`: by the seeds that are finished."""
-    from training.reporting.comparison import verdict_sentence, write_report
+    from training.reporting.comparison import write_report
+    from training.reporting.sentences import verdict_sentence
 
     for sentence in verdict_sentence(write_report(folder, partial=partial)):
         print(sentence)
@@ -92,33 +97,10 @@ def tracked(items: Iterable[Item], *, total: int, what: str) -> Iterator[Item]:
     """Yield the items behind a progress bar with rate and time left."""
     from rich.console import Console
 
-    with _bar(Console(stderr=True)) as progress:
+    from training.dashboard import progress_bar
+
+    with progress_bar(Console(stderr=True)) as progress:
         task = progress.add_task(what, total=total)
         for item in items:
             yield item
             progress.advance(task)
-
-
-def _bar(console: Any) -> Any:
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.progress import (
-        Progress as Bar,
-    )
-
-    return Bar(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(show_speed=True),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not sys.stderr.isatty(),
-    )

@@ -6,28 +6,52 @@ refused, never compared loosely. No model is needed: a finished run can be summa
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from critics.errors import InputError
 from training.records.store import write_text
-from training.reporting.estimates import REPLICATES, PairedComparison, Proportion, compare_paired, mean, mean_interval
+from training.reporting.estimates import (
+    REPLICATES,
+    PairedComparison,
+    Proportion,
+    compare_paired,
+    compare_unpaired,
+    holm,
+    mean,
+    mean_interval,
+)
 from training.reporting.figures import write_figure
-from training.reporting.report import p_value, percent, pick_examples, points, render
-from training.reporting.results import Arm, Evaluation, Outcome, provenance, read_arms, unfinished_seeds
+from training.reporting.report import render
+from training.reporting.results import (
+    Arm,
+    Evaluation,
+    Extent,
+    Outcome,
+    configuration,
+    extent_of,
+    finished_seeds,
+    provenance,
+    read_arms,
+)
 from training.reporting.retries import curve, feedback_record, pooled_failures
 from training.reporting.round_trips import trips_record
+from training.reporting.sentences import verdict_sentence
+from training.reporting.trace_sample import Rollout, Survey, survey
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
-MARGIN = 0.08
-"""The lead in gain that certification should buy; `verdict_sentence` says whether it did."""
-CERTIFIED_MARGIN = 0.05
-"""The lead in certified answers that strict dialogs should have over those with a right label."""
 RATES = {"accuracy": "right", "certified": "certified", "lucky": "lucky"}
+PAIRED_METHOD = (
+    "Wilson intervals for rates; stratified paired bootstrap, and one of seeds and pairs; exact McNemar and sign-flip "
+    "tests; Holm's correction over all comparisons"
+)
+UNPAIRED_METHOD = (
+    "Wilson intervals for rates; unpaired, because asked for: intervals by Newcombe and by Zou and Donner, Fisher's "
+    "exact test and a permutation test; Holm's correction over all comparisons"
+)
 STAGES = ("sampled", "right", "certified", "kept")
+OUTCOMES: dict[str, Outcome] = {"accuracy": "right", "certified": "certified", "tests_passed": "tests_passed"}
 ANSWERS = ("answered", "no_answer", "abstained", "wrong_formal", "exhausted")
 
 
@@ -40,21 +64,44 @@ def summarise(run: Path) -> dict[str, Any]:
     return _summary(read_arms(run), provenance(run))
 
 
-def compare_runs(runs: Sequence[Path]) -> dict[str, Any]:
+def compare_runs(runs: Sequence[Path], *, unpaired: bool = False) -> dict[str, Any]:
     """Return one summary over several runs, their arms called `RUN:ARM`; of a single run its own summary.
 
-    All arms must share seeds and problems; `a` is the first strict arm, else the first arm. Raises
-    InputError as `summarise` does.
+    All arms must share seeds and problems, unless `unpaired` says that they may be compared as independent samples;
+    `a` is the first strict arm, else the first arm. `provenance.differences` holds the keys in which the
+    configurations differ. Raises InputError as `summarise` does.
     """
-    if len(runs) == 1:
+    if len(runs) == 1 and not unpaired:
         return summarise(runs[0])
     unique = len({run.resolve().name for run in runs}) == len(runs)
     labelled = {run.resolve().name if unique else str(run): run for run in runs}
     arms = [
-        Arm(f"{label}:{arm.name}", arm.decoding, arm.lines) for label, run in labelled.items() for arm in read_arms(run)
+        Arm(f"{label}:{arm.name}" if len(runs) > 1 else arm.name, arm.decoding, arm.lines, arm.keep)
+        for label, run in labelled.items()
+        for arm in read_arms(run)
     ]
     origins = {label: provenance(run) for label, run in labelled.items()}
-    return _summary(arms, {"name": " and ".join(labelled), "runs": origins})
+    origin = {"name": " and ".join(labelled), "runs": origins, "differences": _differences(labelled)}
+    return _summary(arms, origin, unpaired=unpaired)
+
+
+def _differences(runs: Mapping[str, Path]) -> dict[str, list[Any]]:
+    """Return the configurations' keys whose values differ, with each run's value; arms and names differ by intent."""
+    flat = [
+        _flat({k: v for k, v in configuration(run).items() if k not in ("name", "arms", "jobs")})
+        for run in runs.values()
+    ]
+    keys = sorted(set(flat[0]).intersection(*flat[1:]))  # one version may know keys that another does not
+    return {
+        key: [one.get(key) for one in flat] for key in keys if any(one.get(key) != flat[0].get(key) for one in flat)
+    }
+
+
+def _flat(section: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in section.items():
+        found |= _flat(value, f"{before}{key}.") if isinstance(value, Mapping) else {f"{before}{key}": value}
+    return found
 
 
 def write_report(run: Path, *, partial: bool = False) -> dict[str, Any]:
@@ -63,31 +110,22 @@ def write_report(run: Path, *, partial: bool = False) -> dict[str, Any]:
     `partial`: of an unfinished one, by the seeds that every arm has finished; `provenance.unfinished_seeds` names
     the others. Raises InputError as `summarise` does, and where no seed is finished.
     """
-    unfinished = unfinished_seeds(run) if partial else []
-    arms = read_arms(run, without=unfinished)
-    summary = _summary(arms, provenance(run) | ({"unfinished_seeds": unfinished} if unfinished else {}))
-    summary |= revoked_part(run)
-    examples = pick_examples({arm.name: [(line.seed, line.rollouts[-1]) for line in arm.lines] for arm in arms})
+    summary, page = report_of(run, finished_seeds(run) if partial else None)
     record = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False)
     write_text(run / "report.json", record + "\n")
-    render(summary, examples, run / "report.html", headlines=verdict_sentence(summary))
+    write_text(run / "report.html", page)
     write_figure(summary, run / "rates.svg")
     return summary
 
 
-# -- what the numbers say
-
-
-def verdict_sentence(summary: Mapping[str, Any]) -> list[str]:
-    """Say in plain English what each arm gained, and whether the first arm's lead is what was hoped for."""
-    sentences = [*_revoked_sentence(summary), _gains_sentence(summary["arms"]), _certified_sentence(summary["arms"])]
-    sentences += [_lead_sentence(c) for c in summary["comparisons"] if c["metric"] == "gain"]
-    sentences += [_certified_lead_sentence(c) for c in summary["comparisons"] if _is_of_dialogs(summary, c)]
-    if len({arm["decoding"] for arm in summary["arms"].values()}) > 1:
-        sentences.append("The arms decode differently, so a gain is measured from the arm's own start.")
-    if all(len(arm["seeds"]) == 1 for arm in summary["arms"].values()):
-        sentences.append("One seed only: how much another training run would differ is not known.")
-    return sentences
+def report_of(run: Path, extent: Extent | None = None) -> tuple[dict[str, Any], str]:
+    """Return the content of report.json and of report.html, of what `extent` says is finished (None: all)."""
+    arms = read_arms(run, extent)
+    missing = {} if extent is None else extent_of(run).missing(extent)
+    summary = _summary(arms, provenance(run) | missing) | revoked_part(run)
+    found = survey(_rollouts(arms))
+    _add_costs(summary, found)
+    return summary, render(summary, found, verdict_sentence(summary))
 
 
 def revoked_part(run: Path) -> dict[str, Any]:
@@ -96,107 +134,35 @@ def revoked_part(run: Path) -> dict[str, Any]:
     return {"revoked": json.loads(path.read_text(encoding="utf-8"))} if path.exists() else {}
 
 
-def _revoked_sentence(summary: Mapping[str, Any]) -> list[str]:
-    if "revoked" not in summary:
-        return []
-    tainted, revoked = summary["revoked"]["adapters"], summary["revoked"]["revoked"]
-    what = ", ".join([*(f"certificate {digest[:12]}" for digest in revoked["certificates"]), *revoked["critics"]])
-    if tainted:
-        return [f"Not to be relied on: {len(tainted)} adapters of this run rest on what was revoked ({what})."]
-    return [f"Revoked ({what}); no adapter of this run rests on it."]
+def _rollouts(arms: Sequence[Arm]) -> list[Rollout]:
+    return [
+        Rollout(arm.name, line.seed, number, path)
+        for arm in arms
+        for line in arm.lines
+        for number, path in enumerate(line.rollouts, 1)
+    ]
 
 
-def _gains_sentence(arms: Mapping[str, Any]) -> str:
-    said = [f"{name} {points(arm['gain'])} (95% {points(arm['gain_interval'])})" for name, arm in arms.items()]
-    first = said[0].replace(" ", " gained ", 1).replace(" (", " points (", 1)
-    return "; ".join([f"{first} over its own start", *said[1:]]) + "."
-
-
-def _certified_sentence(arms: Mapping[str, Any]) -> str:
-    said = (
-        f"{name} {percent(arm['rounds'][0]['certified'])} → {percent(arm['rounds'][-1]['certified'])}"
-        f" (lucky guesses {percent(arm['rounds'][0]['lucky'])} → {percent(arm['rounds'][-1]['lucky'])})"
-        for name, arm in arms.items()
-    )
-    return f"Answers with a certified proof, from the start to the last round: {'; '.join(said)}."
-
-
-def _lead_sentence(c: Mapping[str, Any]) -> str:
-    a, b, (low, high) = c["a"], c["b"], c["interval"]
-    numbers = f"{points(c['difference'])} points (95% {points(c['interval'])}, p {_equals(c['p'])}, n = {c['n']})"
-    hoped = f"{100 * MARGIN:.0f} points"
-    if low > 0 and c["difference"] >= MARGIN:
-        finding = f"yes, it exceeds it by at least {hoped}, and the whole interval is above zero."
-    elif low > 0:
-        finding = f"only in part: the interval is above zero, but the lead is short of {hoped}."
-    elif high < 0:
-        finding = f"no: {a} gained less than {b}."
-    else:
-        finding = "no: the interval includes zero, so this run does not tell the two gains apart"
-        finding += f" (it would have found {100 * c['detectable']:.1f} points)." if c["detectable"] else "."
-    if c["per_seed"] and min(c["per_seed"]) < 0 < max(c["per_seed"]):
-        finding += " The seeds disagree about the sign."
-    return f"Does {a} gain more than {b}? {numbers}: {finding}"
-
-
-def _is_of_dialogs(summary: Mapping[str, Any], comparison: Mapping[str, Any]) -> bool:
-    return comparison["metric"] == "certified" and "by_retries" in summary["arms"][comparison["b"]]["rounds"][0]
-
-
-def _certified_lead_sentence(c: Mapping[str, Any]) -> str:
-    numbers = f"{points(c['difference'])} points (95% {points(c['interval'])}, p {_equals(c['p'])}, n = {c['n']})"
-    low, high = c["interval"]
-    if low > 0:
-        finding = "yes." if c["difference"] >= CERTIFIED_MARGIN else "yes, by less than the 5 points hoped for."
-    else:
-        finding = "no, fewer." if high < 0 else "not told apart."
-    return f"Does {c['a']} certify more than {c['b']} in the end? {numbers}: {finding}"
-
-
-def _equals(p: float) -> str:
-    shown = p_value(p)
-    return shown if shown.startswith("<") else f"= {shown}"
-
-
-def table(summary: Mapping[str, Any]) -> "Table":
-    """Return arms and rounds as a table for the terminal."""
-    from rich.table import Table
-
-    shown = Table("arm", "round")
-    for column in ("n", "accuracy [95%]", "certified [95%]", "lucky", "greedy", "kept"):
-        shown.add_column(column, justify="right")
+def _add_costs(summary: dict[str, Any], found: Survey) -> None:
+    """Put what the attempts of each round took beside its rates: replies and tokens are in the traces alone."""
     for name, arm in summary["arms"].items():
         for r in arm["rounds"]:
-            shown.add_row(
-                name if r["round"] == 0 else "",
-                "start" if r["round"] == 0 else str(r["round"]),
-                str(r["n"]),
-                *(f"{percent(r[key])} \\[{percent(r[f'{key}_interval'])}]" for key in ("accuracy", "certified")),
-                percent(r["lucky"]),
-                percent(r["accuracy_greedy"]),
-                str(r["kept"]),
-                end_section=r is arm["rounds"][-1],
-            )
-    return shown
+            cost = found.costs.get((name, r["round"]))
+            r["cost"] = None if cost is None else cost.record()
 
 
 # -- the summary
 
 
-def _summary(arms: Sequence[Arm], origin: dict[str, Any]) -> dict[str, Any]:
-    _check_paired(arms)
+def _summary(arms: Sequence[Arm], origin: dict[str, Any], *, unpaired: bool = False) -> dict[str, Any]:
+    if not unpaired:
+        _check_paired(arms)
     lead = next((arm for arm in arms if arm.name.rsplit(":", 1)[-1] == "strict"), arms[0])
     measured = arms[0].lines[0].rounds[0]
-    method = "Wilson intervals for rates; stratified paired bootstrap, exact McNemar and sign-flip tests"
+    method = UNPAIRED_METHOD if unpaired else PAIRED_METHOD
     return {
         "arms": {arm.name: _arm_record(arm) for arm in arms},
-        "comparisons": [
-            {"a": lead.name, "b": arm.name, "metric": metric, **comparison.record()}
-            for metric in _metrics(arms)
-            for arm in arms
-            if arm is not lead
-            for comparison in [_compare(lead, arm, metric)]
-        ],
+        "comparisons": _comparisons(arms, lead, unpaired=unpaired),
         "provenance": {
             **origin,
             "evaluation": {**measured.problems, "seeds": lead.seeds},
@@ -210,18 +176,39 @@ def _metrics(arms: Sequence[Arm]) -> tuple[str, ...]:
     return ("accuracy", "gain", "certified", *(("tests_passed",) if dialogs else ()))
 
 
+def _comparisons(arms: Sequence[Arm], lead: Arm, *, unpaired: bool) -> list[dict[str, Any]]:
+    """Compare the lead with every other arm; all p-values are one family."""
+    compare = _compare_unpaired if unpaired else _compare
+    records = [
+        {"a": lead.name, "b": arm.name, "metric": metric, **compare(lead, arm, metric).record()}
+        for metric in _metrics(arms)
+        for arm in arms
+        if arm is not lead
+    ]
+    corrected = holm([record["p"] for record in records])
+    return [{**record, "p_holm": p, "paired": not unpaired} for record, p in zip(records, corrected, strict=True)]
+
+
 def _compare(a: Arm, b: Arm, metric: str) -> PairedComparison:
     if metric == "gain":
         return compare_paired(a.gains(), b.gains(), a.answer_seeds(), test="sign-flip")
-    outcomes: dict[str, Outcome] = {"accuracy": "right", "certified": "certified", "tests_passed": "tests_passed"}
-    outcome = outcomes[metric]
+    outcome = OUTCOMES[metric]
     return compare_paired(a.outcomes(outcome, -1), b.outcomes(outcome, -1), a.answer_seeds(), test="mcnemar")
+
+
+def _compare_unpaired(a: Arm, b: Arm, metric: str) -> PairedComparison:
+    if metric == "gain":
+        found, test = (a.gains(), b.gains()), "permutation"
+    else:
+        found, test = (a.outcomes(OUTCOMES[metric], -1), b.outcomes(OUTCOMES[metric], -1)), "fisher"
+    return compare_unpaired(*found, a.answer_seeds(), b.answer_seeds(), test=test)
 
 
 def _arm_record(arm: Arm) -> dict[str, Any]:
     gains = arm.gains()
     return {
         "decoding": arm.decoding,
+        "keep": arm.keep,
         "seeds": arm.seeds,
         "rounds": [_round_record(arm, number) for number in range(len(arm.lines[0].rounds))],
         "per_seed": {
@@ -259,9 +246,20 @@ def _round_record(arm: Arm, number: int) -> dict[str, Any]:
         "answers": _answers([evaluation.sampled for evaluation in evaluations]),
         "by_hops": _by_group([evaluation.sampled for evaluation in evaluations], "by_hops"),
         "by_condition": _by_group([evaluation.sampled for evaluation in evaluations], "by_condition"),
+        "by_dataset": _by_group([evaluation.sampled for evaluation in evaluations], "by_dataset"),
+        "verdicts": _totals(datasets, "verdicts"),
+        "reasons": _totals(datasets, "reasons"),
         **_over_retries(evaluations),
         **trips_record([evaluation.sampled for evaluation in evaluations]),
     }
+
+
+def _totals(datasets: Sequence[Mapping[str, Any]], key: str) -> dict[str, int]:
+    """Return how often the attempts of a round met each verdict or reason, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for dataset in datasets:
+        counts.update(dataset.get(key) or {})
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _over_retries(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
@@ -318,7 +316,7 @@ def _check_paired(arms: Sequence[Arm]) -> None:
         if arm.seeds != first.seeds:
             raise InputError(
                 f"arm {first.name} has the seeds {first.seeds} and arm {arm.name} {arm.seeds}: answers are "
-                "compared seed by seed, so give all arms the same seeds"
+                "compared seed by seed, so give all arms the same seeds, or add --unpaired to `certistar compare`"
             )
         for line, reference in zip(arm.lines, (line.rounds[0] for line in first.lines), strict=True):
             for evaluation in line.rounds:
@@ -331,5 +329,6 @@ def _check_same_problems(a: Evaluation, b: Evaluation) -> None:
     num_shared = len(set(a.ids) & set(b.ids))
     raise InputError(
         f"{a.path} ({len(a.ids)} problems) and {b.path} ({len(b.ids)}) are not of the same problems: "
-        f"{num_shared} ids are shared, and answers are compared one by one; evaluate both on the same file"
+        f"{num_shared} ids are shared, and answers are compared one by one; evaluate both on the same file, or add "
+        "--unpaired to `certistar compare`"
     )

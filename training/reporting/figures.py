@@ -22,6 +22,16 @@ RETRY_METRICS = (
     ("tests_passed", "All tests pass"),
     ("certified", "Certified answers"),
 )
+VERDICT_COLOURS = {
+    "certified": "#5fb98a",
+    "unproved": "#e8b84a",
+    "refuted": "#e2836b",
+    "vacuous": "#b893d6",
+    "malformed": "#a9adb5",
+    "timeout": "#79b4e0",
+    "error": "#d0d3d8",
+}
+"""All of them light enough for black figures on them."""
 STAGES = ("sampled", "right", "certified", "kept")
 
 
@@ -63,6 +73,44 @@ def funnel_panels(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 figure, [axes] = panels_of(width=3.6, height=0.45 + 0.95 * len(funnels), count=1)
                 _draw_funnel(axes, funnels, drawn[name][0])
                 yield name, inlined(svg_of(figure), f"{name}: attempts sampled, right, certified and kept")
+
+
+def verdict_panels(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield a figure for each arm: the verdicts on its attempts, round by round."""
+    for name, arm in summary["arms"].items():
+        rounds = [(r["round"], r["verdicts"]) for r in arm["rounds"] if r.get("verdicts")]
+        if rounds:
+            with drawing(text="none"):
+                figure, [axes] = panels_of(width=4.6, height=0.75 + 0.42 * len(rounds), count=1)
+                _draw_verdicts(axes, rounds)
+                yield name, inlined(svg_of(figure), f"{name}: share of each verdict among the attempts, by round")
+
+
+def _draw_verdicts(axes: Any, rounds: Sequence[tuple[int, Mapping[str, int]]]) -> None:
+    """Draw one bar for each round, divided by verdict; shares from 6% on are written in."""
+    for number, verdicts in rounds:
+        left, total = 0.0, sum(verdicts.values())
+        for verdict, colour in VERDICT_COLOURS.items():
+            share = 100 * verdicts.get(verdict, 0) / total
+            axes.barh(
+                number, share, left=left, height=0.72, color=colour, label=verdict if number == rounds[0][0] else ""
+            )
+            if share >= 6:
+                axes.text(left + share / 2, number, f"{share:.0f}%", ha="center", va="center", color="#000000")
+            left += share
+    shown = {verdict for _, verdicts in rounds for verdict in verdicts if verdicts[verdict]}
+    handles, labels = axes.get_legend_handles_labels()
+    chosen = [(h, x) for h, x in zip(handles, labels, strict=True) if x in shown]
+    axes.legend(
+        *zip(*chosen, strict=True), loc="lower center", bbox_to_anchor=(0.45, 1), ncols=4, frameon=False,
+        handlelength=0.9, handletextpad=0.4, columnspacing=1.0, fontsize=8,
+    )  # fmt: skip
+    axes.set_yticks([number for number, _ in rounds], [f"round {number}" for number, _ in rounds])
+    axes.tick_params(axis="y", length=0)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 100)
+    axes.set_xticks([])
+    axes.spines["bottom"].set_visible(False)
 
 
 def retry_panels(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -205,5 +253,5 @@ def inlined(svg: str, label: str) -> str:
     from markupsafe import escape
 
     svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
-    svg = re.sub(r' id="[A-Za-z]\w*_\d+"', "", svg)
+    svg = re.sub(r' id="[A-Za-z][\w.]*_\d+"', "", svg)
     return svg.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1)

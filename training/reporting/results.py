@@ -50,6 +50,8 @@ class Arm:
     name: str
     decoding: str
     lines: tuple[Line, ...]
+    keep: str | None = None
+    """Its filter; None where no configuration says it."""
 
     @property
     def seeds(self) -> list[int]:
@@ -69,29 +71,73 @@ class Arm:
         return [line.seed for line in self.lines for _ in line.rounds[0].ids]
 
 
-def unfinished_seeds(run: Path) -> list[int]:
-    """Return the seeds under which some arm lacks its last evaluation; raises InputError where all do."""
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A part of a run that can be reported: these seeds, and so many rounds of each line."""
+
+    seeds: tuple[int, ...]
+    num_rounds: int
+
+    def missing(self, part: "Extent") -> dict[str, Any]:
+        """Say what a part of this whole leaves out, for the provenance; nothing where it is the whole."""
+        seeds = sorted(set(self.seeds) - set(part.seeds))
+        rounds = {"unfinished_rounds": list(range(part.num_rounds + 1, self.num_rounds + 1))}
+        return ({"unfinished_seeds": seeds} if seeds else {}) | (rounds if part.num_rounds < self.num_rounds else {})
+
+
+def extent_of(run: Path) -> Extent:
+    """Return all that a run is to have."""
     layout = read(run / "lines.json")
-    last = f"round-{layout['num_rounds'] - 1:03d}/evaluation.json"
-    seeds = {entry["seed"] for entry in layout["lines"]}
-    unfinished = {e["seed"] for e in layout["lines"] if not (run / e["path"] / last).exists()}
-    if unfinished == seeds:
+    return Extent(tuple(sorted({entry["seed"] for entry in layout["lines"]})), layout["num_rounds"])
+
+
+def finished_seeds(run: Path) -> Extent:
+    """Return the seeds under which every arm has its last evaluation; raises InputError where there are none."""
+    found = _finished(run)
+    whole = extent_of(run)
+    seeds = tuple(seed for seed in whole.seeds if found[seed] == whole.num_rounds)
+    if not seeds:
         raise InputError(f"{run}: no seed is finished under every arm yet; run `certistar run` again to go on")
-    return sorted(unfinished)
+    return Extent(seeds, whole.num_rounds)
 
 
-def read_arms(run: Path, *, without: Sequence[int] = ()) -> list[Arm]:
-    """Read the lines of all arms but those of the seeds in `without`."""
+def finished_so_far(run: Path) -> Extent | None:
+    """Return the most of a run that goes on which can be compared: whole seeds, else the rounds that lines share."""
+    found, whole = _finished(run), extent_of(run)
+    seeds = tuple(seed for seed in whole.seeds if found[seed] == whole.num_rounds)
+    if seeds:
+        return Extent(seeds, whole.num_rounds)
+    begun = tuple(seed for seed in whole.seeds if found[seed])
+    return Extent(begun, min(found[seed] for seed in begun)) if begun else None
+
+
+def _finished(run: Path) -> dict[int, int]:
+    """Return for each seed how many rounds all arms have evaluated; 0 where a base model has no evaluation yet."""
     layout = read(run / "lines.json")
+    found: dict[int, int] = {}
+    for entry in layout["lines"]:
+        done = 0
+        if (run / entry["base"] / "evaluation.json").exists():
+            while (run / entry["path"] / f"round-{done:03d}" / "evaluation.json").exists():
+                done += 1
+        done = min(done, layout["num_rounds"])
+        found[entry["seed"]] = min(found.get(entry["seed"], done), done)
+    return found
+
+
+def read_arms(run: Path, extent: Extent | None = None) -> list[Arm]:
+    """Read the lines of all arms, or of them the part that `extent` names."""
+    layout, part = read(run / "lines.json"), extent or extent_of(run)
     lines: dict[str, list[Line]] = {}
-    for entry in (entry for entry in layout["lines"] if entry["seed"] not in without):
-        lines.setdefault(entry["arm"], []).append(_read_line(run, entry, layout["num_rounds"]))
+    for entry in (entry for entry in layout["lines"] if entry["seed"] in part.seeds):
+        lines.setdefault(entry["arm"], []).append(_read_line(run, entry, part.num_rounds))
     if not lines:
         raise InputError(f"{run / 'lines.json'}: names no lines; run `certistar run` again")
-    return [_arm(name, sorted(found, key=lambda line: line.seed)) for name, found in lines.items()]
+    keeps = {str(arm.get("name")): arm.get("keep") for arm in configuration(run).get("arms") or ()}
+    return [_arm(name, sorted(found, key=lambda line: line.seed), keeps.get(name)) for name, found in lines.items()]
 
 
-def _arm(name: str, lines: Sequence[Line]) -> Arm:
+def _arm(name: str, lines: Sequence[Line], keep: str | None) -> Arm:
     if len({line.seed for line in lines}) < len(lines):
         raise InputError(f"arm {name} has two lines with one seed: {[line.seed for line in lines]}")
     evaluations = [evaluation for line in lines for evaluation in line.rounds]
@@ -99,7 +145,7 @@ def _arm(name: str, lines: Sequence[Line]) -> Arm:
     for other in evaluations:
         if other.sampled["decoding"] != first.sampled["decoding"]:
             raise InputError(f"arm {name} is decoded differently in {first.path} and {other.path}")
-    return Arm(name, first.sampled["decoding"], tuple(lines))
+    return Arm(name, first.sampled["decoding"], tuple(lines), keep)
 
 
 def _read_line(run: Path, entry: Mapping[str, Any], num_rounds: int) -> Line:
@@ -134,12 +180,16 @@ def _read_evaluation(path: Path) -> Evaluation:
 
 def provenance(run: Path) -> dict[str, Any]:
     """Return what the numbers of a run come from."""
+    name = configuration(run).get("name") or run.resolve().name
+    return {"name": name, **read(run / "lines.json").get("provenance", {})}
+
+
+def configuration(run: Path) -> dict[str, Any]:
+    """Return the resolved configuration of a run; nothing where it has none."""
     import yaml
 
-    config_path = run / "config.yaml"
-    config = yaml.safe_load(config_path.read_text(encoding="utf-8")) if config_path.exists() else None
-    name = (config or {}).get("name") or run.resolve().name
-    return {"name": name, **read(run / "lines.json").get("provenance", {})}
+    path = run / "config.yaml"
+    return (yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None) or {}
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -1,0 +1,174 @@
+"""What a terminal shows while a run works: lines of rounds, rates, verdicts and the last attempt.
+
+Without a terminal there are plain lines instead: what each evaluation found, and now and then how far the run is.
+Colours give way to NO_COLOR, because rich heeds it.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError
+from training.reporting.progress import LineProgress, RunProgress, progress_of
+from training.reporting.sentences import percent
+from training.rounds.line import Progress
+
+LOOK_S = 2.0
+"""How often the run folder is looked into."""
+SAY_S = 30.0
+"""How often a plain line says how far the run is."""
+MAX_LINES = 24
+"""Lines of rounds shown at once: those at work first."""
+
+
+@contextmanager
+def watching(console: Any, run: Path, total: int) -> Iterator[Callable[[Progress], None]]:
+    """Yield what takes the messages of a run of `total` attempts, and show them while it works."""
+    if console.is_terminal:
+        bar = progress_bar(console)
+        task = bar.add_task("attempts", total=total)
+        dashboard = Dashboard(run, bar)
+        from rich.live import Live
+
+        with Live(dashboard, console=console, refresh_per_second=2, vertical_overflow="ellipsis") as live:
+            yield _told(lambda message: live.console.print(message, highlight=False), lambda n: bar.advance(task, n))
+            bar.update(task, completed=total)
+    else:
+        plain = PlainLines(total, lambda text: console.print(text, highlight=False, soft_wrap=True))
+        yield _told(plain.say, plain.count)
+
+
+def _told(say: Callable[[str], object], count: Callable[[int], object]) -> Callable[[Progress], None]:
+    def told(event: Progress) -> None:
+        if event.message:
+            say(event.message)
+        if event.attempts:
+            count(event.attempts)
+
+    return told
+
+
+class PlainLines:
+    """How far a run is, for logs: a line when something is said, and one every half a minute."""
+
+    def __init__(self, total: int, say: Callable[[str], object], clock: Callable[[], float] = time.monotonic) -> None:
+        self.say = say
+        self._total, self._clock = total, clock
+        self._done = 0
+        self._begun = self._said = clock()
+
+    def count(self, attempts: int) -> None:
+        """Add attempts that are done."""
+        self._done += attempts
+        now = self._clock()
+        if now - self._said >= SAY_S:
+            self._said = now
+            rate = self._done / (now - self._begun)
+            left = max(0, self._total - self._done) / rate
+            self.say(f"{self._done} of {self._total} attempts, {rate:.1f} a second, about {left / 60:.0f} min left")
+
+
+class Dashboard:
+    """A live picture of a run folder; looks into it every two seconds, however often it is drawn."""
+
+    def __init__(self, run: Path, bar: Any, clock: Callable[[], float] = time.monotonic) -> None:
+        self._run, self._bar, self._clock = run, bar, clock
+        self._seen: RunProgress | None = None
+        self._looked = -LOOK_S
+
+    def __rich__(self) -> Any:
+        """Return what is drawn."""
+        from rich.console import Group
+
+        now = self._clock()
+        if now - self._looked >= LOOK_S:
+            self._looked = now
+            try:
+                self._seen = progress_of(self._run)
+            except InputError:  # not begun yet
+                self._seen = None
+        if self._seen is None:
+            return self._bar
+        parts = [lines_table(self._seen), self._bar]
+        if self._seen.last is not None:
+            parts.insert(1, last_attempt(self._seen.last))
+        return Group(*parts)
+
+
+def lines_table(seen: RunProgress) -> Any:
+    """Return a table with a row for each line of rounds."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    made = Table(box=box.SIMPLE_HEAD, expand=False)
+    made.add_column("arm")
+    for heading in ("seed", "round"):
+        made.add_column(heading, justify="right")
+    made.add_column("stage")
+    for heading in ("right", "certified"):
+        made.add_column(heading, justify="right")
+    made.add_column("verdicts on its attempts")
+    shown = sorted(seen.lines, key=lambda line: line.total is None)[:MAX_LINES]
+    for line in shown:
+        made.add_row(
+            escape(line.arm),
+            str(line.seed),
+            f"{min(line.rounds_done + 1, line.num_rounds)}/{line.num_rounds}",
+            _stage(line),
+            percent(line.accuracy),
+            percent(line.certified),
+            ", ".join(f"{verdict} {count}" for verdict, count in line.verdicts.items()) or "–",
+        )
+    if len(seen.lines) > len(shown):
+        made.caption = f"and {len(seen.lines) - len(shown)} more lines"
+    return made
+
+
+def _stage(line: LineProgress) -> str:
+    return line.stage if line.total is None else f"{line.stage} {line.done}/{line.total}"
+
+
+def last_attempt(last: Any) -> Any:
+    """Return the attempt that was written last; what a model wrote is text, whatever it looks like."""
+    from rich.panel import Panel
+    from rich.text import Text
+
+    verdict = last["verdict"] or "not judged yet"
+    body = Text(f"{last['question']}\n", style="bold", overflow="ellipsis")
+    body.append(_printable(last["text"][-300:]), style="not bold")
+    return Panel(body, title=Text(f"last attempt: {verdict}"), title_align="left", height=8)
+
+
+def _printable(text: str) -> str:
+    """Return a text without what would move a terminal's cursor or change its state."""
+    return "".join(c if c.isprintable() or c == "\n" else "·" for c in text)
+
+
+def progress_bar(console: Any) -> Any:
+    """Return a bar with rate and time left; silent without a terminal."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import (
+        Progress as Bar,
+    )
+
+    return Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(show_speed=True),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not sys.stderr.isatty(),
+    )

@@ -1,0 +1,146 @@
+"""One pass over the traces of a run: what they cost, and the few of them that a report shows.
+
+Shown are equal shares of every (arm, round, verdict, right or wrong), in each the first by a hash of their ids: the
+same traces every time, chosen by nothing that they say.
+"""
+
+import hashlib
+import heapq
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from training.records.store import is_stored, read_records
+
+MAX_TRACES = 240
+MAX_BYTES = 1_500_000
+"""Of the shown traces as JSON: a phone opens the page."""
+MAX_IN_STRATUM = 24
+
+Trace = Mapping[str, Any]
+
+
+class Rollout(NamedTuple):
+    """The traces of one round of a line."""
+
+    arm: str
+    seed: int
+    round: int
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A trace that the report shows, and whose it is."""
+
+    arm: str
+    seed: int
+    round: int
+    trace: Trace
+
+    @property
+    def key(self) -> str:
+        """A name for it in the page."""
+        return f"{self.arm}/{self.seed}/{self.round}/{self.trace['id']}"
+
+
+@dataclass(slots=True)
+class Cost:
+    """What a round's attempts of one arm took, over all seeds."""
+
+    attempts: int = 0
+    tokens: int = 0
+    """Written by the model."""
+    cut_off: int = 0
+    """Attempts that ended at the token limit."""
+    turns: int = 0
+    """Replies: more than attempts where a critic asked for another."""
+
+    def add(self, trace: Trace) -> None:
+        """Count one attempt."""
+        turns = trace.get("turns") or [trace]
+        self.attempts += 1
+        self.turns += len(turns)
+        self.tokens += sum(len(turn.get("completion_ids") or ()) for turn in turns)
+        self.cut_off += trace.get("finished") is False
+
+    def record(self) -> dict[str, int]:
+        """Return the JSON form."""
+        return {"attempts": self.attempts, "turns": self.turns, "tokens": self.tokens, "cut_off": self.cut_off}
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What one pass found."""
+
+    num_traces: int = 0
+    costs: Mapping[tuple[str, int], Cost] = field(default_factory=dict)
+    """By arm and round, from 1."""
+    shown: Sequence[Shown] = ()
+
+
+def survey(rollouts: Iterable[Rollout]) -> Survey:
+    """Read every trace once, holding no more than what may be shown; absent files are left out."""
+    costs: dict[tuple[str, int], Cost] = {}
+    strata: dict[tuple[str, int, str, str], list[tuple[int, int, Shown]]] = {}
+    num = 0
+    for rollout in rollouts:
+        for trace in read_records(rollout.path) if is_stored(rollout.path) else ():
+            num += 1
+            costs.setdefault((rollout.arm, rollout.round), Cost()).add(trace)
+            shown = Shown(rollout.arm, rollout.seed, rollout.round, trace)
+            stratum = strata.setdefault((rollout.arm, rollout.round, verdict_of(trace), str(is_right(trace))), [])
+            _offer(stratum, shown, num)
+    return Survey(num, costs, _shares(strata))
+
+
+def _offer(stratum: list[tuple[int, int, Shown]], shown: Shown, num: int) -> None:
+    """Keep the smallest hashes; the heap's top is the largest of them."""
+    rank = -int.from_bytes(hashlib.sha256(shown.key.encode("utf-8", "replace")).digest()[:8])
+    if len(stratum) < MAX_IN_STRATUM:
+        heapq.heappush(stratum, (rank, num, shown))
+    elif rank > stratum[0][0]:
+        heapq.heapreplace(stratum, (rank, num, shown))
+
+
+def _shares(strata: Mapping[tuple[str, int, str, str], list[tuple[int, int, Shown]]]) -> list[Shown]:
+    """Deal one from each stratum in turn until there are enough; sorted by round, arm and id."""
+    rows = [[shown for *_, shown in sorted(strata[key], reverse=True)] for key in sorted(strata)]
+    chosen: list[Shown] = []
+    room = MAX_BYTES
+    for shown in _dealt(rows):
+        room -= len(json.dumps(shown.trace["problem"])) + len(written(shown.trace))
+        if len(chosen) == MAX_TRACES or room < 0:
+            break
+        chosen.append(shown)
+    return sorted(chosen, key=lambda s: (s.round, s.arm, s.seed, str(s.trace["id"])))
+
+
+def _dealt(rows: Sequence[Sequence[Shown]]) -> Iterator[Shown]:
+    for depth in range(max(map(len, rows), default=0)):
+        yield from (row[depth] for row in rows if depth < len(row))
+
+
+def verdict_of(trace: Trace) -> str:
+    """Return the trace's verdict."""
+    return str(trace["judgement"]["verdict"])
+
+
+def is_right(trace: Trace) -> bool | None:
+    """Say whether the answer is the gold one; None where that is not known."""
+    gold = trace["problem"].get("answer")
+    return None if gold is None else str(trace["judgement"].get("answer")).casefold() == str(gold).casefold()
+
+
+def is_lucky(trace: Trace) -> bool:
+    """Say whether the answer is right and not certified."""
+    return bool(is_right(trace)) and verdict_of(trace) != "certified"
+
+
+def written(trace: Trace) -> str:
+    """Return all that the model wrote and read in an attempt, as one text."""
+    if "completion" in trace:
+        return str(trace["completion"])
+    return "\n\n".join(f"{m.get('role')}: {m.get('content')}" for m in trace.get("messages") or ())

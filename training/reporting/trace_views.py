@@ -1,0 +1,192 @@
+"""What a page shows of one trace: plain data, escaped by the template and by the page's script alike.
+
+A step of a proof, the block of the text that says it and the sentence that it formalises share the step's number.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from training.reporting.derivations import (
+    Replay,
+    Step,
+    canonical,
+    drawing,
+    places,
+    replayed,
+    steps_of_evidence,
+    used_alone,
+)
+from training.reporting.trace_sample import Shown, is_right, verdict_of
+
+LONGEST_TEXT = 6_000
+"""Characters of one text shown: a model that never stops must not make a page that never ends."""
+_BLOCK = re.compile(r"(\[\[.*?\]\])", re.DOTALL)
+_SENTENCE_END = re.compile(r"(?<=[.!?])(\s+)")
+
+View = Mapping[str, Any]
+Segment = tuple[str, int | None]
+"""A piece of a text, with the number of the step that it says; -1: a block that is no step, None: words."""
+
+
+def view(shown: Shown) -> dict[str, Any]:
+    """Return what is shown of a trace."""
+    trace, problem, judgement = shown.trace, shown.trace["problem"], shown.trace["judgement"]
+    certificate = judgement.get("certificate") or {}
+    evidence = certificate.get("evidence")
+    completion = _cut(str(trace["completion"])) if "completion" in trace else None
+    steps, num_inferences, stopped_at = _derivation(evidence, completion)
+    known = places(steps)
+    right = is_right(trace)
+    return {
+        "key": shown.key,
+        "arm": shown.arm,
+        "seed": shown.seed,
+        "round": shown.round,
+        "id": str(trace["id"]),
+        "dataset": str(problem.get("dataset", "")),
+        "hops": (problem.get("meta") or {}).get("hops"),
+        "verdict": verdict_of(trace),
+        "reason": judgement.get("reason"),
+        "feedback": judgement.get("feedback"),
+        "right": right,
+        "gold": problem.get("answer"),
+        "answer": judgement.get("answer"),
+        "context": _context(problem, known),
+        "question": str(problem.get("question", "")),
+        "options": [str(option) for option in problem.get("options") or ()],
+        "text": None if completion is None else _segments(completion, known, stopped_at),
+        "turns": [] if completion is not None else _turns(trace),
+        "goal": evidence.get("goal") if isinstance(evidence, Mapping) else None,
+        "steps": [_step(step) for step in steps],
+        "graph": drawing(steps),
+        "inferences": num_inferences,
+        "evidence": None if steps or evidence is None else pretty(evidence),
+        "formalisation": certificate.get("formalisation"),
+        "digest": certificate.get("digest"),
+    }
+
+
+def _derivation(evidence: object, completion: str | None) -> tuple[list[Step], int, int | None]:
+    """Return the steps, how many of them are inferences, and where the text's first block is that does not follow."""
+    proof = steps_of_evidence(evidence)
+    if proof:
+        return proof, sum(step.rule is not None for step in proof), None
+    replay = replayed(completion) if evidence is None and completion is not None else Replay()
+    steps = used_alone(replay.steps) if replay.num_inferences else []  # axioms alone are the text once more
+    return steps, replay.num_inferences, replay.stopped_at
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {"says": step.statement, "role": step.role, "because": step.because, "from": list(step.parents)}
+
+
+def _segments(text: str, known: Mapping[str, int], stopped_at: int | None) -> list[Segment]:
+    segments: list[Segment] = []
+    at = 0
+    for part in _BLOCK.split(text):
+        if part.startswith("[["):
+            step = known.get(canonical(part[2:-2].partition(":")[2]), -1)
+            segments.append((part, -2 if at == stopped_at else step))
+        elif part:
+            segments.append((part, None))
+        at += len(part)
+    return segments
+
+
+def _context(problem: Mapping[str, Any], known: Mapping[str, int]) -> list[Segment]:
+    """Return the context; its sentences carry their steps where there are as many as reference axioms."""
+    text = _cut(str(problem.get("context", "")))
+    axioms = (problem.get("formal") or {}).get("axioms") or ()
+    parts = _SENTENCE_END.split(text)
+    if len(parts[::2]) != len(axioms):
+        return [(text, None)]
+    segments: list[Segment] = []
+    for number, part in enumerate(parts):
+        step = None if number % 2 else known.get(canonical(str(axioms[number // 2])))
+        segments.append((part, step))
+    return segments
+
+
+def _turns(trace: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a dialog's turns; after the first reply, what is not the actor's is the critic's."""
+    turns: list[dict[str, Any]] = []
+    replied = False
+    for message in trace.get("messages") or ():
+        role, content = str(message.get("role")), str(message.get("content"))
+        if not content:
+            continue
+        speaker = "actor" if role == "assistant" else "critic" if replied and role == "user" else role
+        replied = replied or role == "assistant"
+        turns.append({"speaker": speaker, "text": _cut(_unfolded(content))})
+    return turns
+
+
+def _unfolded(text: str) -> str:
+    """Return a JSON object with an item of its lists a line, so that a program can be read; other text as it is."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if not isinstance(value, dict):
+        return text
+    fields = [f" {_line(key)}: {_items(item)}" for key, item in value.items()]
+    return "{\n" + ",\n".join(fields) + "\n}"
+
+
+def _items(value: object) -> str:
+    if not isinstance(value, list) or not value:
+        return _line(value)
+    return "[\n" + ",\n".join(f"  {_line(item)}" for item in value) + "\n ]"
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + " … (cut here for display)"
+
+
+def pretty(value: object) -> str:
+    """Return a value as JSON that people can read."""
+    return _cut(json.dumps(value, indent=1, ensure_ascii=False, default=str))
+
+
+# -- the few that stand open in the page
+
+
+def certified_examples(views: Sequence[View], num: int) -> list[View]:
+    """Return certified traces of the last round, of the strict arm if it has any, with proofs of middling length."""
+    certified = [v for v in views if v["verdict"] == "certified"]
+    if not certified:
+        return []
+    arm = "strict" if any(v["arm"] == "strict" for v in certified) else certified[0]["arm"]
+    last = max(v["round"] for v in certified if v["arm"] == arm)
+    own = sorted((v for v in certified if v["arm"] == arm and v["round"] == last), key=lambda v: v["inferences"])
+    middle = len(own) // 2
+    return own[max(0, middle - num + 1) : middle + 1]
+
+
+def pairs(views: Sequence[View], num: int) -> list[tuple[View, View | None]]:
+    """Return lucky guesses, each beside a near miss where there is one.
+
+    Lucky: right and unproved, on the fewest inferences that hold. A near miss: wrong, on the most. Of as many hops in
+    the same data set where there are such.
+    """
+    guesses = [v for v in views if v["right"] and v["verdict"] == "unproved"]
+    lucky = sorted(guesses, key=lambda v: (v["inferences"], -_num_hops(v)))
+    near = sorted((v for v in views if v["right"] is False and v["inferences"]), key=lambda v: -v["inferences"])
+    made: list[tuple[View, View | None]] = []
+    for guess in lucky[:num]:
+        taken = {miss["key"] for _, miss in made if miss}
+        free = [miss for miss in near if miss["key"] not in taken]
+        alike = [miss for miss in free if miss["dataset"] == guess["dataset"] and miss["hops"] == guess["hops"]]
+        made.append((guess, next(iter(alike or free), None)))
+    return made
+
+
+def _num_hops(shown: View) -> int:
+    hops = shown["hops"]
+    return hops if isinstance(hops, int) else 0
