@@ -11,8 +11,8 @@ from typing import Any
 from critics import plugins
 from critics import recheck as own
 from critics.checker import KEYS, PROBLEM_KEYS, Rejected, digest
-from critics.critic_plugin import critic_plugin
-from critics.problem import Attempt, is_object, read_attempt
+from critics.critic_plugin import CriticPlugin, critic_plugin
+from critics.problem import Attempt, is_object, read_problem
 
 Record = dict[str, Any]
 
@@ -57,6 +57,11 @@ def recheck(records: Iterable[object]) -> Record:
 
 def check_plugin_record(record: Record) -> bool:
     """Check the certificate of a verdict or a trace; returns whether the package calls it a second opinion."""
+    return check_by(critic_plugin(record.get("judgement", record)["certificate"]["kind"]), record)
+
+
+def check_by(plugin: CriticPlugin, record: Record) -> bool:
+    """Check by a given critic's checker what holds for every certificate, and then its evidence."""
     verdict: Any = record.get("judgement", record)
     certificate: Any = verdict["certificate"]
     try:
@@ -66,10 +71,9 @@ def check_plugin_record(record: Record) -> bool:
         if record.get("id") != verdict.get("id", record.get("id")):
             raise Rejected("other_attempt")
         _check_owner(record, certificate)
-        checker = critic_plugin(certificate["kind"]).check
-        if checker is None:
+        if plugin.check is None:
             raise Rejected("unknown_kind")
-        return bool(checker(certificate))
+        return bool(plugin.check(certificate))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise Rejected("ill_formed") from error
 
@@ -88,11 +92,10 @@ def _check_shape(certificate: Any) -> None:
 def _check_owner(record: Record, certificate: Any) -> None:
     """A trace's certificate is about its own problem and its own text."""
     if is_object(record.get("problem")):
-        attempt = read_attempt(record)
-        problem = attempt.problem.record()
+        problem = read_problem(record["problem"]).record()
         if any(problem[key] != certificate["problem"][key] for key in PROBLEM_KEYS):
             raise Rejected("other_problem")
-        if certificate["evidence"]["completion"] != attempt.completion:
+        if "completion" in record and certificate["evidence"]["completion"] != record["completion"]:
             raise Rejected("other_attempt")
 
 

@@ -177,14 +177,25 @@ def audit(
     timeout: Timeout = 30.0,
     as_json: Json = False,
     without_jail: WithoutJail = False,
+    seconds: Annotated[
+        float | None, typer.Option("--self-play", metavar="S", min=1, help="Then search for other cheats, S seconds.")
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option("--iterations", min=1, help="Search so many attempts a format instead; repeatable.")
+    ] = None,
+    seed: Seed = 0,
+    out: Annotated[Path | None, typer.Option("--out", help="Where to write what the search finds.")] = None,
 ) -> None:
     """Run the cheat catalogue against the critics; exit status 1 if a cheat is certified or an honest one rejected."""
-    from training.commands.audits import audit_files
+    from training.commands.audits import audit_files, search_for_cheats
     from training.commands.verdicts import leave_the_jail
 
     if without_jail:
         leave_the_jail()
-    if not audit_files(formats or [], critic, catalogue, quick=quick, jobs=jobs, timeout_s=timeout, as_json=as_json):
+    passed = audit_files(formats or [], critic, catalogue, quick=quick, jobs=jobs, timeout_s=timeout, as_json=as_json)
+    if seconds is not None or iterations is not None:
+        passed &= search_for_cheats(formats or [], seconds, iterations, seed, jobs, timeout, out, as_json)
+    if not passed:
         raise typer.Exit(1)
 
 

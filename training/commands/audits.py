@@ -92,3 +92,32 @@ def _show(audited: dict[str, list[Finding]], reports: list[dict[str, Any]]) -> N
             f"{one['format']}: {one['cheats_certified']} of {one['cheats']} cheats certified, "
             f"{one['honest_rejected']} of {one['honest']} honest rejected"
         )
+
+
+def search_for_cheats(
+    formats: Sequence[str],
+    seconds: float | None,
+    iterations: int | None,
+    seed: int,
+    jobs: int,
+    timeout_s: float,
+    out: Path | None,
+    as_json: bool,
+) -> bool:
+    """Search for attempts that our critics wrongly certify, print the tally; return whether none was found."""
+    from training.selfplay.session import self_play
+
+    tallies, found = self_play(
+        formats,
+        seed=seed,
+        seconds=None if iterations is not None else seconds,
+        iterations=iterations,
+        jobs=jobs,
+        timeout_s=timeout_s,
+        out=out,
+        said=say,
+    )
+    for tally in tallies:
+        print(json.dumps(tally)) if as_json else say(", ".join(f"{key} {value}" for key, value in tally.items()))
+    say(f"{len(found)} findings{f' in {out}' if found and out is not None else ''}")
+    return not found

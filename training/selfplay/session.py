@@ -1,0 +1,65 @@
+"""A session of the search over all formats, for a time or a number of iterations, in processes that can be killed."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError
+from critics.judge import JudgePool
+from training.records.store import write_records
+from training.selfplay.search import BATCH, Search, advance, begin, tallies, try_record
+from training.selfplay.seeds import formats
+
+Record = dict[str, Any]
+
+
+def self_play(
+    wanted: Sequence[str],
+    *,
+    seed: int,
+    seconds: float | None,
+    iterations: int | None,
+    jobs: int,
+    timeout_s: float,
+    out: Path | None,
+    said: Callable[[str], None],
+) -> tuple[list[Record], list[Record]]:
+    """Search, and return the tally of every format and what was found; findings are written as they come.
+
+    With `iterations`, so many a format, and the same again for the same seed; else `seconds` in all, of which every
+    format gets its share.
+    """
+    unknown = [name for name in wanted if name not in formats()]
+    if unknown:
+        raise InputError(f"--self-play: there are no seeds for {unknown[0]!r}; these have some: {', '.join(formats())}")
+    searches = [begin(name, seed) for name in wanted or formats()]
+    found: list[Record] = []
+    with JudgePool(jobs=jobs, timeout_s=timeout_s, judging=try_record) as pool:
+        turns = _in_turn(searches, iterations) if seconds is None else _by_time(searches, seconds)
+        for search, num in turns:
+            for finding in advance(search, pool.judge, num):
+                found.append(finding)
+                said(f"{finding['finding']}: {finding['attempt']['id']}: {finding['verdict']['answer']}")
+                if out is not None:
+                    write_records(out, found)
+    return tallies(searches), found
+
+
+def _in_turn(searches: Sequence[Search], iterations: int | None) -> Iterator[tuple[Search, int]]:
+    for search in searches:
+        left = BATCH if iterations is None else iterations
+        while left > 0:
+            yield search, min(BATCH, left)
+            left -= BATCH
+
+
+def _by_time(searches: Sequence[Search], seconds: float) -> Iterator[tuple[Search, int]]:
+    """Yield the search that had the least time so far, until the time is over."""
+    used = dict.fromkeys(range(len(searches)), 0.0)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        place = min(used, key=lambda one: (used[one], one))
+        start = time.monotonic()
+        yield searches[place], BATCH
+        used[place] += time.monotonic() - start
