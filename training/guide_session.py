@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
+from critics import plugins
 from critics.blocks import ACTIONS
 from critics.errors import InputError
 from rollout.decoding.automaton import Automaton, Words
@@ -42,15 +43,16 @@ class Position:
 
 def build_guide(name: str, mode: str = "fixed", source: Path | None = None) -> Guide:
     """Return a guide at its start; raises `InputError` for a name, a mode or a source that it does not have."""
-    if name not in _GUIDES:
-        raise InputError(f"guide {name!r}: must be one of {', '.join(_GUIDES)}")
+    others = plugins.names("guides", _GUIDES)
+    if name not in _GUIDES and name not in others:
+        raise InputError(f"guide {name!r}: must be one of {', '.join([*_GUIDES, *others])}")
     if mode not in get_args(Mode):
         raise InputError(f"--mode {mode!r}: must be one of {', '.join(get_args(Mode))}")
     if mode != "fixed" and name != "logic":
         raise InputError(f"--mode {mode}: only the guide `logic` has it; leave it out")
     if (source is not None) != (name == "quote"):
         raise InputError("--source FILE: the guide `quote` needs the text to quote from, and no other guide has one")
-    return _GUIDES[name](mode, source)
+    return plugins.load("guides", name)() if name in others else _GUIDES[name](mode, source)
 
 
 def _quote(source: Path | None) -> Guide:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, get_type_hints
 
+from critics import plugins
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout.formulas import generator, languages
@@ -65,10 +66,22 @@ GENERATED: Mapping[str, Family] = {**FAMILIES, **LANGUAGES}
 
 
 def family(dataset: str) -> Family:
-    """Return a data set's generator; raises `InputError` that lists the known ones."""
-    if dataset not in GENERATED:
-        raise InputError(f"data set {dataset!r} has no generator; {_listed(GENERATED)}")
-    return GENERATED[dataset]
+    """Return a data set's generator, ours or another package's; raises `InputError` that lists the known ones."""
+    if dataset in GENERATED:
+        return GENERATED[dataset]
+    if not is_generated(dataset):
+        raise InputError(f"data set {dataset!r} has no generator; {_listed([*GENERATED, *plugins.names('datasets')])}")
+    found = plugins.load("datasets", dataset)
+    if not isinstance(found, Family):
+        raise plugins.PluginError(
+            f"plug-in {dataset!r}: a data set is a rollout.problems.catalogue.Family, not {type(found).__name__}"
+        )
+    return found
+
+
+def is_generated(dataset: str) -> bool:
+    """Say whether there is a generator of this name, here or in another package."""
+    return dataset in GENERATED or dataset in plugins.names("datasets")
 
 
 def _listed(names: Any) -> str:

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout.decoding.request import Switches
-from rollout.problems.catalogue import GENERATED, LANGUAGES, family
+from rollout.problems.catalogue import GENERATED, LANGUAGES, family, is_generated
 from rollout.problems.prontoqa import Ontology
 from rollout.problems.splits import Split
 from rollout.prompt import PromptStyle
@@ -61,7 +61,7 @@ class ProblemsConfig(Section):
         for key in ("family",) if own else _PRONTOQA_KEYS:
             if getattr(self, key) != type(self).model_fields[key].get_default(call_default_factory=True):
                 raise ValueError(f"{key}: " + ("PrOntoQA's keys stand beside it" if own else "write it under family"))
-        if self.dataset in GENERATED:
+        if is_generated(self.dataset):
             self._configured("train")
         elif self.source is None:
             raise ValueError(f"dataset: {self.dataset!r} has no generator; known here: {', '.join(GENERATED)}")
@@ -147,7 +147,7 @@ class ServerConfig(Section):
 class ModelConfig(Section):
     """The base model and how problems are put to it."""
 
-    later = frozenset({"server", "thinking"})
+    later = frozenset({"server", "thinking", "policy"})
     name: str
     """A local folder or a hub name; with a server, whose tokenizer it speaks."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
@@ -160,6 +160,9 @@ class ModelConfig(Section):
     traces. For unguided arms; round trips and verifiers strip it anyway."""
     server: ServerConfig | None = None
     """null: the model runs in this process."""
+    policy: str | None = None
+    """A policy of another package, by its name in `certistar.policies` (docs/plug-ins.md), which writes in the place of
+    a Hugging Face model or a server. null: one of ours."""
 
     def style(self, format_: Format) -> PromptStyle:
         """Return the prompt style for a format; a conversation asks of it only how turns are put to the model."""
@@ -205,7 +208,7 @@ class SamplingConfig(Section):
 class ArmConfig(Section):
     """One filter's line of rounds."""
 
-    later = frozenset({"prune", "hindsight", "actor_critic", "programs"})
+    later = frozenset({"strategy", "prune", "hindsight", "actor_critic", "programs"})
     name: str
     keep: Keep
     decoding: Decoding
@@ -217,6 +220,9 @@ class ArmConfig(Section):
     """Keys of the section `actor_critic` that this arm has otherwise: prompts, feedback or history compared."""
     programs: dict[str, Any] = {}
     """Keys of the section `programs` that this arm has otherwise."""
+    strategy: str | None = None
+    """A strategy of another package, by its name in `certistar.strategies` (docs/plug-ins.md), which asks in the place
+    of the format's own. null: ours."""
     match: str | None = None
     """Keep at most as many traces as this arm kept in the same round and seed: a control for amount."""
     prune: bool = False

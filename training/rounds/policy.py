@@ -3,6 +3,7 @@
 import logging
 from pathlib import Path
 
+from critics import plugins
 from critics.errors import InputError
 from rollout.policy import HuggingFacePolicy, Policy
 from rollout.prompt import PromptStyle
@@ -31,6 +32,8 @@ def _writer(model: ModelConfig, adapter: Path | None, style: PromptStyle, num_se
 
     Raises `InputError` where a server would need an adapter that it does not know.
     """
+    if model.policy is not None:
+        return plugins.load("policies", model.policy)(model, adapter, style)
     if model.server is None:
         if adapter is not None and (note := verify_adapter(adapter)):
             log.warning("%s", note)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
+from critics import plugins
 from critics.errors import InputError
 from critics.problem import Problem, read_attempt
 from rollout.actor_critic.dialog import DialogSettings, after_retries, converse
@@ -161,6 +162,8 @@ def program_example(trace: Record) -> Record:
 
 def strategy_of(config: RunConfig, arm: ArmConfig, *, trained: bool, review: Reviewing) -> Strategy:
     """Return an arm's strategy; the prompt of an actor that was `trained` on its dialogs shows no examples."""
+    if arm.strategy is not None:
+        return plugins.load("strategies", arm.strategy)(config, arm)
     if arm.format == "program":
         section = config.programs_of(arm)
         return Programs(section.settings(trained=trained), section.timeout_s)

@@ -23,7 +23,8 @@ NUM_SEEDS = 24
 BATCH = 40
 """Attempts judged together: mutants of one batch do not build on each other."""
 MAX_CORPUS = 400
-FINDINGS = ("wrong_answer", "rejected_certificate", "critic_failed")
+UNDECIDED = ("time_limit", "solver_budget", "too_large")
+"""Why a re-check gives up: on a busy machine a jailed script may run out of seconds. It tells nothing either way."""
 
 
 @dataclass(slots=True)
@@ -56,7 +57,9 @@ class Search:
 
     def _mutant(self, index: int) -> Seed:
         rng = random.Random(item_seed("self-play", self.tally.format, self.seed, index))
-        parent = rng.choice(self.corpus)
+        # Of both kinds alike: what is trusted is certified so much more often that it would take the search over.
+        kind = rng.choice(sorted({one.kind for one in self.corpus}))
+        parent = rng.choice([one for one in self.corpus if one.kind == kind])
         others = [one.attempt.completion for one in self.corpus]
         text = mutated(rng, parent.attempt.completion, others, self.tally.format)
         attempt = Attempt(f"{self.tally.format}-{self.seed}-{index}", parent.attempt.problem, self.tally.format, text)
@@ -112,6 +115,9 @@ def _finding(search: Search, index: int, mutant: Seed, verdict: Record) -> str |
     if verdict["verdict"] == "error":
         return "critic_failed"
     if verdict["verdict"] != "certified":
+        return None
+    if verdict["rejected"] in UNDECIDED:
+        search.tally.counts["recheck_undecided"] += 1
         return None
     if verdict["rejected"] is not None:
         return "rejected_certificate"
