@@ -331,7 +331,9 @@ def test_a_bomb_of_terms_is_judged_in_seconds(name: str, formalisation: str):
 def test_feedback_about_a_large_statement_is_short():
     long = f"(p {bushy(8)})"
     for axioms, formal in (((long,), Formal(("(p a)",), "(g a)")), ((long, f"(p {bushy(8)} a)"), None)):
-        judged(text_of(axioms, "(g a)", (long,)), Problem("p", "mine", "Prose.", "Is it?", formal=formal))
+        record = judged(text_of(axioms, "(g a)", (long,)), Problem("p", "mine", "Prose.", "Is it?", formal=formal))
+        assert long[:100] in record["feedback"]
+        assert len(record["feedback"]) < 400 < len(long)
 
 
 def test_a_large_certificate_is_refused_before_it_costs_much():
