@@ -12,6 +12,9 @@ from training.selfplay.search import BATCH, Search, advance, begin, tallies, try
 from training.selfplay.seeds import formats
 
 Record = dict[str, Any]
+TURN_S = 5.0
+FIRST = 5
+"""Attempts of a format's first turn, when nobody knows how long its critic takes."""
 
 
 def self_play(
@@ -55,11 +58,12 @@ def _in_turn(searches: Sequence[Search], iterations: int | None) -> Iterator[tup
 
 
 def _by_time(searches: Sequence[Search], seconds: float) -> Iterator[tuple[Search, int]]:
-    """Yield the search that had the least time so far, until the time is over."""
+    """Yield the search that had the least time so far, until the time is over; a turn takes a few seconds."""
     used = dict.fromkeys(range(len(searches)), 0.0)
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while (now := time.monotonic()) < end:
         place = min(used, key=lambda one: (used[one], one))
-        start = time.monotonic()
-        yield searches[place], BATCH
-        used[place] += time.monotonic() - start
+        done = searches[place].tally.iterations
+        rate = done / used[place] if done else FIRST / TURN_S
+        yield searches[place], max(1, min(BATCH, int(rate * min(TURN_S, end - now))))
+        used[place] += time.monotonic() - now
