@@ -20,6 +20,7 @@ EXAMPLES: Mapping[str, str] = {
     "problems": "certistar problems prontoqa --num 200 --hops 1,2,3 --out problems.jsonl",
     "rollout": "certistar rollout configs/smoke.yaml --problems problems.jsonl --out traces.jsonl",
     "judge": "certistar judge attempts.jsonl --out verdicts.jsonl --jobs 2",
+    "audit": "certistar audit --format rules --self-play 60",
     "recheck": "certistar recheck verdicts.jsonl --json",
     "audit": "certistar audit --json",
     "filter": "certistar filter attempts.jsonl --keep strict --out kept",
