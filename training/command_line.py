@@ -22,7 +22,6 @@ EXAMPLES: Mapping[str, str] = {
     "judge": "certistar judge attempts.jsonl --out verdicts.jsonl --jobs 2",
     "audit": "certistar audit --format rules --self-play 60",
     "recheck": "certistar recheck verdicts.jsonl --json",
-    "audit": "certistar audit --json",
     "filter": "certistar filter attempts.jsonl --keep strict --out kept",
     "train": "certistar train configs/smoke.yaml --data kept --out adapter",
     "evaluate": "certistar evaluate configs/smoke.yaml --problems problems.jsonl --adapter adapter",
