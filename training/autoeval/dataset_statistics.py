@@ -72,9 +72,10 @@ def said(dataset: str, found: Record) -> list[str]:
     lines = [f"{found['n']} in {found['categories']} categories, {least} to {most} in each; {found['repeats']} repeats"]
     if "constant" in found:
         repeats, share = found["repeats_but_for_names"], found["skeletons"]
+        unseen = found["constant"]
         lines.append(
-            f"{repeats} repeats but for names and order, {found['constant']} that hold always or never; with one name "
-            f"for all, {share:.0%} are different texts"
+            f"{repeats} repeats but for names and order; {unseen} that were not seen both to hold and to fail; with one "
+            f"name for all, {share:.0%} are different texts"
         )
     if "binding" in found:
         shares = ", ".join(f"{number}: {share:.0%}" for number, share in found["binding"].items())
