@@ -74,7 +74,7 @@ def said(dataset: str, found: Record) -> list[str]:
         repeats, share = found["repeats_but_for_names"], found["skeletons"]
         unseen = found["constant"]
         lines.append(
-            f"{repeats} repeats but for names and order; {unseen} that were not seen both to hold and to fail; with one "
+            f"{repeats} repeats but for names and order; {unseen} not seen both to hold and to fail; with one "
             f"name for all, {share:.0%} are different texts"
         )
     if "binding" in found:
