@@ -16,7 +16,7 @@ from rollout.traces import PolicyDigests, Sampling
 from training.autoeval.round_trips import RoundTrips
 from training.autoeval.yardstick import Asked, measure_trips, measure_verifier, read_benchmark
 from training.cli import app
-from training.configuration.run import RunConfig
+from training.configuration.run import PromotionConfig, RunConfig
 from training.curation.filters import select
 from training.records.store import read_records, write_json, write_records
 from training.reporting.comparison import write_report
@@ -24,6 +24,7 @@ from training.rounds.line import Line, evaluate_base, run_line
 from training.rounds.loop import _lines
 from training.rounds.loop import run as run_all
 from training.rounds.problems import training_problems
+from training.rounds.promotion import chance_of, refusal
 from training.rounds.strategy import file_examples
 from training.workers.local import LocalWorkers
 
@@ -121,6 +122,14 @@ def test_evaluation_has_scores_by_operators_with_malformed_ones_apart(run):
     ]
     assert (found["calibrated"]["score"], found["calibrated"]["compliance"]) == (1 / 3, 4 / 6)
     assert (mode["certified"], mode["right"], mode["lucky"]) == (2, 2, 0)
+
+
+def test_nobody_comes_back_from_a_round_trip_by_guessing(run):
+    mode = json.loads((run / "round-000/evaluation.json").read_text())["modes"]["sampled"]
+    assert mode["accuracy_with_guess"] == 2 / 6
+    problems = read_benchmark("autoeval:PL:12").problems(5, "test", seed=0)
+    assert chance_of(problems) == 0
+    assert refusal({"n": 300, "right": 12, "answered": 264}, chance_of(problems), PromotionConfig()) is None
 
 
 def test_the_report_shows_the_round_trips(run):

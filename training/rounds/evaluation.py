@@ -203,7 +203,10 @@ def _chances(records: Sequence[Trace]) -> list[float]:
     for problem in (r["problem"] for r in records):
         if problem.get("options") is None and problem.get("answer") is not None:
             answers[problem["dataset"]].add(problem["answer"])
-    return [1 / len(r["problem"].get("options") or answers[r["problem"]["dataset"]]) for r in records]
+    return [
+        0.0 if r.get("legs") else 1 / len(r["problem"].get("options") or answers[r["problem"]["dataset"]])
+        for r in records
+    ]
 
 
 def _condition(trace: Trace) -> str | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.problem import Problem
+from rollout.problems.catalogue import LANGUAGES
 from training.configuration.run import PromotionConfig
 from training.records.store import write_json
 
@@ -64,11 +65,17 @@ def _answered(mode: Mapping[str, Any]) -> int:
 
 
 def chance_of(problems: Sequence[Problem]) -> float:
-    """Return how likely a guess is right, on average; without options it is one of the answers the data set has."""
+    """Return how likely a guess is right, on average; without options it is one of the answers the data set has.
+
+    Nobody comes back from a round trip by guessing.
+    """
     answers: dict[str, set[str]] = {}
     for problem in problems:
         known = answers.setdefault(problem.dataset, {"true", "false"})
         if problem.options is None and problem.answer is not None:
             known.add(problem.answer)
-    chances = [1 / len(problem.options or answers[problem.dataset]) for problem in problems]
+    chances = [
+        0.0 if problem.dataset in LANGUAGES else 1 / len(problem.options or answers[problem.dataset])
+        for problem in problems
+    ]
     return sum(chances) / len(chances) if chances else 0.0
