@@ -35,6 +35,7 @@ def options(command: str) -> Iterator[str]:
 def test_every_help_has_an_example_that_its_command_takes(command: str) -> None:
     shown = certistar(command, "--help")
     assert shown.exit_code == 0
+    assert command in EXAMPLES, f"write an example of `certistar {command}` in training/command_line.py"
     example = EXAMPLES[command]
     assert f"Example: {example}" in shown.output
     assert "Exit status: 0 done, 1 failed or rejected, 2 wrong input" in shown.output

@@ -212,13 +212,17 @@ def test_a_configured_policy_is_asked_once_for_each_text(tiny_model: Path, tmp_p
     assert not list(tmp_path.glob(".kept*"))
 
 
-def test_trl_trains_a_step_on_what_was_kept_without_conversion(tiny_model: Path, tmp_path: Path) -> None:
+def test_trl_trains_a_step_on_what_was_kept_pushed_and_pulled_without_conversion(
+    tiny_model: Path, tmp_path: Path
+) -> None:
     from datasets import load_dataset
 
     trl = pytest.importorskip("trl")
     rows = [{**ROWS[0], "ask": f"Stella is a rompus{mark}"} for mark in (".", "!", "?")]
     assert filtered(write(tmp_path / "own.jsonl", rows)).exit_code == 0
-    data = load_dataset(str(tmp_path / "kept"), split="train", cache_dir=str(tmp_path / "cache"))
+    assert certistar("push", tmp_path / "kept", f"file://{tmp_path}/pushed").exit_code == 0
+    assert certistar("pull", tmp_path / "pushed", "--out", tmp_path / "pulled").exit_code == 0
+    data = load_dataset(str(tmp_path / "pulled" / "dataset"), split="train", cache_dir=str(tmp_path / "cache"))
     arguments = trl.SFTConfig(
         output_dir=str(tmp_path / "out"), max_steps=1, use_cpu=True, bf16=False, report_to=[], save_strategy="no"
     )

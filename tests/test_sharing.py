@@ -16,11 +16,11 @@ from training.cli import app
 from training.configuration.run import load_run
 from training.exchange.exports import exported
 from training.exchange.hub import place_to_pull, place_to_push
-from training.exchange.verification import check_adapter, check_dataset, learnt_turns
+from training.exchange.verification import check_adapter, check_dataset
 from training.finetuning.job import FineTuning
 from training.finetuning.stage import fine_tune
 from training.records.store import line_of, read_records, write_json, write_records
-from training.rounds.strategy import completion_example
+from training.rounds.strategy import completion_example, file_examples
 
 SHAPES = ("messages", "prompt-completion", "sharegpt", "atif", "parquet")
 
@@ -124,6 +124,14 @@ def test_the_shapes_are_those_that_other_tools_read() -> None:
     assert maybe_convert_to_chatml(shared)["messages"][-1]["content"] == "right"
 
 
+def test_a_wrong_word_gets_a_suggestion(run: Path, tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    assert "did you mean 'messages'" in certistar("export", run, "--to", "mesages", "--out", out).stderr
+    wrong_arm = certistar("export", run, "--to", "messages", "--arm", "strikt", "--out", out)
+    assert (wrong_arm.exit_code, "did you mean 'strict'" in wrong_arm.stderr) == (2, True)
+    assert not out.exists()
+
+
 def test_a_trajectory_numbers_its_steps_and_keeps_the_agents_token_ids() -> None:
     (trajectory,) = exported([LESSON], "atif")
     assert (trajectory["schema_version"], trajectory["session_id"]) == ("ATIF-v1.7", "l")
@@ -131,7 +139,6 @@ def test_a_trajectory_numbers_its_steps_and_keeps_the_agents_token_ids() -> None
         enumerate(["system", "user", "agent", "user", "agent"], 1)
     )
     assert [s["metrics"]["completion_token_ids"] for s in trajectory["steps"] if "metrics" in s] == [[1, 2], [3]]
-    assert learnt_turns(LESSON) == ["right"]
 
 
 def test_a_pushed_run_pulls_back_with_everything_rechecked(pushed: Path, run: Path, tmp_path: Path) -> None:
@@ -224,15 +231,52 @@ def _nobody_vouches(pushed: Path) -> str:
     return "names no weights"
 
 
+def test_a_dialogs_lesson_is_that_of_its_trace_turn_by_turn(tmp_path: Path) -> None:
+    """A lesson whose turns are all the dialog's is accepted; one changed turn, the critic's included, is not."""
+    problems, attempts = tmp_path / "p.jsonl", tmp_path / "a.jsonl"
+    assert certistar("problems", "controlled-english", "--num", 1, "--out", problems).exit_code == 0
+    assert certistar("demonstrate", problems, "--format", "asp", "--out", attempts).exit_code == 0
+    traces = [{**trace, "judgement": judge_record(trace)} for trace in lines(attempts)]
+    examples = file_examples(traces)
+    for changed in (None, "user", "assistant"):
+        for turn in examples[0]["messages"]:
+            turn["content"] += " " if turn["role"] == changed else ""
+        write_records(tmp_path / "examples.jsonl", examples)
+        write_records(tmp_path / "certificates.jsonl", traces, checksum=True)
+        found = [r["reason"] for r in check_dataset(tmp_path, lambda records: map(judge_record, records))["rejected"]]
+        assert found == ([] if changed is None else ["other_text"])
+
+
 def rejections(pushed: Path) -> list[str]:
     checked = check_dataset(pushed / "dataset", lambda records: map(judge_record, records))
     found = [*check_adapter(pushed / "adapter"), *checked["rejected"]]
     return [rejection["reason"] for rejection in found]
 
 
+def _other_origin(pushed: Path) -> str:
+    path = pushed / "adapter" / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "lineage": "0" * 64}))
+    return "another root of the lineage"
+
+
+def _other_lineage(pushed: Path) -> str:
+    (pushed / "dataset" / "lineage.jsonl").write_text('{"example": "e", "example_digest": "0"}\n')
+    return "is not the lineage of examples.jsonl"
+
+
 @pytest.mark.parametrize(
     "attack",
-    [_wrong_claim, _other_text, _other_attempt, _unclaimed, _no_certificate, _other_weights, _nobody_vouches],
+    [
+        _other_origin,
+        _other_lineage,
+        _wrong_claim,
+        _other_text,
+        _other_attempt,
+        _unclaimed,
+        _no_certificate,
+        _other_weights,
+        _nobody_vouches,
+    ],
     ids=lambda attack: attack.__name__.strip("_"),
 )
 def test_what_was_tampered_with_is_rejected(attack: Callable[[Path], str], pushed: Path) -> None:
@@ -292,7 +336,7 @@ def test_without_a_network_the_hub_is_named_and_a_folder_is_offered(run: Path, m
     assert "file:///folder" in result.stderr
 
 
-@pytest.mark.parametrize("text", ["adapter", "a/b/c", "file://host/folder", "file:folder"])
+@pytest.mark.parametrize("text", ["adapter", "a/b/c", "./x", "file://host/folder", "file:folder"])
 def test_a_place_that_is_none_is_refused(text: str) -> None:
     for read in (place_to_push, place_to_pull):
         with pytest.raises(ValueError, match=r"file:///|owner/name"):

@@ -6,6 +6,7 @@ from training.commands.messages import say_or_print
 from training.configuration.run import load_run
 from training.configuration.section import ConfigError
 from training.finetuning.example_files import examples_path
+from training.finetuning.trackers import check_installed
 from training.logs import quieten
 
 
@@ -30,6 +31,7 @@ def train_files(
     from training.finetuning.stage import FineTuning, fine_tune
     from training.rounds.line import num_training_processes
 
+    check_installed(config.training.trackers)
     quieten()
     job = FineTuning(
         model=config.model,

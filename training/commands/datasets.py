@@ -9,6 +9,7 @@ from critics.verdict import VERDICTS
 from training.commands.messages import print_counts, say
 from training.commands.problems import read_problems
 from training.commands.verdicts import judged, read_attempts
+from training.configuration.section import nearest
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import KEEPS, funnel, select
 from training.lineage.entries import LINEAGE, entries, origin
@@ -31,7 +32,7 @@ def filter_file(
 ) -> None:
     """Write a dataset folder: examples.jsonl and summary.json, and derived.jsonl where traces are made of traces."""
     if keep not in KEEPS:
-        raise InputError(f"--keep {keep!r}: must be one of {', '.join(KEEPS)}")
+        raise InputError(f"--keep {keep!r} is not known; {nearest(keep, KEEPS)}")
     derivation = _derivation(keep, prune, hindsight, held_out)
     traces = with_verdicts(read_attempts(path), path, verdicts, jobs, timeout_s)
     candidates, failures = derive(traces, derivation, lambda drafts: judged(list(drafts), jobs, timeout_s))

@@ -10,6 +10,7 @@ from critics.problem import FORMATS
 from rollout.formalisation import FORMATS as FORMALISED
 from training.commands.messages import print_counts
 from training.commands.verdicts import judged
+from training.configuration.section import nearest
 from training.curation.filters import KEEPS, is_certified
 from training.exchange.columns import check_columns, read_columns
 from training.exchange.rationales import (
@@ -77,10 +78,10 @@ def refuse_options(columns: list[str] | None, format_: str | None, **others: Any
 
 def _check(reading: Reading, keep: str) -> None:
     if keep not in KEEPS:
-        raise InputError(f"--keep {keep!r}: must be one of {', '.join(KEEPS)}")
+        raise InputError(f"--keep {keep!r} is not known; {nearest(keep, KEEPS)}")
     known = FORMATS if reading.formalise is None else FORMALISED
     if reading.format not in known:
-        raise InputError(f"--as {reading.format!r}: must be one of {', '.join(known)}")
+        raise InputError(f"--as {reading.format!r} is not known; {nearest(reading.format, known)}")
     if reading.formalise is not None and keep != "strict":
         raise InputError("--formalise needs --keep strict, because a formal version is there to be proved")
 

@@ -9,7 +9,7 @@ from typing import Any
 from critics.errors import InputError
 from training.commands.messages import print_counts, say
 from training.commands.verdicts import judged
-from training.exchange.exports import SHAPES, export
+from training.exchange.exports import export
 from training.exchange.finding import find, find_dataset
 from training.exchange.hub import PARTS, Place, place_to_pull, place_to_push
 from training.exchange.verification import check_adapter, check_dataset, check_pair
@@ -17,8 +17,6 @@ from training.exchange.verification import check_adapter, check_dataset, check_p
 
 def export_dataset(folder: Path, shape: str, out: Path, arm: str | None, seed: int | None, as_json: bool) -> None:
     """Write a dataset in another tool's shape."""
-    if shape not in SHAPES:
-        raise InputError(f"--to {shape!r}: must be one of {', '.join(SHAPES)}")
     num = export(find_dataset(folder, arm, seed), shape, out)
     print_counts({"examples": num, "to": shape, "out": str(out)}, as_json)
 
@@ -36,7 +34,11 @@ def push(folder: Path, to: str, private: bool, arm: str | None, seed: int | None
         if found.dataset is not None:
             pack_dataset(found, parcels / "dataset", place.name)
         sent = {part: place.send(parcels / part, part, private=private) for part in PARTS if (parcels / part).is_dir()}
-    of = "" if found.line is None else f" of arm {found.line.arm}, seed {found.line.seed}, round {found.round_number}"
+    of = (
+        ""
+        if found.line is None
+        else f" of arm {found.line.arm}, seed {found.line.seed}, after round {(found.round_number or 0) + 1}"
+    )
     if as_json:
         print(json.dumps(sent))
         return

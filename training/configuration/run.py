@@ -26,6 +26,7 @@ from training.configuration.programs import ProgramsConfig
 from training.configuration.round_trip import CurriculumConfig, RoundTripConfig
 from training.configuration.section import ConfigError, Positive, Rate, Section, explained, read_yaml, validated
 from training.curation.filters import Keep
+from training.finetuning.trackers import Name
 
 YamlOntology = Annotated[Ontology, BeforeValidator(lambda v: str(v).lower() if isinstance(v, bool) else v)]
 """YAML reads the names `true` and `false` as booleans."""
@@ -307,6 +308,9 @@ class TrainingConfig(Section):
     """Keep what is sharded in the host's memory: slower, and room for models that fit no other way."""
     checkpoint_steps: int = 0
     """Steps between resumable checkpoints within a fine-tuning; 0: none, a killed one starts over."""
+    trackers: list[Name] = []
+    """Where Trainer reports to, and the rates of each round: trackio, wandb, tensorboard. They change no result, so no
+    digest knows them."""
 
     @model_validator(mode="after")
     def _settings_fit(self) -> Self:
@@ -331,6 +335,12 @@ class TrainingConfig(Section):
                 f"x {num_processes} processes; change one of the three"
             )
         return self.global_batch_size // at_once
+
+    def digested(self) -> dict[str, Any]:
+        """Return the JSON form that a digest is made from: without the trackers, which change no result."""
+        record = super().digested()
+        record.pop("trackers", None)
+        return record
 
     def digested_json(self) -> str:
         """Return the JSON text that an adapter's manifest names by its digest."""

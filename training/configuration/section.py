@@ -1,6 +1,7 @@
 """What every configuration is built from: closed, frozen sections over sparse YAML, and errors that name the key."""
 
 import difflib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -83,11 +84,15 @@ def explained(error: ValidationError, model: type[BaseModel]) -> str:
     place = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         known = _known_keys(model, first["loc"][:-1])
-        near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
-        return f"unknown key {place!r}; {hint}"
+        return f"unknown key {place!r}; {nearest(str(first['loc'][-1]), known)}"
     message = first["msg"].removeprefix("Value error, ")
     return f"{place}: {message}" if place else message
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """Return a hint after a word that is not known: the nearest one that is, else all."""
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
 
 
 def _known_keys(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:

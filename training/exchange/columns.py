@@ -4,7 +4,6 @@ A value that cannot be read is never taken for one that is not there: without it
 be certified.
 """
 
-import difflib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 from critics.blocks import final_answer
 from critics.errors import InputError
 from critics.problem import Problem
+from training.configuration.section import nearest
 
 PARTS = ("id", "context", "question", "options", "answer", "rationale", "conclusion")
 """What a column can be. `answer` is the gold answer; `conclusion` is what a text without an answer line answers."""
@@ -44,7 +44,7 @@ def read_columns(given: Sequence[str]) -> dict[str, str]:
         if not equals or not column:
             raise InputError(f"--columns {pair!r}: write PART=COLUMN, such as question=problem,rationale=solution")
         if part not in PARTS:
-            raise InputError(f"--columns {pair!r}: unknown part {part!r}; {_nearest(part, PARTS)}")
+            raise InputError(f"--columns {pair!r}: unknown part {part!r}; {nearest(part, PARTS)}")
         columns[part] = column
     for part in _NEEDED:
         if part not in columns:
@@ -57,7 +57,7 @@ def check_columns(columns: Mapping[str, str], row: Mapping[str, Any], source: ob
     for part, column in columns.items():
         if column not in row:
             known = [str(name) for name in row]
-            raise InputError(f"{source}: there is no column {column!r} ({part}); {_nearest(column, known)}")
+            raise InputError(f"{source}: there is no column {column!r} ({part}); {nearest(column, known)}")
 
 
 def read_rationale(
@@ -130,8 +130,3 @@ def _text(values: Mapping[str, Any], part: str) -> str:
 def _plain(value: Any) -> str:
     """Return a cell as text on one line: tables have true and false as booleans."""
     return str(value).lower() if isinstance(value, bool) else " ".join(str(value).split())
-
-
-def _nearest(word: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(word, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"

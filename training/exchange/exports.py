@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
+from training.configuration.section import nearest
 from training.exchange.finding import EXAMPLES
 from training.records.store import read_records, write_chunks, write_records
 
@@ -37,7 +38,7 @@ def export(dataset: Path, shape: str, out: Path) -> int:
 def exported(examples: Sequence[Mapping[str, Any]], shape: str) -> list[Record]:
     """Return the examples in a shape; raises `InputError` for one that is not known."""
     if shape not in SHAPES:
-        raise InputError(f"--to {shape!r}: must be one of {', '.join(SHAPES)}")
+        raise InputError(f"--to {shape!r} is not known; {nearest(shape, list(SHAPES))}")
     return SHAPES[shape](examples)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
+from training.configuration.section import nearest, read_yaml
 from training.finetuning.adapter_files import MANIFEST
 from training.rounds.promotion import REFUSED
 
@@ -91,7 +92,7 @@ def _chosen(run: Path, arm: str | None, seed: int | None) -> Line:
         kept = {a["name"]: a["keep"] for a in _config(run).get("arms", [])}
         arm = next((name for name in arms if kept.get(name) == "strict"), arms[0])
     if arm not in arms:
-        raise InputError(f"--arm {arm!r}: {run} has {', '.join(arms)}")
+        raise InputError(f"--arm {arm!r}: is none of {run}; {nearest(arm, arms)}")
     seeds = [line.seed for line in lines if line.arm == arm]
     if seed is not None and seed not in seeds:
         raise InputError(f"--seed {seed}: arm {arm} of {run} has {', '.join(map(str, seeds))}")
@@ -100,8 +101,6 @@ def _chosen(run: Path, arm: str | None, seed: int | None) -> Line:
 
 
 def _config(run: Path) -> dict[str, Any]:
-    from training.configuration.section import read_yaml
-
     return read_yaml(run / "config.yaml") if (run / "config.yaml").is_file() else {}
 
 

@@ -102,7 +102,7 @@ def place_to_push(text: str) -> Place:
     """Read where to push to: `owner/name`, or `file:///folder`."""
     if text.startswith("file:"):
         return _folder_of(text)
-    if not _REPOSITORY.fullmatch(text):
+    if text.startswith((".", "/", "~")) or not _REPOSITORY.fullmatch(text):
         raise InputError(f"{text!r}: write owner/name of the Hub, or file:///folder for a folder")
     return Repository(text)
 
@@ -123,17 +123,16 @@ def _folder_of(text: str) -> Folder:
 
 def _asked(name: str, ask: Callable[[], Result]) -> Result:
     """Return what the Hub says; its refusals and a missing network are one line."""
-    import httpx
-    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.errors import HFValidationError, HTTPError
 
     try:
         return ask()
     except HFValidationError as error:
         raise InputError(f"{name}: is no name of the Hub ({_line(error)})") from error
-    except (httpx.HTTPError, OSError) as error:
+    except (HTTPError, OSError) as error:  # the HTTP client's own, whichever it is in this version
         raise RunFailed(
-            f"{name}: the Hub did not do it ({type(error).__name__}: {_line(error)}); nothing is lost: look at the "
-            "network and at HF_TOKEN and run the command again, or push to file:///folder"
+            f"{name}: the Hub did not do it ({type(error).__name__}: {_line(error)}); look at the network and at "
+            "HF_TOKEN and run the command again; a folder, file:///folder, needs neither"
         ) from error
 
 

@@ -18,6 +18,7 @@ from training.curation.filters import is_certified
 from training.exchange.finding import EXAMPLES, read_json
 from training.exchange.rationales import CERTIFICATES, agreed, learnt_text
 from training.finetuning.adapter_files import MANIFEST, AdapterError, verify_adapter
+from training.lineage import entries
 from training.records.store import read_records
 
 Record = dict[str, Any]
@@ -30,7 +31,12 @@ def check_adapter(folder: Path) -> list[Record]:
         note = verify_adapter(folder)
     except AdapterError as error:
         return [{"id": "adapter", "reason": str(error).replace(str(folder), folder.name)}]
-    return [] if note is None else [{"id": "adapter", "reason": f"{MANIFEST} names no weights"}]
+    rejected = [] if note is None else [{"id": "adapter", "reason": f"{MANIFEST} names no weights"}]
+    root, path = read_json(folder / MANIFEST).get("lineage"), folder / entries.LINEAGE
+    if root != (entries.merkle_root(read_records(path)) if path.is_file() else None):
+        # Attack: another origin for the same weights.
+        rejected.append({"id": entries.LINEAGE, "reason": f"{MANIFEST} names another root of the lineage"})
+    return rejected
 
 
 def check_pair(adapter: Path, dataset: Path) -> list[Record]:
@@ -48,7 +54,7 @@ def check_dataset(folder: Path, judging: Judging) -> Record:
             raise InputError(f"{name} is missing, so this is no dataset of Certistar's; push it again")
     traces = list(read_records(folder / CERTIFICATES, checksum=True))
     result = recheck(traces)
-    rejected = [*result["rejected"], *_judged_again(traces, judging)]
+    rejected = [*result["rejected"], *_judged_again(traces, judging), *_other_lineage(folder)]
     counts: Record = {"examples": 0, "uncertified": 0}
     strict = _says_strict(folder)
     for example, reason in _examined(folder, traces):
@@ -57,6 +63,13 @@ def check_dataset(folder: Path, judging: Judging) -> Record:
         if reason is not None or (strict and example.get("certificate") is None):
             rejected.append({"id": str(example.get("id")), "reason": reason or "no_certificate"})
     return {**counts, "certificates": result["checked"], "accepted": result["accepted"], "rejected": rejected}
+
+
+def _other_lineage(folder: Path) -> Iterator[Record]:
+    try:
+        entries.check_dataset(folder)
+    except entries.LineageError:
+        yield {"id": entries.LINEAGE, "reason": f"is not the lineage of {EXAMPLES}"}
 
 
 def _says_strict(folder: Path) -> bool:
@@ -101,9 +114,18 @@ def _examined(folder: Path, traces: list[Record]) -> Iterator[tuple[Record, str 
 def _teaches(example: Mapping[str, Any], trace: Record) -> bool:
     """Say whether what an example has a model learn is what the trace holds, and is asked as the trace's problem."""
     if "messages" in example:
-        said = {message["content"] for message in trace.get("messages", []) if message["role"] == "assistant"}
-        return set(learnt_turns(example)) <= said | {trace.get("completion")}
+        turns = [turn for turn in example["messages"] if turn["role"] != "system"]
+        return all(_stands_in(turn, trace) for turn in turns)
     return example["completion"] == learnt_text(trace) and _asks(example["prompt"], trace["problem"])
+
+
+def _stands_in(turn: Mapping[str, str], trace: Record) -> bool:
+    """Say whether a turn of a lesson is one of the dialog's, the program of a trace, or its problem."""
+    if any((turn["role"], turn["content"]) == (m["role"], m["content"]) for m in trace.get("messages", [])):
+        return True
+    if turn["role"] == "assistant":
+        return turn["content"] == trace.get("completion")
+    return _asks(turn["content"], trace["problem"])
 
 
 def _asks(prompt: str, problem: Mapping[str, Any]) -> bool:
@@ -111,12 +133,3 @@ def _asks(prompt: str, problem: Mapping[str, Any]) -> bool:
     context = problem["context"]
     whole = context in prompt or all(sentence in prompt for sentence in numbered_sentences(context))
     return whole and problem["question"] in prompt
-
-
-def learnt_turns(example: Mapping[str, Any]) -> list[str]:
-    """Return the texts that an example teaches."""
-    if "messages" not in example:
-        return [example["completion"]]
-    written = [m["content"] for m in example["messages"] if m["role"] == "assistant"]
-    turns = example.get("turns") or [{"learnt": True}] * len(written)
-    return [text for text, turn in zip(written, turns, strict=True) if turn["learnt"]]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from critics.errors import RunFailed
 from training.configuration.run import ModelConfig, TrainingConfig
+from training.finetuning.trackers import Tracking, tracking
 from training.records.store import write_json
 
 
@@ -31,10 +32,18 @@ class FineTuning:
     """Whether to show the Trainer's own bar; several at once would garble a terminal."""
     log: Path | None = None
     """A JSON-lines file that gets speed, memory and loss at each logging step; never among the data files."""
+    tracked_as: str = ""
+    """The run name in trackers; empty: the adapter's folder name."""
     nnodes: int = 1
     """Machines, each of which runs this same command on a shared file system."""
     rendezvous: str = ""
     """HOST:PORT of one of several machines, where their processes meet."""
+
+    @property
+    def tracking(self) -> Tracking:
+        """Where trackers write: beside the log, or beside the adapter where there is none."""
+        log = self.out.parent / "log" if self.log is None else self.log.parent
+        return tracking(self.training.trackers, self.tracked_as or self.out.name, log)
 
     @property
     def num_processes(self) -> int:
@@ -46,6 +55,7 @@ def write_job(job: FineTuning, path: Path) -> None:
     """Write what a process needs to know."""
     record = {"model": job.model.model_dump(), "training": job.training.model_dump(), "data": str(job.data)}
     record |= {"out": str(job.out), "seed": job.seed, "start": str(job.start) if job.start else None}
+    record |= {"tracked_as": job.tracked_as}
     record |= {"log": str(job.log) if job.log else None, "nnodes": job.nnodes, "progress": job.progress}
     write_json(path, record | {"base_digest": job.base_digest, "nproc": job.nproc})
 
@@ -64,5 +74,6 @@ def read_job(path: Path) -> FineTuning:
         record["nproc"],
         record["progress"],
         Path(record["log"]) if record["log"] else None,
+        record["tracked_as"],
         record["nnodes"],
     )

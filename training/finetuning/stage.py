@@ -21,6 +21,7 @@ from training.finetuning.example_files import Examples, read_examples
 from training.finetuning.job import FineTuning, TrainingFailed, read_job
 from training.finetuning.out_of_memory import explanation, is_out_of_memory
 from training.finetuning.torchrun import launch, launched_already, write_failure
+from training.finetuning.trackers import quiet
 from training.lineage.entries import LINEAGE, check_dataset, merkle_root
 from training.logs import quieten
 from training.records.store import read_records, write_json, write_records
@@ -66,7 +67,8 @@ def _train(job: FineTuning) -> dict[str, Any]:
     rows = rows_of(examples, job.training)
     max_steps = _step_limit(job.training, len(rows), job.num_processes)
     trainer = build_trainer(job, model, tokenizer, rows, work, max_steps)
-    result = trainer.train(resume_from_checkpoint=_last_checkpoint(work))
+    with quiet(job.tracking):
+        result = trainer.train(resume_from_checkpoint=_last_checkpoint(work))
     whole = _gathered(trainer, job.training)
     if trainer.is_world_process_zero():
         _put_in_place(job, trainer.accelerator.unwrap_model(trainer.model), whole, work, examples, result.metrics)

@@ -16,6 +16,7 @@ from training.finetuning.monitor import Monitor
 from training.finetuning.packing import Pack, PackCollator, packed
 from training.finetuning.row_order import RowOrder
 from training.finetuning.sharding import assert_sharded, shard_without_accelerator, sharding_arguments
+from training.finetuning.trackers import settle
 from training.lessons.dialogs import MaskCollator, MaskedExample
 from training.lessons.examples import CompletionCollator, Example
 
@@ -98,7 +99,9 @@ def _arguments(job: FineTuning, num_rows: int, work: Path, max_steps: int) -> Tr
         save_total_limit=2,
         logging_steps=10,
         logging_nan_inf_filter=False,
-        report_to=[],
+        report_to=settle(job.tracking, part=job.out.parent.name),
+        run_name=job.tracking.run_name,
+        project=job.tracking.project,
         disable_tqdm=not (job.progress and sys.stderr.isatty()),
         remove_unused_columns=False,
         seed=job.seed,

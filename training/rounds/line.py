@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from critics.errors import RunFailed
@@ -24,6 +25,7 @@ from training.configuration.run import ArmConfig, RunConfig
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, is_derived
 from training.curation.filters import funnel, is_certified, is_right, select, subsample
 from training.finetuning.stage import MANIFEST, FineTuning, fine_tune
+from training.finetuning.trackers import Tracking, tracking
 from training.lineage.entries import LINEAGE, entries, lines_of_dataset, origin
 from training.lineage.revocation import read_revocations, unrevoked
 from training.records.store import OpenStore, is_stored, read_records, write_json, write_records
@@ -35,6 +37,7 @@ from training.rounds.problems import held_out_problems, training_problems
 from training.rounds.promotion import promoted
 from training.rounds.strategy import ActorCritic, Strategy, strategy_of
 from training.rounds.traces import Pass, RoundTraces
+from training.rounds.tracking import is_unsampled, track_round
 from training.rounds.work_units import Asking, Remembering, StoredUnits, how_asked
 from training.workers.backend import Author, Workers
 
@@ -87,6 +90,12 @@ class Line:
         """The problems for evaluation, the same for every arm of this seed."""
         return held_out_problems(self.config, self.seed)
 
+    @property
+    def tracking(self) -> Tracking:
+        """Where trackers are told of the line's rounds, and its fine-tunings."""
+        name = f"{self.config.name}/{self.arm.name}-{self.seed}"
+        return tracking(self.config.training.trackers, name, self.run / "log")
+
     def policy(self, adapter: Path | None) -> Policy:
         """Load the policy of a round."""
         style = self.config.model.style(self.arm.format)
@@ -120,10 +129,13 @@ def run_line(line: Line) -> None:
 
 def run_round(line: Line, number: int, adapter: Path | None) -> Path | None:
     """Run one round from `adapter` (None: the base model) and return the new adapter's path."""
+    began, unsampled = perf_counter(), is_unsampled(line.round_path(number))
     traces = roll_out_and_judge(line, number, adapter)
+    rollout_s = perf_counter() - began if unsampled else None
     curate(line, number, traces)
     new_adapter = fine_tune_round(line, number, adapter)
     evaluate(line, line.round_path(number), new_adapter, last=number == line.config.star.rounds - 1)
+    track_round(line.tracking, line.round_path(number), rollout_s)
     return promoted(line.config.promotion, line.round_path(number), new_adapter, adapter, line.held_out)
 
 
@@ -259,6 +271,7 @@ def fine_tune_round(line: Line, number: int, adapter: Path | None) -> Path | Non
             base_digest=line.base_digest,
             nproc=num_training_processes(),
             log=line.run / "log" / f"training-{line.arm.name}-{line.seed}.jsonl",
+            tracked_as=line.tracking.run_name,
         )
     )
     shutil.rmtree(out.with_name(f".{out.name}.work"), ignore_errors=True)  # of one killed just after it was done

@@ -22,6 +22,7 @@ from rollout.actor_critic.feedback import ReviewPool
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.section import ConfigError
 from training.finetuning.adapter_files import MANIFEST
+from training.finetuning.trackers import check_installed
 from training.lineage.retraining import settle_revocations
 from training.records.store import write_json, write_text
 from training.rounds.heartbeat import Heartbeat, StageStalled, Watch
@@ -64,6 +65,7 @@ def run(
     if mirror is not None and retrain:
         # The copy would put back, piece by piece, what is put aside.
         raise ConfigError("--retrain: the mirror has what is tainted; retrain without --mirror, then name another URL")
+    check_installed(config.training.trackers)
     if config.model.server is not None:
         raise ConfigError(
             "model.server: a run samples each round from the adapter before it, which no server is told of; "

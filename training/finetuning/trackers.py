@@ -1,0 +1,124 @@
+"""Experiment trackers: where Trainer's `report_to` writes, and a round's rates beside it under the same run name.
+
+Everything stays on this machine unless the environment says otherwise (WANDB_MODE, TRACKIO_SPACE_ID), and goes to the
+run's `log/`, never among data files: a run is byte-equal with trackers and without.
+"""
+
+import hashlib
+import importlib.util
+import logging
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from critics.errors import InputError
+
+Name = Literal["none", "trackio", "wandb", "tensorboard"]
+PROJECT = "certistar"
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Tracking:
+    """Which trackers a line of rounds, or a fine-tuning, writes to, and as what."""
+
+    names: tuple[str, ...]
+    run_name: str
+    folder: Path
+    """In the run's `log/`."""
+
+    @property
+    def project(self) -> str:
+        """The project that runs are put under, unless the environment names another."""
+        return os.environ.get("TRACKIO_PROJECT_NAME") or os.environ.get("WANDB_PROJECT") or PROJECT
+
+
+def tracking(wanted: Sequence[Name], run_name: str, log: Path) -> Tracking:
+    """Return what to write to; `none` beside others changes nothing."""
+    return Tracking(tuple(name for name in dict.fromkeys(wanted) if name != "none"), run_name, log / "trackers")
+
+
+def check_installed(names: Sequence[str]) -> None:
+    """Raise `InputError` for the first tracker that is not installed."""
+    for name in names:
+        # A folder of that name, such as the one wandb writes, is a module without a file.
+        if name != "none" and getattr(importlib.util.find_spec(name), "origin", None) is None:
+            raise InputError(
+                f"training.trackers: {name} is not installed; run `pip install {name}`, or take it out of the list"
+            )
+
+
+def settle(tracked: Tracking, part: str = "") -> list[str]:
+    """Tell the trackers by their environment where to write; return Trainer's `report_to`.
+
+    TensorBoard overlays what shares a folder, so each round's fine-tuning has one of its own: `part`.
+    """
+    if not tracked.names:
+        return []
+    folder = tracked.folder.resolve()
+    os.environ["TENSORBOARD_LOGGING_DIR"] = str(folder / "tensorboard" / tracked.run_name / part)
+    os.environ["WANDB_NAME"] = tracked.run_name
+    os.environ["WANDB_RUN_ID"] = hashlib.sha256(f"{folder}/{tracked.run_name}".encode()).hexdigest()[:16]
+    for name, value in {
+        "WANDB_RESUME": "allow",
+        "WANDB_MODE": "offline",
+        "WANDB_PROJECT": PROJECT,
+        "WANDB_DIR": str(folder),
+        "TRACKIO_DIR": str(folder / "trackio"),
+    }.items():
+        os.environ.setdefault(name, value)
+    return list(tracked.names)
+
+
+@contextmanager
+def quiet(tracked: Tracking) -> Iterator[None]:
+    """Send what trackers print to standard error: standard output is for results."""
+    if not tracked.names:
+        yield
+        return
+    with redirect_stdout(sys.stderr):
+        yield
+
+
+def track(tracked: Tracking, metrics: Mapping[str, float], step: int) -> None:
+    """Write one point of each metric to every tracker; one that fails is none of the run's concern."""
+    settle(tracked)
+    with quiet(tracked):
+        for name in tracked.names:
+            try:
+                _WRITERS[name](tracked, dict(metrics), step)
+            except Exception as error:  # noqa: BLE001 - a tracker raises what it likes, and decides nothing
+                log.warning("tracker %s was not told of step %s: %s", name, step, error)
+
+
+def _tensorboard(tracked: Tracking, metrics: dict[str, float], step: int) -> None:
+    from torch.utils.tensorboard import SummaryWriter
+
+    with SummaryWriter(log_dir=os.environ["TENSORBOARD_LOGGING_DIR"]) as writer:
+        for name, value in metrics.items():
+            writer.add_scalar(name, value, step)
+
+
+def _trackio(tracked: Tracking, metrics: dict[str, float], step: int) -> None:
+    import trackio
+
+    trackio.init(
+        tracked.project, name=tracked.run_name, resume="allow", embed=False, auto_log_gpu=False, auto_log_cpu=False
+    )
+    trackio.log({**metrics, "round": step})
+    trackio.finish()
+
+
+def _wandb(tracked: Tracking, metrics: dict[str, float], step: int) -> None:
+    import wandb  # type: ignore[import-not-found]
+
+    run = wandb.init(project=tracked.project, name=tracked.run_name, id=os.environ["WANDB_RUN_ID"], resume="allow")
+    run.log({**metrics, "round": step})
+    run.finish()
+
+
+_WRITERS: Mapping[str, Any] = {"tensorboard": _tensorboard, "trackio": _trackio, "wandb": _wandb}

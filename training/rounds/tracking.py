@@ -1,0 +1,55 @@
+"""What trackers are told of a round: its rollout's rates and verdicts, and what the evaluation after it found."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from training.finetuning.trackers import Tracking, track
+from training.records.store import is_stored, read_records, write_json
+
+_RATES = ("right", "certified", "lucky", "kept")
+_MEASURED = {"accuracy": "right", "certified": "certified", "lucky": "lucky"}
+
+
+def is_unsampled(folder: Path) -> bool:
+    """Say whether nothing of a round's rollout is there yet, so that its speed can be measured."""
+    return next(folder.glob("traces*"), None) is None
+
+
+def track_round(tracked: Tracking, folder: Path, rollout_s: float | None) -> None:
+    """Write a finished round's metrics, once; `rollout_s` is how long all of its rollout took, None: not known."""
+    if not tracked.names:
+        return
+    number = int(folder.name[-3:])
+    told = tracked.folder / f"{tracked.run_name.replace('/', '-')}.json"
+    if told.exists() and json.loads(told.read_text(encoding="utf-8"))["rounds"] > number:
+        return
+    track(tracked, round_metrics(folder, rollout_s), number)
+    write_json(told, {"rounds": number + 1})
+
+
+def round_metrics(folder: Path, rollout_s: float | None) -> dict[str, float]:
+    """Return a round's metrics by name, rates as fractions of what was sampled or held out."""
+    summary = _read(folder / "dataset" / "summary.json")
+    num = summary["sampled"] or 1
+    metrics = {f"rollout/{name}": summary[name] / num for name in _RATES}
+    metrics |= {f"verdicts/{name}": float(count) for name, count in summary["verdicts"].items()}
+    metrics |= {"rollout/sampled": float(summary["sampled"]), "rollout/examples": float(summary["examples"])}
+    if rollout_s and is_stored(folder / "traces.jsonl"):
+        metrics["rollout/tokens_per_s"] = _num_tokens(folder / "traces.jsonl") / rollout_s
+    mode = _read(folder / "evaluation.json")["modes"]["sampled"]
+    return metrics | {f"evaluation/{name}": mode[key] / (mode["n"] or 1) for name, key in _MEASURED.items()}
+
+
+def _num_tokens(path: Path) -> int:
+    return sum(_written(trace) for trace in read_records(path, checksum=True))
+
+
+def _written(trace: Mapping[str, Any]) -> int:
+    """Return how many tokens the policy wrote in an attempt, in all turns of a dialog."""
+    return len(trace.get("completion_ids") or ()) + sum(len(t["completion_ids"]) for t in trace.get("turns") or ())
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8"))
