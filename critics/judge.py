@@ -4,7 +4,6 @@ A critic that raises is the critic's failure: the attempt gets the verdict `erro
 time limit is killed, and the attempt gets `timeout`; neither ever becomes anything better.
 """
 
-import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -15,8 +14,8 @@ from critics.critic_plugin import critic_plugin, judge_by
 from critics.equivalence.critic import judge_equivalence
 from critics.fol.critic import judge_fol
 from critics.guided import judge_guided
-from critics.lifeline import confine
 from critics.plugins import PluginError
+from critics.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
 from critics.problem import Attempt, Problem, RecordError, read_attempt
 from critics.programs.csp import judge_csp
 from critics.programs.options_critic import judge_logic_program
@@ -40,8 +39,6 @@ CRITICS: dict[str, Judge] = {
     "equivalence": judge_equivalence,
 }
 DEFAULT_TIMEOUT_S = 10.0
-TASKS_PER_WORKER = 10_000
-"""Then a worker is replaced, because clingo never frees a name: 12 MB in 2,000 programs with names of their own."""
 
 
 def judge(problem: Problem, attempt: Attempt) -> Verdict:
@@ -87,27 +84,17 @@ class JudgePool:
         timeout_s: float = DEFAULT_TIMEOUT_S,
         judging: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
     ) -> None:
-        from pebble import ProcessPool
-
-        context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPool(max_workers=jobs, max_tasks=TASKS_PER_WORKER, context=context, initializer=confine)
-        self._timeout_s = timeout_s
-        self._judging = judging
+        self._pool = KillablePool(judging or judge_record, jobs=jobs, timeout_s=timeout_s)
 
     def judge(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Yield verdict records in the attempts' order; raises `RecordError` at what is no attempt."""
         listed = list(records)
-        futures = [
-            self._pool.schedule(self._judging or judge_record, args=(slim(record),), timeout=self._timeout_s)
-            for record in listed
-        ]
-        for record, future in zip(listed, futures, strict=True):
-            yield _result(record, future)
+        for record, outcome in zip(listed, self._pool.outcomes(map(slim, listed)), strict=True):
+            yield _verdict(record, outcome)
 
     def stop(self) -> None:
         """End the workers at once."""
         self._pool.stop()
-        self._pool.join()
 
     def __enter__(self) -> "JudgePool":
         return self
@@ -122,12 +109,13 @@ def slim(record: dict[str, Any]) -> dict[str, Any]:
     return {key: record[key] for key in read if key in record}
 
 
-def _result(record: dict[str, Any], future: Any) -> dict[str, Any]:
-    from pebble import ProcessExpired
-
-    try:
-        return future.result()
-    except TimeoutError:
-        return verdict_record(str(record["id"]), TimedOut("time_limit", None, "the time limit ran out"))
-    except ProcessExpired as error:
-        return verdict_record(str(record["id"]), CriticError("worker_died", None, str(error)))
+def _verdict(record: dict[str, Any], outcome: CallOutcome[dict[str, Any]]) -> dict[str, Any]:
+    match outcome:
+        case Returned(verdict):
+            return verdict
+        case Raised(error):
+            raise error
+        case OverTime():
+            return verdict_record(str(record["id"]), TimedOut("time_limit", None, "the time limit ran out"))
+        case Died(reason):
+            return verdict_record(str(record["id"]), CriticError("worker_died", None, reason))

@@ -8,9 +8,10 @@ import pytest
 import rollout.programs.review
 from critics.errors import InputError
 from critics.explanation import explanation
+from critics.pool import Died, Raised
 from critics.problem import Attempt, Formal, Problem
 from rollout.programs.prompt import SolvedExample, solved_examples
-from rollout.programs.review import Review, ReviewPool, Submission, _outcome, require_critic, review, without_gold
+from rollout.programs.review import Review, ReviewPool, Submission, _review, require_critic, review, without_gold
 
 MINE = Problem("p", "mine", "A context.", "A question?", None, "true")
 EXAMPLES: dict[str, SolvedExample] = {
@@ -159,9 +160,6 @@ def test_a_program_that_takes_too_long_is_killed_and_no_answer(tmp_path: Path, m
 
 
 def test_a_critic_that_dies_is_an_error():
-    class Dead:
-        def result(self) -> Review:
-            raise MemoryError("gone")
-
-    found = _outcome(Dead())  # type: ignore[arg-type]
-    assert (found.kind, found.answer) == ("error", None)
+    for outcome in (Died("gone"), Raised(MemoryError("gone"))):
+        found = _review(outcome)
+        assert (found.kind, found.answer) == ("error", None)

@@ -6,10 +6,8 @@ killed; what could not be checked is `unknown` or `error`, and never `clean`.
 """
 
 import json
-import multiprocessing
 import re
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -22,8 +20,8 @@ from critics.asp.reader import Program
 from critics.asp.submission import ProgramTest, read_submission
 from critics.asp.suite import Failure, ill_posed
 from critics.asp.tokens import ProgramError
-from critics.judge import DEFAULT_TIMEOUT_S, TASKS_PER_WORKER
-from critics.lifeline import confine
+from critics.judge import DEFAULT_TIMEOUT_S
+from critics.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
 from critics.problem import Problem, is_list, is_object
 
 Kind = Literal["clean", "reply", "compile", "contradiction", "tests", "unknown", "error"]
@@ -269,21 +267,16 @@ class ReviewPool:
     """
 
     def __init__(self, *, jobs: int = 1, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
-        from pebble import ProcessPool
-
-        context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPool(max_workers=jobs, max_tasks=TASKS_PER_WORKER, context=context, initializer=confine)
-        self._timeout_s = timeout_s
+        self._pool = KillablePool(review, jobs=jobs, timeout_s=timeout_s)
 
     def __call__(self, replies: Sequence[Reply]) -> list[Review]:
         """Review replies in their order."""
-        futures = [self._pool.schedule(review, args=(reply,), timeout=self._timeout_s) for reply in replies]
-        return [_outcome(reply, future) for reply, future in zip(replies, futures, strict=True)]
+        outcomes = self._pool.outcomes(replies)
+        return [_review(reply, outcome) for reply, outcome in zip(replies, outcomes, strict=True)]
 
     def stop(self) -> None:
         """End the workers at once."""
         self._pool.stop()
-        self._pool.join()
 
     def __enter__(self) -> "ReviewPool":
         return self
@@ -292,12 +285,15 @@ class ReviewPool:
         self.stop()
 
 
-def _outcome(reply: Reply, future: "Future[Review]") -> Review:
+def _review(reply: Reply, outcome: CallOutcome[Review]) -> Review:
     written = Written(reply.text, (), "")
-    try:
-        return future.result()
-    except TimeoutError:
-        told = "running the program takes longer than is allowed; write a simpler one"
-        return _fault("unknown", "time_limit", told, "the program", written)
-    except Exception as error:  # noqa: BLE001 - whatever a critic raises, or dies of, is its own failure
-        return _fault("error", "critic_failed", f"{type(error).__name__}: {error}", "", written)
+    match outcome:
+        case Returned(found):
+            return found
+        case OverTime():
+            told = "running the program takes longer than is allowed; write a simpler one"
+            return _fault("unknown", "time_limit", told, "the program", written)
+        case Raised(error):
+            return _fault("error", "critic_failed", f"{type(error).__name__}: {error}", "", written)
+        case Died(reason):
+            return _fault("error", "critic_failed", reason, "", written)

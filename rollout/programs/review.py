@@ -5,16 +5,14 @@ that no feedback can give them away. Programs run in processes that can be kille
 `unknown` or `error`, and never an answer.
 """
 
-import multiprocessing
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from critics.errors import InputError
 from critics.explanation import explanation
-from critics.judge import CRITICS, DEFAULT_TIMEOUT_S, TASKS_PER_WORKER, judge
-from critics.lifeline import confine
+from critics.judge import CRITICS, DEFAULT_TIMEOUT_S, judge
+from critics.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
 from critics.problem import Attempt, Problem
 from critics.reference import TRANSLATORS, ReferenceMismatch, reference
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Vacuous, Verdict
@@ -131,27 +129,21 @@ def _shortened(text: str) -> str:
 
 
 class ReviewPool:
-    """Reviews in `jobs` processes that can be killed, each within `timeout_s` seconds; a context manager.
+    """Reviews programs in `jobs` processes that can be killed, each within `timeout_s` seconds; a context manager.
 
     They are started by the first call.
     """
 
     def __init__(self, *, jobs: int = 1, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
-        from pebble import ProcessPool
-
-        context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPool(max_workers=jobs, max_tasks=TASKS_PER_WORKER, context=context, initializer=confine)
-        self._timeout_s = timeout_s
+        self._pool = KillablePool(review, jobs=jobs, timeout_s=timeout_s)
 
     def __call__(self, submissions: Sequence[Submission]) -> list[Review]:
         """Review programs in their order."""
-        futures = [self._pool.schedule(review, args=(one,), timeout=self._timeout_s) for one in submissions]
-        return list(map(_outcome, futures))
+        return list(map(_review, self._pool.outcomes(submissions)))
 
     def stop(self) -> None:
         """End the workers at once."""
         self._pool.stop()
-        self._pool.join()
 
     def __enter__(self) -> "ReviewPool":
         return self
@@ -160,10 +152,13 @@ class ReviewPool:
         self.stop()
 
 
-def _outcome(future: "Future[Review]") -> Review:
-    try:
-        return future.result()
-    except TimeoutError:
-        return Review("unknown", "time_limit", "running it takes longer than is allowed; write a simpler one")
-    except Exception as error:  # noqa: BLE001 - whatever a critic raises, or dies of, is its own failure
-        return Review("error", "critic_failed", f"{type(error).__name__}: {error}")
+def _review(outcome: CallOutcome[Review]) -> Review:
+    match outcome:
+        case Returned(found):
+            return found
+        case OverTime():
+            return Review("unknown", "time_limit", "running it takes longer than is allowed; write a simpler one")
+        case Raised(error):
+            return Review("error", "critic_failed", f"{type(error).__name__}: {error}")
+        case Died(reason):
+            return Review("error", "critic_failed", reason)

@@ -1,0 +1,211 @@
+"""Functions run in processes that can be killed: the one pool of all critics.
+
+A call that takes too long has its process killed, and its outcome is `OverTime`; one whose process dies of it is
+`Died`; one that raises is `Raised`. What pebble cannot survive is a worker that is killed from outside: while none is
+working, which it takes for a pool that is broken as a whole, or with the queue's lock in its hands, for which the
+others then wait for ever. So such a pool is replaced, and what it had not finished is called again: a kill from outside
+changes nothing but the log. The call that stood at the head of the line is called alone, so that what then dies again
+and again is its own doing, and not that of a neighbour.
+"""
+
+import logging
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing.context import SpawnContext, SpawnProcess
+from typing import Any, Generic, Self, TypeAlias, TypeVar
+
+from critics.lifeline import confine
+
+log = logging.getLogger(__name__)
+Result = TypeVar("Result")
+
+TASKS_PER_WORKER = 10_000
+"""Then a worker is replaced, because clingo never frees a name: 12 MB in 2,000 programs with names of their own."""
+CALLS_ALONE = 2
+"""How often a call that was lost is called with no other beside it, before its end counts as its own doing."""
+FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP, signal.SIGTERM)
+"""Exit codes; pebble's processes end at SIGTERM with its number."""
+GRACE_S = 5.0
+"""How long a call may stand still after a worker died, or beyond its time limit, before its pool counts as broken."""
+LOOK_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Returned(Generic[Result]):
+    """The function's result."""
+
+    value: Result
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The function raised."""
+
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class OverTime:
+    """The time limit ran out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """The process ended: of the call, as far as anyone can tell."""
+
+    reason: str
+
+
+CallOutcome: TypeAlias = Returned[Result] | Raised | OverTime | Died
+
+
+@dataclass(frozen=True, slots=True)
+class _Lost:
+    """Nothing became of a call, and perhaps not of its own doing."""
+
+    reason: str
+
+
+class KillablePool(Generic[Result]):
+    """Calls one function in `jobs` processes, each call within `timeout_s` seconds; a context manager.
+
+    The processes are started by the first call.
+    """
+
+    def __init__(self, function: Callable[[Any], Result], *, jobs: int, timeout_s: float) -> None:
+        self._function = function
+        self._jobs = jobs
+        self._timeout_s = timeout_s
+        self._pool = _Processes(jobs)
+
+    def outcomes(self, arguments: Iterable[Any]) -> Iterator[CallOutcome[Result]]:
+        """Yield what became of each call, in order; all are scheduled before the first is waited for."""
+        waiting = deque(map(_Call, arguments))
+        asked = None
+        while waiting:
+            if asked is not self._pool:
+                asked = self._pool
+                for call in waiting:
+                    self._schedule(call)
+            yield self._outcome(waiting.popleft())
+
+    def stop(self) -> None:
+        """End the processes at once."""
+        self._pool.stop()
+
+    def _outcome(self, call: "_Call") -> CallOutcome[Result]:
+        found = self._awaited(call)
+        for _ in range(CALLS_ALONE):
+            if not isinstance(found, _Lost):
+                return found
+            log.warning("%s; what it was at is called again", found.reason)
+            self._replace()
+            self._schedule(call)
+            found = self._awaited(call)
+        return Died(found.reason) if isinstance(found, _Lost) else found
+
+    def _schedule(self, call: "_Call") -> None:
+        """Schedule a call with the processes that are there now, unless it is done."""
+        if call.future is None or not call.future.done() or isinstance(_seen(call.future), _Lost):
+            call.future = self._pool.schedule(self._function, call.argument, self._timeout_s)
+
+    def _awaited(self, call: "_Call") -> "CallOutcome[Result] | _Lost":
+        """Return what became of a call at the head of the line."""
+        if call.future is None:
+            return _Lost("a pool of critics broke before a call")
+        stood_s, was_begun = 0.0, False
+        while not wait([call.future], LOOK_S).done:
+            is_begun = call.future.running()
+            stood_s, was_begun = (stood_s + LOOK_S if is_begun == was_begun else 0.0), is_begun
+            if is_begun and stood_s > self._timeout_s + GRACE_S:
+                return _Lost("a pool of critics cannot end what takes too long")
+            if not is_begun and stood_s > GRACE_S and self._pool.has_losses:
+                return _Lost("a pool of critics does nothing since one of its processes died")
+        return _seen(call.future)
+
+    def _replace(self) -> None:
+        self._pool.stop()
+        self._pool = _Processes(self._jobs)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+@dataclass(eq=False, slots=True)
+class _Call:
+    """A call, and what is to become of it; None: it reached no process."""
+
+    argument: Any
+    future: "Future[Any] | None" = None
+
+
+class _Processes:
+    """A pool of pebble's, and the processes that it ever started."""
+
+    def __init__(self, jobs: int) -> None:
+        from pebble import ProcessPool
+
+        self._context = _Recording()
+        self._pool: Any = ProcessPool(
+            max_workers=jobs, max_tasks=TASKS_PER_WORKER, context=self._context, initializer=confine
+        )
+
+    def schedule(self, function: Callable[[Any], Any], argument: Any, timeout_s: float) -> "Future[Any] | None":
+        """Schedule a call; None where the pool is broken."""
+        try:
+            return self._pool.schedule(function, args=(argument,), timeout=timeout_s)
+        except RuntimeError:
+            return None
+
+    @property
+    def has_losses(self) -> bool:
+        """Whether a process ended in another way than at the end of its work."""
+        return any(process.exitcode not in (None, 0) for process in self._context.started)
+
+    def stop(self) -> None:
+        """End the processes at once."""
+        self._pool.stop()
+        self._pool.join()
+
+
+class _Recording(SpawnContext):
+    """Starts processes afresh, and remembers them: pebble forgets those that died."""
+
+    def __init__(self) -> None:
+        self.started: list[SpawnProcess] = []
+
+    def Process(self, *args: Any, **named: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802
+        """Make a process, as pebble asks it of a context."""
+        process = SpawnProcess(*args, **named)
+        self.started.append(process)
+        return process
+
+
+def _seen(future: "Future[Any]") -> "CallOutcome[Any] | _Lost":
+    """Return what became of a call that is done."""
+    from pebble import ProcessExpired
+
+    match future.exception():
+        case None:
+            return Returned(future.result())
+        case BrokenProcessPool() as error:
+            return _Lost(f"a pool of critics broke ({error})")
+        case TimeoutError():
+            return OverTime()
+        case ProcessExpired() as error if _status(error) in FROM_OUTSIDE:
+            return _Lost(f"a critic's process was ended by signal {abs(_status(error))}")
+        case ProcessExpired() as error:
+            return Died(str(error))
+        case error:
+            return Raised(error)
+
+
+def _status(error: Any) -> int:
+    return int(error.exitcode)

@@ -1,0 +1,107 @@
+import importlib
+import logging
+import os
+import signal
+import sys
+from multiprocessing import active_children
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import critics.pool
+from critics.pool import Died, KillablePool, OverTime, Raised, Returned
+
+CHORES = """
+import os, signal, sys, time
+from pathlib import Path
+
+
+def square(number):
+    time.sleep(0.01)
+    return number * number
+
+
+def kill_itself_once(chore):
+    number, marker, has_lock = chore
+    if number == 5 and not Path(marker).exists():
+        Path(marker).touch()
+        if has_lock:
+            take_the_lock()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return square(number)
+
+
+def take_the_lock():
+    frame = sys._getframe()
+    while "channel" not in frame.f_locals:
+        frame = frame.f_back
+    frame.f_locals["channel"].mutex.acquire()
+
+
+def die(kind):
+    match kind:
+        case "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "exits":
+            os._exit(3)
+        case "raises":
+            raise KeyError("mine")
+        case "sleeps":
+            time.sleep(60)
+    return kind
+"""
+NUMBERS = range(20)
+SQUARES = [Returned(number * number) for number in NUMBERS]
+
+
+@pytest.fixture
+def chores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Functions in a module that the pool's processes can import."""
+    (tmp_path / "chores_of_a_pool.py").write_text(CHORES)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "chores_of_a_pool", raising=False)
+    return importlib.import_module("chores_of_a_pool")
+
+
+def kill_one() -> None:
+    worker = next(process for process in active_children() if process.name == "pebble_pool_worker")
+    os.kill(worker.pid or 0, signal.SIGKILL)
+
+
+def test_killing_workers_idle_and_busy_changes_nothing_but_the_log(chores: ModuleType):
+    with KillablePool(chores.square, jobs=2, timeout_s=20) as pool:
+        assert list(pool.outcomes(NUMBERS)) == SQUARES
+        kill_one()
+        outcomes = []
+        for i, outcome in enumerate(pool.outcomes(NUMBERS)):
+            outcomes.append(outcome)
+            if i == 5:
+                kill_one()
+        assert outcomes == SQUARES
+
+
+@pytest.mark.parametrize("has_lock", [False, True], ids=["at its work", "with the queue's lock in its hands"])
+def test_a_worker_killed_once_is_no_outcome(
+    chores: ModuleType,
+    tmp_path: Path,
+    has_lock: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+):
+    monkeypatch.setattr(critics.pool, "GRACE_S", 1.0)
+    asked = [(number, str(tmp_path / "killed"), has_lock) for number in NUMBERS]
+    with caplog.at_level(logging.WARNING), KillablePool(chores.kill_itself_once, jobs=2, timeout_s=3) as pool:
+        assert list(pool.outcomes(asked)) == SQUARES
+    assert "called again" in caplog.text
+
+
+def test_what_dies_again_and_again_dies_of_itself_and_its_neighbours_live(chores: ModuleType):
+    kinds = ["a", "killed", "b", "exits", "c", "raises", "sleeps", "d"]
+    with KillablePool(chores.die, jobs=2, timeout_s=1) as pool:
+        found = dict(zip(kinds, pool.outcomes(kinds), strict=True))
+    assert [kind for kind, outcome in found.items() if outcome == Returned(kind)] == ["a", "b", "c", "d"]
+    assert isinstance(found["killed"], Died)
+    assert isinstance(found["exits"], Died)
+    assert isinstance(found["raises"], Raised)
+    assert found["sleeps"] == OverTime()
