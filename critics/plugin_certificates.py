@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from critics import plugins
-from critics import recheck as own
 from critics.checker import KEYS, PROBLEM_KEYS, Rejected, digest
 from critics.critic_plugin import CriticPlugin, critic_plugin
 from critics.problem import Attempt, is_object, read_problem
+from critics.recheck import index as own
+from critics.recheck.solvers import Trust
 
 Record = dict[str, Any]
 
@@ -37,21 +38,22 @@ def plugin_certificate(
 
 def recheck(records: Iterable[object]) -> Record:
     """Re-check as `critics.recheck.recheck` does, and let packages check the kinds that they name."""
+    return examine(records).record()
+
+
+def examine(records: Iterable[object]) -> own.Report:
+    """Re-check as `critics.recheck.index.examine` does, and let packages check the kinds that they name."""
     listed = list(records)
     kinds = plugins.names("critics")
-    if not kinds:
-        return own.recheck(listed)
-    foreign = [record for record in listed if _kind(record) in kinds]
-    report = own.recheck([record for record in listed if _kind(record) not in kinds])
-    for position, record in enumerate(foreign):
+    report = own.examine(record for record in listed if not kinds or _kind(record) not in kinds)
+    for position, record in enumerate(record for record in listed if kinds and _kind(record) in kinds):
         assert is_object(record)
-        report["checked"] += 1
         try:
-            report["second_opinion"] += check_plugin_record(record)
-            report["accepted"] += 1
+            report.second_opinions += check_plugin_record(record)
+            report.accepted[str(_kind(record)), Trust.FOREIGN] += 1
         except Rejected as rejection:
             verdict = record.get("judgement", record)
-            report["rejected"].append({"id": str(verdict.get("id", position)), "reason": str(rejection)})
+            report.rejected.append({"id": str(verdict.get("id", position)), "reason": str(rejection)})
     return report
 
 

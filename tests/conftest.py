@@ -1,3 +1,4 @@
+import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,6 +15,21 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no shared data at {folder} (set CERTISTAR_SHARED)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def honest_traces() -> list[dict[str, Any]]:
+    """Judged attempts that are certified, of every kind of certificate, as they are read back from a file."""
+    from critics.judge import judge_record
+    from critics.scripts.jail_examination import missing_layers
+
+    lines = (Path(__file__).parent / "honest_attempts.jsonl").read_text(encoding="utf-8").splitlines()
+    attempts = [
+        attempt for attempt in map(json.loads, lines) if attempt["format"] != "z3-python" or not missing_layers()
+    ]
+    traces = [json.loads(json.dumps({**attempt, "judgement": judge_record(attempt)})) for attempt in attempts]
+    assert [trace["id"] for trace in traces if trace["judgement"]["verdict"] != "certified"] == []
+    return traces
 
 
 @pytest.fixture(scope="session")

@@ -68,8 +68,44 @@ def test_imports_point_one_way(package: str, forbidden: set[str]) -> None:
     assert not wrong
 
 
-def test_the_checker_imports_the_standard_library_only() -> None:
-    assert packages_of(IMPORTS["critics.checker"]) <= sys.stdlib_module_names
+RECHECK = "critics.recheck"
+SOLVERS = {"cvc5", "z3"}
+DYNAMIC = re.compile(r"""import_module\(f?"([\w.]+)""")
+
+
+def reached(start: str) -> set[str]:
+    """Every module that is imported from one on, packages on the way included."""
+    found: set[str] = set()
+    waiting = {start}
+    while waiting:
+        module = waiting.pop()
+        found.add(module)
+        parents = {module.rsplit(".", up)[0] for up in range(1, module.count(".") + 1)}
+        waiting |= {name for name in (*IMPORTS.get(module, ()), *parents) if name in MODULES} - found
+    return found
+
+
+def test_what_rechecks_reaches_no_critic_and_nothing_but_the_standard_library() -> None:
+    starts = ["critics.checker", *(name for name in of_package("critics") if name.startswith(RECHECK))]
+    modules = {name for start in starts for name in reached(start)}
+    assert {"critics.recheck.derivations", "critics.recheck.answer_sets.query"} < modules
+    assert all(name in ("critics", "critics.checker") or name.startswith(RECHECK) for name in modules)
+    outside = {name for module in modules for name in packages_of(IMPORTS[module])} - {"critics"}
+    assert outside <= sys.stdlib_module_names
+
+
+def test_solvers_and_the_critics_own_readers_are_named_in_one_module_each() -> None:
+    late = {
+        module: set(DYNAMIC.findall(path.read_text(encoding="utf-8")))
+        for module, path in MODULES.items()
+        if module.startswith(RECHECK)
+    }
+    assert {module: names for module, names in late.items() if names} == {
+        f"{RECHECK}.solvers": SOLVERS,
+        f"{RECHECK}.shared": {"critics.", "z3"},
+    }
+    texts = [MODULES[module].read_text(encoding="utf-8") for module in late]
+    assert not [text for text in texts if re.search(r"__import__|\beval\(|\bexec\(", text)]
 
 
 def test_no_module_imports_itself_through_others() -> None:

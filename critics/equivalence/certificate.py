@@ -6,8 +6,8 @@ from critics.checker import digest
 from critics.equivalence.language import Language
 from critics.equivalence.outcome import Equivalent
 from critics.equivalence.pair import Pair, RegexPair, free_names, texts
-from critics.equivalence.second.checker import ENGINE, KINDS
 from critics.problem import Problem
+from critics.recheck.equivalences.checker import ENGINE, KINDS
 
 
 def equivalence_certificate(problem: Problem, pair: Pair, claim: str, proved: Equivalent) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from critics.equivalence.language import Language, read_formula
 from critics.equivalence.outcome import Different, Equivalent, Outcome, Undecided
 from critics.equivalence.propositional import decide_propositional
 from critics.equivalence.regex import ALPHABET, Regex, read_regex, write_regex
-from critics.equivalence.second import regex as second
 from critics.fol.normal import flattened
 from critics.fol.printing import canonical
 from critics.fol.syntax import Formula, open_names, signature
+from critics.recheck.equivalences import regex as second
 
 AUTOMATON = "automaton"
 

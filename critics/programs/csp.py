@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from critics.checker import Rejected
 from critics.problem import Attempt, Problem
 from critics.programs.core import TooLarge, Undefined
-from critics.programs.csp_certificate import check_csp_certificate, csp_certificate
+from critics.programs.csp_certificate import csp_certificate
 from critics.programs.csp_reader import CspProgram, read_csp, variables_of
 from critics.programs.csp_search import Solution, compiled, solutions
 from critics.programs.csp_text import difference_from_text
 from critics.programs.refusal import Refusal, is_wrong, refused
 from critics.programs.sections import ProgramError, Repairs
+from critics.recheck.finite.solutions import check_solutions
 from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
 
 _DIFFERENCES = {
@@ -60,6 +61,7 @@ def judge_csp(problem: Problem, attempt: Attempt) -> Verdict:
     certificate = csp_certificate(
         problem,
         attempt.completion,
+        program,
         answer,
         found.solution,
         found.failing,
@@ -67,7 +69,7 @@ def judge_csp(problem: Problem, attempt: Attempt) -> Verdict:
         repairs=repairs.words(),
     )
     try:
-        check_csp_certificate(certificate, exhaustively=False)
+        check_solutions(certificate, exhaustively=False)
     except Rejected as rejection:
         return CriticError("checker_disagrees", answer, f"the independent checker says {rejection}")
     return Certified(answer, certificate)

@@ -10,9 +10,10 @@ from critics.programs.core import TooLarge, Undefined
 from critics.programs.execution import Execution, execute
 from critics.programs.fidelity import bar_of
 from critics.programs.logic_program import LogicProgram, read_logic_program
-from critics.programs.options_certificate import check_models, options_certificate
+from critics.programs.options_certificate import options_certificate
 from critics.programs.refusal import Refusal, is_wrong, refused
 from critics.programs.sections import ProgramError, Repairs
+from critics.recheck.finite.models import check_models
 from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
 
 
@@ -31,7 +32,7 @@ def judge_logic_program(problem: Problem, attempt: Attempt) -> Verdict:
         return refused(bar, problem, answer)
     if is_wrong(answer, problem):
         return Refuted("wrong_answer", answer, f"the answer is not {answer}")
-    certificate = options_certificate(problem, attempt.completion, run, answer, repairs.words())
+    certificate = options_certificate(problem, attempt.completion, program, run, answer, repairs.words())
     try:
         check_models(certificate)
     except Rejected as rejection:

@@ -16,8 +16,9 @@ from critics.problem import Attempt, Problem
 from critics.programs.refusal import Refusal, is_wrong, refused
 from critics.programs.rule_names import Vocabulary, elaborate
 from critics.programs.rule_reader import read_rules
-from critics.programs.rules_certificate import check_rules_certificate, rules_certificate
+from critics.programs.rules_certificate import rules_certificate
 from critics.programs.sections import ProgramError, Repairs
+from critics.recheck.derivations import check
 from critics.reference import Reference, ReferenceMismatch, Theory, reference, text_contradicts, theory
 from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
 
@@ -157,7 +158,7 @@ def _certified(problem: Problem, attempt: Attempt, known: Reference | None, run:
     entries = run.kernel.proof(reached[0]) if reached else run.kernel.entries
     certificate = rules_certificate(kind, problem, known, claim, run.goal, entries, attempt.completion, run.repairs)
     try:
-        check_rules_certificate(certificate)
+        check(certificate)
     except Rejected as rejection:
         if str(rejection) == "too_large":
             return TimedOut("work_limit", claim, "that nothing follows takes more work to check than is allowed")

@@ -9,8 +9,9 @@ from typing import Any
 
 from critics.errors import InputError
 from critics.judge import JudgePool
-from critics.plugin_certificates import recheck
+from critics.plugin_certificates import examine
 from critics.problem import RecordError, read_attempt
+from critics.recheck.__main__ import told
 from rollout.published.recorded import holds_recorded, load_recorded
 from training.commands.messages import print_counts, say
 from training.records.store import read_records, write_records
@@ -91,14 +92,10 @@ def leave_the_jail() -> None:
 
 def recheck_file(path: Path, as_json: bool) -> int:
     """Re-check and print; return how many certificates were rejected."""
-    result = recheck(read_records(path))
+    report = examine(read_records(path))
     if as_json:
-        print(json.dumps(result))
+        print(json.dumps({**report.record(), "kinds": report.table()}))
     else:
-        say(
-            f"{result['accepted']} of {result['checked']} certificates hold; {result['skipped']} records skipped; "
-            f"{result['second_opinion']} second opinions"
-        )
-        for rejection in result["rejected"]:
-            say(f"rejected {rejection['id']}: {rejection['reason']}")
-    return len(result["rejected"])
+        for line in told(report):
+            say(line)
+    return len(report.rejected)

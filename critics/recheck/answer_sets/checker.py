@@ -19,56 +19,40 @@ from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
-from critics.asp.second.answer_sets import (
+from critics.recheck.answer_sets.query import Question, Undecidable, domain_of
+from critics.recheck.answer_sets.reader import Atom, Body, Rule, Test, attempt_of, is_variable, numbered_rules, rules_of
+from critics.recheck.answer_sets.stable_models import (
     TooLarge,
     Work,
     answer_sets,
     constants_of,
     ground,
 )
-from critics.asp.second.query import Question, Undecidable, domain_of
-from critics.asp.second.reader import Atom, Body, Rule, Test, attempt_of, is_variable, numbered_rules, rules_of
-from critics.checker import KEYS, PROBLEM_KEYS, Rejected, digest, in_terms_of
+from critics.recheck.answers import in_terms_of
+from critics.recheck.certificate import Rejected, are_texts, check_form
+from critics.recheck.solvers import Trust
 
 ANSWER_SETS_KIND = "answer-sets"
 ANSWER_SETS_ENGINE = "certistar-asp/1"
 MAX_CHARACTERS = 100_000
-_EVIDENCE = {"completion", "num_premises", "witness", "value", "support", "tests", "num_mutants"}
 _TEST = {"witness", "core", "kills"}
 
 
-def check_answer_sets(certificate: object) -> bool:
-    """Accept a certificate by returning True, which is a second opinion, or raise `Rejected` with the reason."""
+def check_answer_sets(certificate: object) -> Trust:
+    """Accept a certificate by returning what it rests on, or raise `Rejected` with the reason."""
     try:
         _check(certificate)
-        return True
+        return Trust.CHECKED
     except (TooLarge, Undecidable) as error:
         raise Rejected("too_large") from error
     except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as error:
         raise Rejected("ill_formed") from error
 
 
-def check_attempt(record: dict[str, Any], evidence: dict[str, Any]) -> None:
-    """Raise unless a trace's own last answer, and its problem's number of premises, are the certificate's."""
-    messages: list[dict[str, Any]] = record.get("messages") or []
-    turns = [turn["content"] for turn in messages if turn["role"] == "assistant"]
-    written = record.get("completion") or (turns[-1] if turns else None)
-    if written is not None and written != evidence["completion"]:
-        # Attack: lend an attempt the certificate of another one at the same problem.
-        raise Rejected("other_attempt")
-    problem: dict[str, Any] | None = record.get("problem")
-    meta: dict[str, Any] = (problem or {}).get("meta") or {}
-    if problem is not None and meta.get("num_premises") != evidence["num_premises"]:
-        raise Rejected("other_problem")
-
-
 def _check(certificate: Any) -> None:
-    if certificate.keys() != set(KEYS):
-        raise Rejected("ill_formed")
-    if certificate["kind"] != ANSWER_SETS_KIND or certificate["engine"] != ANSWER_SETS_ENGINE:
+    check_form(certificate)
+    if certificate["kind"] != ANSWER_SETS_KIND:
         raise Rejected("unknown_kind")
-    if digest(certificate) != certificate["digest"]:
-        raise Rejected("digest")
     _check_shapes(certificate)
     evidence = certificate["evidence"]
     if len(evidence["completion"]) > MAX_CHARACTERS:
@@ -87,20 +71,11 @@ def _check(certificate: Any) -> None:
 
 
 def _check_shapes(certificate: dict[str, Any]) -> None:
-    problem, evidence = certificate["problem"], certificate["evidence"]
-    texts = [problem["context"], problem["question"], certificate["claim"], evidence["completion"], evidence["value"]]
-    options: list[Any] | None = problem["options"]
+    evidence = certificate["evidence"]
     premises = evidence["num_premises"]
     if (
-        problem.keys() != set(PROBLEM_KEYS)
-        or evidence.keys() != _EVIDENCE
-        or not all(isinstance(text, str) for text in texts)
-        or not (options is None or (type(options) is list and all(isinstance(option, str) for option in options)))
+        not are_texts([evidence["completion"], evidence["value"]])
         or not (premises is None or (type(premises) is int and premises >= 0))
-        or certificate["formalisation"] != "trusted"
-        or certificate["limits"].keys() != {"conflicts"}
-        or type(certificate["limits"]["conflicts"]) is not int
-        or certificate["repairs"] != []
         or any(test.keys() != _TEST for test in evidence["tests"])
     ):
         raise Rejected("ill_formed")

@@ -1,7 +1,8 @@
 """A second reader of formulas, for canonical text only: every group of two operators has its parentheses.
 
 A formula is nested tuples: `("@", name, terms..)`, `("¬", formula)`, `("∀" or "∃", variable, formula)`, and
-`(sign, formulas..)` for ∧, ∨, ⊕, → and ↔. A term is a name, or a tuple of a function and its arguments.
+`(sign, formulas..)` for ∧, ∨, ⊕, → and ↔. A term is a name, or a tuple of a function and its arguments. The predicate
+of an equality is `=`. A name in quotes keeps them: no quantifier binds it.
 """
 
 import re
@@ -9,7 +10,8 @@ from typing import Any
 
 MAX_CHARACTERS = 80_000
 MAX_DEPTH = 130
-_TOKEN = re.compile(r"[ ]+|([()¬∧∨⊕→↔∀∃.,]|\w+)")
+_NAME = re.compile(r'"[^"]*"|\w+(?:[-.\'’$]\w+)*\+*')
+_TOKEN = re.compile(rf"[ ]+|({_NAME.pattern}|[()¬∧∨⊕→↔∀∃.,=≠])")
 _JOINING = ("∧", "∨", "⊕", "→", "↔")
 Tree = Any
 """A formula or a term."""
@@ -22,7 +24,7 @@ def read(text: str) -> Tree:
     if len(text) > MAX_CHARACTERS:
         raise ValueError("too long")
     tokens = [token for token in _TOKEN.findall(text) if token]
-    if sum(map(len, tokens)) + text.count(" ") != len(text):
+    if "".join(tokens).replace(" ", "") != text.replace(" ", ""):
         raise ValueError("a character that is no part of the language")
     tree, end = _group([*tokens, ""], 0, 0)
     if end != len(tokens):
@@ -64,7 +66,11 @@ def _operand(tokens: list[str], at: int, depth: int) -> tuple[Tree, int]:
             raise ValueError("a parenthesis is not closed")
         return inner, at + 1
     name, terms, at = _applied(tokens, at, depth)
-    return (ATOM, name, *terms), at
+    if tokens[at] not in ("=", "≠"):
+        return (ATOM, name, *terms), at
+    other, others, end = _applied(tokens, at + 1, depth)
+    equality = (ATOM, "=", (name, *terms) if terms else name, (other, *others) if others else other)
+    return (equality if tokens[at] == "=" else ("¬", equality)), end
 
 
 def _applied(tokens: list[str], at: int, depth: int) -> tuple[str, list[Tree], int]:
@@ -86,7 +92,7 @@ def _applied(tokens: list[str], at: int, depth: int) -> tuple[str, list[Tree], i
 
 def _name(tokens: list[str], at: int) -> str:
     token = tokens[at]
-    if not token or not (token[0].isalnum() or token[0] == "_"):
+    if _NAME.fullmatch(token) is None:
         raise ValueError("a name should stand here")
     return token
 

@@ -11,8 +11,8 @@ differ, the proof does not fit.
 from collections.abc import Mapping
 from typing import Any
 
-from critics.checker import Rejected
-from critics.equivalence.second.reader import ATOM, Tree
+from critics.recheck.certificate import Rejected, is_list
+from critics.recheck.first_order.reader import ATOM, Tree
 
 MAX_TABLE = 20
 """Atoms: a million assignments."""
@@ -115,11 +115,12 @@ def _placed(term: Tree, places: Mapping[Any, int]) -> Tree:
 
 def check_equal(nodes: Nodes, one: int, other: int, proof: list[list[int]]) -> None:
     """Raise `Rejected` unless two literals are equal; a proof is read only where there are too many atoms."""
-    if one == other:
-        return
-    if len(nodes.depends_on(one, other)) <= MAX_TABLE:
-        if len(set(_tables(nodes, [one, other]))) > 1:
+    if one == other or len(nodes.depends_on(one, other)) <= MAX_TABLE:
+        if one != other and len(set(_tables(nodes, [one, other]))) > 1:
             raise Rejected("they_differ")
+        if proof != []:
+            # What nobody reads could say anything.
+            raise Rejected("unread_proof")
         return
     clauses = [[1], [one, other], [-one, -other]]
     for number, parts in nodes.parts.items():
@@ -167,7 +168,7 @@ def _check_proof(clauses: list[list[int]], proof: list[list[int]]) -> None:
     for clause in clauses:
         following.add(clause)
     for step in [*proof, []]:
-        if type(step) is not list or any(type(literal) is not int or literal == 0 for literal in step):
+        if not is_list(step) or any(type(literal) is not int or literal == 0 for literal in step):
             raise Rejected("ill_formed")
         if not following.contradicts([-literal for literal in step]):
             raise Rejected("not_a_proof")

@@ -1,0 +1,52 @@
+"""`python -m critics.recheck FILE [--json]`: re-check certificates with the standard library alone."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from critics.recheck.index import Report, examine
+
+
+def main() -> int:
+    """Return 0 where all certificates hold, 1 where one does not or could not be checked, 2 for a wrong input."""
+    parser = argparse.ArgumentParser(prog="python -m critics.recheck", description=__doc__)
+    parser.add_argument("file", type=Path, help="verdicts or traces, one JSON object a line")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    arguments = parser.parse_args()
+    try:
+        report = examine(_records(arguments.file))
+    except (OSError, ValueError) as error:
+        print(f"{arguments.file}: {error}", file=sys.stderr)
+        return 2
+    print(json.dumps({**report.record(), "kinds": report.table()}) if arguments.json else "\n".join(told(report)))
+    return 1 if report.rejected else 0
+
+
+def _records(path: Path) -> Iterator[object]:
+    """Read lines; what is no JSON raises `ValueError` with its line's number."""
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                yield json.loads(line)
+            except ValueError as error:
+                raise ValueError(f"line {number}: {error}") from error
+
+
+def told(report: Report) -> Iterator[str]:
+    """Yield what people are told, line by line."""
+    record = report.record()
+    yield (
+        f"{record['accepted']} of {record['checked']} certificates hold; {record['skipped']} records skipped; "
+        f"{record['second_opinion']} second opinions; {len(report.unchecked)} could not be checked here"
+    )
+    for kind, trusts in report.table().items():
+        yield f"  {kind}: {', '.join(f'{num} {trust}' for trust, num in trusts.items())}"
+    for rejection in report.rejected:
+        word = "not checked" if rejection in report.unchecked else "rejected"
+        yield f"{word} {rejection['id']}: {rejection['reason']}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

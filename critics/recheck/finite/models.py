@@ -1,0 +1,119 @@
+"""Re-checks `program-options` certificates: a model for all that has one, a second solver for what has none.
+
+Constraints and the queries of every option are evaluated in the models given. What an option's mode asks is worked out
+here again: `valid` that its formula fails in no model of the constraints, `sat` that it holds in one, and so on.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from critics.recheck.certificate import Rejected, check_form, is_list
+from critics.recheck.finite.smtlib import script
+from critics.recheck.finite.terms import Core, Evaluation, Term, check_term, read_core, read_tables
+from critics.recheck.solvers import Budget, Trust, decide, weakest
+
+KIND = "program-options"
+BUDGET = Budget()
+MODES = ("valid", "sat", "unsat", "not_valid", "accurate_list", "least", "greatest")
+Query = tuple[Term, bool]
+"""A formula, and whether the option's claim needs it to have a model together with the constraints."""
+
+
+def check_models(certificate: Any) -> tuple[Core, list[Evaluation]]:
+    """Check digest, form, claim and all models; return the program and the models. Raises `Rejected`."""
+    try:
+        return _checked(certificate)
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as error:
+        raise Rejected("ill_formed") from error
+
+
+def check_options(certificate: Any) -> Trust:
+    """Accept by returning what it rests on; raises `Rejected`."""
+    core, models = check_models(certificate)
+    trusts: list[Trust] = []
+    for option, shown in zip(core.options, certificate["evidence"]["options"], strict=True):
+        for (formula, _), rows in zip(queries_of(option), shown, strict=True):
+            if rows is None:
+                trusts.append(_decide(core, [*core.constraints, formula], wanted=False))
+        for formula in option["formulas"]:
+            for side in (formula, ["not", formula]):
+                # Attack: an option that holds whatever the constraints are. A model that is here already will do.
+                if not any(model.holds(side) for model in models):
+                    trusts.append(_decide(core, [side], wanted=True))
+    return weakest(*trusts)
+
+
+def _decide(core: Core, formulas: list[Term], *, wanted: bool) -> Trust:
+    found, trust = decide(script(core.functions, formulas), BUDGET)
+    if found is None:
+        raise Rejected("too_large")
+    if found != wanted:
+        raise Rejected("trivial_option" if wanted else "has_a_model")
+    return trust
+
+
+def queries_of(option: Any) -> list[Query]:
+    """Return what must be so for an option to hold."""
+    if option.keys() != {"mode", "formulas"} or not option["formulas"]:
+        raise Rejected("ill_formed")
+    formulas: list[Term] = option["formulas"]
+    first = formulas[0]
+    if len(formulas) > 1 and option["mode"] != "accurate_list":
+        raise Rejected("ill_formed")
+    match option["mode"]:
+        case "valid" | "not_valid":
+            return [(["not", first], option["mode"] == "not_valid")]
+        case "sat" | "unsat":
+            return [(first, option["mode"] == "sat")]
+        case "accurate_list":
+            return [(["not", ["or", *formulas]], False), *((formula, True) for formula in formulas)]
+        case "least" | "greatest":
+            equal, term, bound = first
+            if equal != "eq":
+                raise Rejected("ill_formed")
+            return [(first, True), (["lt" if option["mode"] == "least" else "gt", term, bound], False)]
+        case _:
+            raise Rejected("ill_formed")
+
+
+def _checked(certificate: Any) -> tuple[Core, list[Evaluation]]:
+    check_form(certificate)
+    if certificate["kind"] != KIND:
+        raise Rejected("unknown_kind")
+    problem, evidence = certificate["problem"], certificate["evidence"]
+    core = read_core(evidence["core"])
+    if not core.constraints:
+        raise Rejected("no_constraints")
+    shown = evidence["options"]
+    if len(core.options) != len(shown) or len(problem["options"] or core.options) != len(core.options):
+        raise Rejected("ill_formed")
+    models = [_model(core, evidence["constraints"], None)]
+    holding: list[int] = []
+    for position, (option, rows) in enumerate(zip(core.options, shown, strict=True)):
+        for formula in option["formulas"]:
+            check_term(formula, core.functions)
+        queries = queries_of(option)
+        models += _models(core, queries, rows)
+        if all((row is not None) == wanted for (_, wanted), row in zip(queries, rows, strict=True)):
+            holding.append(position)
+    if [chr(ord("A") + position) for position in holding] != [certificate["claim"]]:
+        raise Rejected("claim")
+    if problem["answer"] not in (None, certificate["claim"]):
+        raise Rejected("wrong_answer")
+    return core, models
+
+
+def _models(core: Core, queries: list[Query], shown: Any) -> Iterator[Evaluation]:
+    if not is_list(shown):
+        raise Rejected("ill_formed")
+    for (formula, _), rows in zip(queries, shown, strict=True):
+        if rows is not None:
+            yield _model(core, rows, formula)
+
+
+def _model(core: Core, rows: Any, query: Term) -> Evaluation:
+    """Return a model in which the constraints hold, and the query where there is one."""
+    evaluation = Evaluation(core.functions, read_tables(rows, core.functions))
+    if not all(map(evaluation.holds, [*core.constraints, *([] if query is None else [query])])):
+        raise Rejected("not_a_model")
+    return evaluation

@@ -1,0 +1,66 @@
+"""Whether a program without arguments has a solution in which an option fails, by trying everything.
+
+Variables get their values one after the other, in the program's order; a constraint is tried once all its variables
+have one. Solutions are counted by the assignments tried, not timed.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from critics.recheck.certificate import is_list
+from critics.recheck.finite.terms import QUANTIFIERS, Evaluation, Function, Term, Value
+
+MAX_TRIED = 50_000
+"""Assignments; seven objects in a row have under 14,000."""
+
+
+class TooMany(Exception):  # noqa: N818
+    """Nothing is known: there are more assignments than are tried."""
+
+
+def has_solution(functions: Mapping[str, Function], constraints: Sequence[Term]) -> bool:
+    """Say whether some values of all variables meet the constraints; raises `TooMany`."""
+    names = list(functions)
+    due: list[list[Term]] = [[] for _ in range(len(names) + 1)]
+    for constraint in (part for whole in constraints for part in _parts(whole)):
+        due[max((names.index(name) + 1 for name in called(constraint)), default=0)].append(constraint)
+    tables: dict[str, dict[tuple[int, ...], Value]] = {}
+    evaluation = Evaluation(functions, tables)
+    left = [MAX_TRIED]
+
+    def extends(num: int) -> bool:
+        if not all(map(evaluation.holds, due[num])):
+            return False
+        if num == len(names):
+            return True
+        for value in functions[names[num]].values or ():
+            left[0] -= 1
+            if left[0] < 0:
+                raise TooMany
+            tables[names[num]] = {(): value}
+            if extends(num + 1):
+                return True
+        return False
+
+    if any(function.domains or function.values is None for function in functions.values()):
+        raise TooMany
+    return extends(0)
+
+
+def called(term: Term) -> set[str]:
+    """Return the functions that a term calls."""
+    if not is_list(term):
+        return set()
+    parts: list[Term] = term
+    if parts[0] == "call":
+        return {parts[1]}.union(*map(called, parts[2:]))
+    return set[str]().union(*map(called, parts[2:] if parts[0] in QUANTIFIERS else parts[1:]))
+
+
+def _parts(term: Term) -> list[Term]:
+    """Take conjunctions and `distinct` apart, so that they are tried early."""
+    if is_list(term) and term[0] == "and":
+        return [part for inner in term[1:] for part in _parts(inner)]
+    if is_list(term) and term[0] == "distinct":
+        return [["ne", one, other] for one, other in combinations(term[1:], 2)]
+    return [term]

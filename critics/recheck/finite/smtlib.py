@@ -1,0 +1,135 @@
+"""Finite programs as SMT-LIB 2, for a second solver: functions stay functions, quantifiers are unrolled.
+
+Another encoding than the critic's, which has an unknown for each of a function's values. Every name is ours.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from critics.recheck.certificate import Rejected, is_list
+from critics.recheck.finite.terms import QUANTIFIERS, Function, Term, Value, choices, operated
+
+MAX_NODES = 200_000
+"""Of all expressions of one script."""
+_WORDS = {
+    "and": "and", "or": "or", "not": "not", "xor": "xor", "implies": "=>", "iff": "=", "if": "ite", "eq": "=",
+    "ne": "distinct", "distinct": "distinct", "add": "+", "sub": "-", "mul": "*", "div": "div", "mod": "mod",
+    "abs": "abs", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
+}  # fmt: skip
+Written = str | Value
+"""An expression's text, or its value where it is constant."""
+
+
+def script(functions: Mapping[str, Function], formulas: Sequence[Term]) -> str:
+    """Return a script that asks whether formulas hold together; raises `Rejected` where that is too large."""
+    writer = _Writer(functions)
+    asserted = [f"(assert {_text(writer.written(formula, {}))})" for formula in formulas]
+    return "\n".join(["(set-logic ALL)", *writer.declarations(), *asserted, "(check-sat)", ""])
+
+
+class _Writer:
+    def __init__(self, functions: Mapping[str, Function]) -> None:
+        self._functions = functions
+        self._names = {name: f"f{number}" for number, name in enumerate(functions)}
+        self._left = MAX_NODES
+
+    def declarations(self) -> list[str]:
+        """Return the lines that declare every function, with its values where they are listed."""
+        lines: list[str] = []
+        for name, function in self._functions.items():
+            ours, sort = self._names[name], "Bool" if function.is_boolean else "Int"
+            lines.append(f"(declare-fun {ours} ({' '.join(['Int'] * len(function.domains))}) {sort})")
+            lines.append(f"(declare-const {ours}_outside {sort})")
+            if function.values is not None:
+                points = [_applied(ours, list(point)) for point in product(*function.domains)]
+                lines += [f"(assert {_within(cell, function.values)})" for cell in (*points, f"{ours}_outside")]
+        return lines
+
+    def written(self, term: Term, env: Mapping[str, int]) -> Written:
+        self._left -= 1
+        if self._left < 0:
+            raise Rejected("too_large")
+        if not is_list(term):
+            return term
+        head: str = term[0]
+        parts: list[Term] = term[1:]
+        if head == "var":
+            return env[parts[0]]
+        if head == "call":
+            return self._called(parts[0], [self.written(part, env) for part in parts[1:]])
+        if head in QUANTIFIERS:
+            return self._unrolled(head, [self.written(parts[1], {**env, **inner}) for inner in choices(parts[0])])
+        return _operated(head, [self.written(part, env) for part in parts])
+
+    def _unrolled(self, head: str, parts: list[Written]) -> Written:
+        match head:
+            case "forall":
+                return _operated("and", parts)
+            case "exists":
+                return _operated("or", parts)
+            case "count":
+                return _operated("add", [_operated("if", [part, 1, 0]) for part in parts])
+            case "sum":
+                return _operated("add", parts)
+            case _:
+                return _operated("distinct", parts)
+
+    def _called(self, name: str, arguments: list[Written]) -> Written:
+        function, ours = self._functions[name], self._names[name]
+        inside = True
+        for argument, domain in zip(arguments, function.domains, strict=True):
+            if isinstance(argument, str):
+                inside = _operated("and", [inside, _within(argument, domain)])
+            elif argument not in domain:
+                inside = False
+        outside: Written = False if function.is_boolean else f"{ours}_outside"
+        return _operated("if", [inside, _applied(ours, arguments), outside])
+
+
+def _operated(head: str, parts: list[Written]) -> Written:
+    known = [part for part in parts if not isinstance(part, str)]
+    if len(known) == len(parts):
+        return operated(head, known)
+    if head in ("and", "or"):
+        kept = [part for part in dict.fromkeys(parts) if part is not (head == "and")]
+        if any(part is (head == "or") for part in kept):
+            return head == "or"
+        return kept[0] if len(kept) == 1 else f"({head} {' '.join(map(_text, kept))})"
+    if head == "implies":
+        return _operated("or", [_operated("not", parts[:1]), parts[1]])
+    if head == "if" and not isinstance(parts[0], str):
+        return parts[1 if parts[0] else 2]
+    if head in ("min", "max"):
+        return _extreme("<" if head == "min" else ">", list(map(_text, parts)))
+    if head in ("div", "mod") and (isinstance(parts[1], str) or parts[1] <= 0):
+        # Of what is not known to be positive, solvers have other ideas than Python.
+        raise Rejected("undefined")
+    if len(parts) == 1 and head in ("add", "distinct", "xor"):
+        return True if head == "distinct" else parts[0]
+    return f"({_WORDS[head]} {' '.join(map(_text, parts))})"
+
+
+def _extreme(sign: str, texts: list[str]) -> str:
+    result, *others = texts
+    for other in others:
+        result = f"(ite ({sign} {other} {result}) {other} {result})"
+    return result
+
+
+def _within(text: str, values: Sequence[int]) -> str:
+    low, high = min(values), max(values)
+    if len(set(values)) == high - low + 1:
+        return f"(and (<= {_text(low)} {text}) (<= {text} {_text(high)}))"
+    return f"(or false {' '.join(f'(= {text} {_text(value)})' for value in values)})"
+
+
+def _applied(name: str, arguments: Sequence[Written]) -> str:
+    return f"({name} {' '.join(map(_text, arguments))})" if arguments else name
+
+
+def _text(written: Written) -> str:
+    if isinstance(written, bool):
+        return "true" if written else "false"
+    if isinstance(written, int):
+        return str(written) if written >= 0 else f"(- {-written})"
+    return written

@@ -1,0 +1,97 @@
+"""Re-checks `csp-model` certificates: a solution, for every other option one in which it fails, for the claimed none.
+
+Solutions are evaluated; that the claimed option fails in none is found by trying everything, and asked of a second
+solver where that is too much. What the core says that the program does is read once more in `critics.recheck.shared`.
+"""
+
+from typing import Any
+
+from critics.recheck.certificate import Rejected, check_form
+from critics.recheck.finite.search import TooMany, called, has_solution
+from critics.recheck.finite.smtlib import script
+from critics.recheck.finite.terms import Core, Evaluation, Term, check_term, read_core
+from critics.recheck.solvers import Budget, Trust, decide
+
+KIND = "csp-model"
+BUDGET = Budget()
+
+
+def check_solutions(certificate: Any, *, exhaustively: bool = True) -> Trust:
+    """Accept by returning what it rests on; raises `Rejected`.
+
+    Not `exhaustively` leaves out that the claimed option fails in no solution, which the critic has just found.
+    """
+    try:
+        core, claimed = _checked(certificate)
+        return _check_entailed(core, core.options[claimed]) if exhaustively else Trust.CHECKED
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as error:
+        raise Rejected("ill_formed") from error
+
+
+def _checked(certificate: Any) -> tuple[Core, int]:
+    """Check all that the certificate shows; return the core and the position of the claimed option."""
+    check_form(certificate)
+    if certificate["kind"] != KIND:
+        raise Rejected("unknown_kind")
+    problem, evidence = certificate["problem"], certificate["evidence"]
+    core = read_core(evidence["core"])
+    for option in core.options:
+        check_term(option, core.functions)
+    if not core.constraints:
+        raise Rejected("no_constraints")
+    if len({repr(option) for option in core.options}) < len(core.options):
+        # Attack: make wrong options one another, or the right one twice.
+        raise Rejected("repeated_option")
+    claimed = [chr(ord("A") + position) for position in range(len(core.options))].index(certificate["claim"])
+    if problem["answer"] not in (None, certificate["claim"]):
+        raise Rejected("wrong_answer")
+    if len(evidence["failing"]) != len(core.options) or len(problem["options"] or core.options) != len(core.options):
+        raise Rejected("ill_formed")
+    _check_solution(core, evidence["solution"], None)
+    for position, (option, found) in enumerate(zip(core.options, evidence["failing"], strict=True)):
+        if (found is None) != (position == claimed):
+            raise Rejected("claim")
+        if found is not None:
+            _check_solution(core, found, option)
+    return core, claimed
+
+
+def _check_solution(core: Core, values: Any, failing: Term) -> None:
+    """Raise unless values for all variables meet the constraints, and `failing` (None: nothing) fails in them."""
+    if values.keys() != core.functions.keys():
+        raise Rejected("ill_formed")
+    for name, function in core.functions.items():
+        if type(values[name]) is not int or function.domains or values[name] not in (function.values or ()):
+            raise Rejected("not_a_model")
+    evaluation = Evaluation(core.functions, {name: {(): value} for name, value in values.items()})
+    if not all(map(evaluation.holds, core.constraints)):
+        raise Rejected("not_a_model")
+    if failing is not None and evaluation.holds(failing):
+        raise Rejected("not_a_counterexample")
+
+
+def _check_entailed(core: Core, option: Term) -> Trust:
+    """Raise where some solution fails the option, or where every assignment meets it."""
+    trust = _check_none(core, [*core.constraints, ["not", option]], "has_a_counterexample")
+    own = {name: core.functions[name] for name in core.functions if name in called(option)}
+    try:
+        trivial = not has_solution(own, [["not", option]])
+    except TooMany as error:
+        raise Rejected("too_large") from error
+    if trivial:
+        # Attack: replace the right option by a tautology.
+        raise Rejected("trivial_option")
+    return trust
+
+
+def _check_none(core: Core, formulas: list[Term], reason: str) -> Trust:
+    trust = Trust.CHECKED
+    try:
+        found: bool | None = has_solution(core.functions, formulas)
+    except TooMany:
+        found, trust = decide(script(core.functions, formulas), BUDGET)
+    if found is None:
+        raise Rejected("too_large")
+    if found:
+        raise Rejected(reason)
+    return trust

@@ -1,0 +1,244 @@
+"""Terms of finite programs as certificates hold them, and what a model makes of them.
+
+A term is a number, a truth value, or a list: `["var", name]`, `["call", function, terms..]`, `[operator, terms..]` or
+`[quantifier, [[name, [values..]]..], body]` with `forall`, `exists`, `count`, `sum` or `all-different`. A model gives
+each function a table; outside its domains a predicate is false, and a function of numbers has one value of its own.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from critics.recheck.certificate import Rejected, is_list
+
+Value = int | bool
+Term = Any
+MAX_STEPS = 400_000
+"""Of the evaluation of one term."""
+MAX_DEPTH = 60
+OUTSIDE = "*"
+"""In the place of a table's arguments: wherever they are outside of the function's domains."""
+QUANTIFIERS = frozenset({"forall", "exists", "count", "sum", "all-different"})
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function to be found: what its arguments may be, and its value; `values` None: any number, or a truth value."""
+
+    domains: tuple[tuple[int, ...], ...]
+    values: tuple[int, ...] | None
+    is_boolean: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """A program: its functions by name, and its constraints and options as terms."""
+
+    functions: dict[str, Function]
+    constraints: list[Term]
+    options: list[Any]
+
+
+def read_core(record: Any) -> Core:
+    """Read a program; raises `Rejected`, and what a wrong type raises."""
+    if record.keys() != {"functions", "constraints", "options"}:
+        raise Rejected("ill_formed")
+    functions = {name: _function(found) for name, found in record["functions"].items()}
+    for term in record["constraints"]:
+        check_term(term, functions)
+    return Core(functions, record["constraints"], record["options"])
+
+
+def _function(record: Any) -> Function:
+    if record.keys() != {"domains", "values", "boolean"} or type(record["boolean"]) is not bool:
+        raise Rejected("ill_formed")
+    values = None if record["values"] is None else _numbers(record["values"])
+    if record["boolean"] and values is not None:
+        raise Rejected("ill_formed")
+    return Function(tuple(map(_numbers, record["domains"])), values, record["boolean"])
+
+
+def _numbers(values: Any) -> tuple[int, ...]:
+    if not is_list(values) or not values or any(type(value) is not int for value in values):
+        raise Rejected("ill_formed")
+    return tuple(values)
+
+
+def check_term(
+    term: Term, functions: Mapping[str, Function], bound: frozenset[str] = frozenset(), depth: int = 0
+) -> None:
+    """Raise `Rejected` unless a term is one, closed but for `bound`, and calls functions with all their arguments."""
+    if type(term) in (int, bool):
+        return
+    head, *parts = term
+    if depth > MAX_DEPTH or not is_list(term):
+        raise Rejected("ill_formed")
+    if head == "var":
+        if len(parts) != 1 or parts[0] not in bound:
+            raise Rejected("ill_formed")
+        return
+    if head == "call":
+        if len(parts) != 1 + len(functions[parts[0]].domains):
+            raise Rejected("ill_formed")
+        parts = parts[1:]
+    elif head in QUANTIFIERS:
+        variables, body = parts
+        names = [name for name, values in variables if _NAME.fullmatch(name) and _numbers(values)]
+        if not names or len(set(names)) != len(variables):
+            raise Rejected("ill_formed")
+        bound, parts = bound | set(names), [body]
+    elif len(parts) not in ARITIES[head]:
+        raise Rejected("ill_formed")
+    for part in parts:
+        check_term(part, functions, bound, depth + 1)
+
+
+ARITIES = {
+    **dict.fromkeys(("not", "abs"), range(1, 2)),
+    **dict.fromkeys(("implies", "iff", "eq", "ne", "lt", "le", "gt", "ge", "sub", "mul", "div", "mod"), range(2, 3)),
+    "if": range(3, 4),
+    **dict.fromkeys(("and", "or"), range(MAX_STEPS)),
+    **dict.fromkeys(("xor", "add", "min", "max", "distinct"), range(1, MAX_STEPS)),
+}
+"""How many operands each operator takes."""
+
+
+def operated(head: str, values: list[Value]) -> Value:
+    """Return an operator's value; raises `Rejected` for a division by nothing."""
+    first, second = (*values, 0, 0)[:2]
+    match head:
+        case "and" | "or":
+            return all(values) if head == "and" else any(values)
+        case "not":
+            return not first
+        case "implies":
+            return not first or bool(second)
+        case "xor":
+            return sum(map(bool, values)) % 2 == 1
+        case "if":
+            return values[1 if first else 2]
+        case "iff" | "eq" | "ne":
+            return (first == second) == (head != "ne")
+        case "lt" | "ge":
+            return (first < second) == (head == "lt")
+        case "gt" | "le":
+            return (first > second) == (head == "gt")
+        case "distinct":
+            return len(set(values)) == len(values)
+        case _:
+            return _arithmetic(head, values, int(first), int(second))
+
+
+def _arithmetic(head: str, values: list[Value], first: int, second: int) -> int:
+    match head:
+        case "add":
+            return sum(map(int, values))
+        case "sub":
+            return first - second
+        case "mul":
+            return first * second
+        case "abs":
+            return abs(first)
+        case "min":
+            return int(min(values))
+        case "max":
+            return int(max(values))
+        case "div" | "mod" if second != 0:
+            return first // second if head == "div" else first % second
+        case _:
+            raise Rejected("undefined")
+
+
+class Evaluation:
+    """Evaluates terms in one model, whose tables have `OUTSIDE` or a tuple of arguments for keys."""
+
+    def __init__(self, functions: Mapping[str, Function], tables: Mapping[str, Mapping[Any, Value]]) -> None:
+        self._functions, self._tables = functions, tables
+        self._left = MAX_STEPS
+
+    def holds(self, term: Term) -> bool:
+        """Say whether a formula is true; raises `Rejected` where it is none, or takes too long."""
+        self._left = MAX_STEPS
+        value = self._value(term, {})
+        if type(value) is not bool:
+            raise Rejected("ill_formed")
+        return value
+
+    def _value(self, term: Term, env: Mapping[str, int]) -> Value:
+        self._left -= 1
+        if self._left < 0:
+            raise Rejected("too_large")
+        if not is_list(term):
+            return term
+        head: str = term[0]
+        parts: list[Term] = term[1:]
+        match head:
+            case "var":
+                return env[parts[0]]
+            case "call":
+                return self._called(parts[0], tuple(int(self._value(part, env)) for part in parts[1:]))
+            case "and":
+                return all(self._value(part, env) for part in parts)
+            case "or":
+                return any(self._value(part, env) for part in parts)
+            case "implies":
+                return not self._value(parts[0], env) or bool(self._value(parts[1], env))
+            case "if":
+                return self._value(parts[1 if self._value(parts[0], env) else 2], env)
+            case _ if head in QUANTIFIERS:
+                return gathered(head, (self._value(parts[1], {**env, **inner}) for inner in choices(parts[0])))
+            case _:
+                return operated(head, [self._value(part, env) for part in parts])
+
+    def _called(self, name: str, arguments: tuple[int, ...]) -> Value:
+        function, table = self._functions[name], self._tables[name]
+        if all(argument in domain for argument, domain in zip(arguments, function.domains, strict=True)):
+            return table[arguments]
+        return False if function.is_boolean else table[OUTSIDE]
+
+
+def choices(variables: list[Any]) -> Iterator[dict[str, int]]:
+    """Yield every way to give bound variables a value."""
+    for values in product(*(values for _, values in variables)):
+        yield dict(zip([name for name, _ in variables], values, strict=True))
+
+
+def gathered(quantifier: str, values: Iterator[Value]) -> Value:
+    """Return a quantifier's value."""
+    match quantifier:
+        case "forall":
+            return all(values)
+        case "exists":
+            return any(values)
+        case "count":
+            return sum(1 for value in values if value)
+        case "sum":
+            return sum(values)
+        case _:
+            listed = list(values)
+            return len(set(listed)) == len(listed)
+
+
+def read_tables(rows: Any, functions: Mapping[str, Function]) -> dict[str, dict[Any, Value]]:
+    """Read a model: for each function its values in the order of its arguments, and last the one outside.
+
+    Raises `Rejected` where a value is not one that its function may have.
+    """
+    if rows.keys() != functions.keys():
+        raise Rejected("ill_formed")
+    tables: dict[str, dict[Any, Value]] = {}
+    for name, function in functions.items():
+        points = [list(point) for point in product(*function.domains)] + ([] if function.is_boolean else [[OUTSIDE]])
+        if [row[:-1] for row in rows[name]] != points:
+            raise Rejected("ill_formed")
+        values: list[Value] = [row[-1] for row in rows[name]]
+        if any(type(value) is not (bool if function.is_boolean else int) for value in values):
+            raise Rejected("ill_formed")
+        if function.values is not None and not {*values} <= {*function.values}:
+            raise Rejected("not_a_model")
+        keys = [OUTSIDE if point == [OUTSIDE] else tuple(point) for point in points]
+        tables[name] = dict(zip(keys, values, strict=True))
+    return tables

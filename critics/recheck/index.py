@@ -1,0 +1,141 @@
+"""Re-checking certificates without the critics that made them: digest, evidence, and the reference behind it.
+
+Each kind has a module that replays its evidence with the standard library alone. Where nothing can be replayed,
+another solver is asked (`solvers`). That texts say what was proved is read once more (`shared`).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from critics.recheck.answer_sets.checker import check_answer_sets
+from critics.recheck.certificate import Rejected, Unchecked, is_object
+from critics.recheck.consequences import is_contradictory
+from critics.recheck.derivations import KINDS as DERIVATIONS
+from critics.recheck.derivations import check
+from critics.recheck.equivalences.checker import check_equivalence
+from critics.recheck.finite.models import check_options
+from critics.recheck.finite.solutions import check_solutions
+from critics.recheck.first_order.entailments import check_entailment
+from critics.recheck.records import check_record
+from critics.recheck.scripts import check_script
+from critics.recheck.shared import EQUIVALENCE_KINDS, canonical_formulas, check_reading, check_task, check_text
+from critics.recheck.solvers import Trust
+from critics.recheck.statements import read_atom, read_rule
+
+
+def _check_derivation(certificate: Any) -> Trust:
+    """Replay, and search for a contradiction in what is assumed: from it anything follows."""
+    check(certificate)
+    formal, evidence = certificate["problem"]["formal"], certificate["evidence"]
+    steps = [step["statement"] for step in evidence["steps"] if step["by"] == "axiom"]
+    try:
+        if is_contradictory(map(read_rule, steps if formal is None else formal["axioms"]), read_atom(evidence["goal"])):
+            raise Rejected("inconsistent_context")
+    except (ValueError, IndexError) as error:
+        raise Rejected("ill_formed") from error
+    return Trust.CHECKED
+
+
+CHECKERS: dict[str, Callable[[Any], Trust]] = {
+    **dict.fromkeys(DERIVATIONS, _check_derivation),
+    "answer-sets": check_answer_sets,
+    "csp-model": check_solutions,
+    "program-options": check_options,
+    "fol-entailment": lambda certificate: check_entailment(certificate, canonical_formulas),
+    "z3-script": check_script,
+    **dict.fromkeys(EQUIVALENCE_KINDS, check_equivalence),
+}
+"""What re-checks each kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A certificate that holds, what it rests on, and whether a text was translated again and found to say the same."""
+
+    trust: Trust
+    translated: bool
+
+
+@dataclass(slots=True)
+class Report:
+    """What became of the certificates in a file."""
+
+    skipped: int = 0
+    accepted: Counter[tuple[str, Trust]] = field(default_factory=Counter[tuple[str, Trust]])
+    """How many of each kind hold, by what they rest on."""
+    second_opinions: int = 0
+    rejected: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    unchecked: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    """Those of which nobody here can tell; they are not accepted, and count among the rejected."""
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form of the design."""
+        num = self.accepted.total()
+        return {
+            "checked": num + len(self.rejected),
+            "accepted": num,
+            "skipped": self.skipped,
+            "second_opinion": self.second_opinions,
+            "rejected": self.rejected,
+        }
+
+    def table(self) -> dict[str, dict[str, int]]:
+        """Return how many certificates of each kind hold, by what they rest on."""
+        table: dict[str, dict[str, int]] = {}
+        for (kind, trust), num in sorted(self.accepted.items(), key=lambda item: (item[0][0], item[0][1].value)):
+            table.setdefault(kind, {})[trust.value] = num
+        return table
+
+
+def examine(records: Iterable[object]) -> Report:
+    """Re-check verdict records or traces; what is not certified is skipped and counted.
+
+    A record is rejected where it claims `certified` without a certificate that holds, or where its answer is
+    not its certificate's claim.
+    """
+    report = Report()
+    for position, record in enumerate(records):
+        verdict = _verdict(record)
+        if verdict is None or not is_object(record):
+            report.skipped += 1
+            continue
+        try:
+            accepted = recheck_one(verdict, record)
+        except Rejected as rejection:
+            entry = {"id": str(verdict.get("id", position)), "reason": str(rejection)}
+            report.rejected.append(entry)
+            if isinstance(rejection, Unchecked):
+                report.unchecked.append(entry)
+            continue
+        kind = verdict["certificate"]["kind"]
+        report.accepted[kind, accepted.trust] += 1
+        # Answer sets are found by their definition here, and by a solver there: another engine has its say.
+        report.second_opinions += accepted.translated or accepted.trust is Trust.SECONDED or kind == "answer-sets"
+    return report
+
+
+def recheck(records: Iterable[object]) -> dict[str, Any]:
+    """Return counts and rejections for verdict records or traces (design, Commands)."""
+    return examine(records).record()
+
+
+def recheck_one(verdict: dict[str, Any], record: dict[str, Any]) -> Accepted:
+    """Return what a certificate rests on, or raise `Rejected`; `record` is the verdict itself, or its trace."""
+    certificate: Any = verdict.get("certificate")
+    kind: Any = certificate.get("kind") if is_object(certificate) else None
+    # Without a kind that is known, the first checker says what is wrong.
+    trust = CHECKERS.get(kind if isinstance(kind, str) else "", _check_derivation)(certificate)
+    dataset = check_record(verdict, record, certificate)
+    check_task(certificate, dataset)
+    check_reading(record, certificate)
+    return Accepted(trust, check_text(certificate, dataset))
+
+
+def _verdict(record: object) -> dict[str, Any] | None:
+    """Return the verdict in a record that claims a certificate."""
+    if not is_object(record):
+        return None
+    verdict: Any = record.get("judgement", record)
+    return verdict if is_object(verdict) and verdict.get("verdict") == "certified" else None

@@ -1,0 +1,84 @@
+"""Re-checks saturations: everything that follows is there, and neither the goal nor its negation is among it.
+
+The entries hold every axiom of the reference and are closed under its rules: every way to match the premises is
+tried, and gives an entry. Negation is strong, so they are then a model in which the goal is neither true nor false,
+and neither follows; reasoning by cases or by contraposition is not asked for. A formalisation on trust is never
+saturated: what was left out of it could decide the goal.
+"""
+
+from itertools import product
+from typing import Any
+
+from critics.recheck.certificate import Rejected
+from critics.recheck.statements import (
+    Atom,
+    Term,
+    canonical,
+    filled,
+    is_fact,
+    matches,
+    num_symbols,
+    read_rule,
+    variables_of,
+)
+
+MAX_MATCHES = 200_000
+"""How many matches the closure of a saturation may take, also in vain; fewer where terms are large."""
+
+
+def undecided(
+    formalisation: str, formal: dict[str, Any] | None, steps: list[dict[str, Any]], rules: list[list[Atom]], goal: Atom
+) -> str:
+    """Return `unknown` where the steps hold the whole reference, are closed under it, and lack the goal."""
+    if formalisation != "checked" or formal is None:
+        raise Rejected("reference_is_missing")
+    if len(set(map(tuple, rules))) != len(rules):
+        raise Rejected("repeated_step")
+    axioms = {canonical(rule) for step, rule in zip(steps, rules, strict=True) if step["by"] == "axiom"}
+    if not axioms >= {canonical(read_rule(text)) for text in formal["axioms"]}:
+        raise Rejected("axiom_missing")
+    facts = {rule[0] for rule in rules if is_fact(rule)}
+    if goal in facts or (not goal[0], goal[1]) in facts:
+        raise Rejected("goal_reached")
+    _check_closed([rule for rule in rules if not is_fact(rule)], facts, goal)
+    return "unknown"
+
+
+def _check_closed(rules: list[list[Atom]], facts: set[Atom], goal: Atom) -> None:
+    """Raise unless every way to match a rule's premises with facts gives a fact."""
+    weight = _weight([*facts, *(atom for rule in rules for atom in rule)])
+    left = MAX_MATCHES
+    by_predicate: dict[tuple[bool, Term], list[Atom]] = {}
+    for fact in facts:
+        by_predicate.setdefault((fact[0], fact[1][0]), []).append(fact)
+    for rule in rules:
+        bindings: list[dict[str, Term]] = [{}] if len(rule) > 1 else _assignments(rule, rules, facts, goal)
+        left = _spent(left, weight * len(bindings))
+        for pattern in rule[:-1]:
+            candidates = by_predicate.get((pattern[0], pattern[1][0]), [])
+            left = _spent(left, weight * len(bindings) * len(candidates))
+            bindings = [new for old in bindings for fact in candidates if matches(pattern, fact, new := dict(old))]
+        if any(filled(rule[-1], binding) not in facts for binding in bindings):
+            raise Rejected("not_closed")
+
+
+def _weight(atoms: list[Atom]) -> int:
+    """Return what a match costs: a conclusion may hold the largest term in every place of the largest conclusion."""
+    return 1 + max(num_symbols(terms) for _, terms in atoms) ** 2 // 64 if atoms else 1
+
+
+def _spent(left: int, matches: int) -> int:
+    if matches > left:
+        raise Rejected("too_large")
+    return left - matches
+
+
+def _assignments(universal: list[Atom], rules: list[list[Atom]], facts: set[Atom], goal: Atom) -> list[dict[str, Term]]:
+    """Return every assignment of objects to a universal fact's variables; without functions they are finite."""
+    atoms = [goal, *facts, *(atom for rule in rules for atom in rule)]
+    if not all(isinstance(term, str) for _, terms in atoms for term in terms):
+        raise Rejected("not_decidable")
+    objects = sorted({str(term) for _, terms in atoms for term in terms[1:] if not str(term).startswith("'")})
+    variables = sorted(set(variables_of(universal[0][1])))
+    _spent(MAX_MATCHES, len(objects) ** len(variables))
+    return [dict(zip(variables, values, strict=True)) for values in product(objects, repeat=len(variables))]
