@@ -181,7 +181,7 @@ def tampered(path: str, value: Any) -> list[str]:
         ("evidence/program", PROGRAM.replace("green_book == 3\n", ""), "text_says_otherwise"),
         ("problem/context", CONTEXT.replace("left", "right"), "text_says_otherwise"),
         ("problem/context", "Prose.", "reference_is_not_the_text"),
-        ("formalisation", "trusted", "reference_is_not_the_text"),
+        ("formalisation", "trusted", "ill_formed"),
         ("repairs", ["infix_or"], "repairs"),
         ("problem/answer", "B", "wrong_answer"),
     ],
@@ -210,21 +210,20 @@ INCREASING = (
 
 
 @pytest.mark.parametrize(
-    ("program", "forged", "opinions"),
+    ("program", "forged"),
     [
         (
             replaced("green_book == 3\n", "").replace("A) red_book == 1", "A) red_book < 3"),
             ("A) red_book < 3", "A) red_book < 2"),
-            0,
         ),
-        (INCREASING, ("A) v0 == 0", "A) v0 == 1"), 1),
+        (INCREASING, ("A) v0 == 0", "A) v0 == 1")),
     ],
-    ids=["by trying everything", "by a second solver"],
+    ids=["of few assignments", "of many"],
 )
-def test_a_forged_entailment_is_found(program: str, forged: tuple[str, str], opinions: int) -> None:
+def test_a_forged_entailment_is_found_by_trying_everything(program: str, forged: tuple[str, str]) -> None:
     certificate = certified(program)
     counts = rechecked(certificate)
-    assert (counts["accepted"], counts["second_opinion"]) == (1, opinions)
+    assert (counts["accepted"], counts["second_opinion"]) == (1, 0)
     certificate["evidence"] = {**certificate["evidence"], "program": program.replace(*forged)}
     certificate["digest"] = digest(certificate)
     assert [r["reason"] for r in rechecked(certificate)["rejected"]] == ["other_program"]

@@ -6,23 +6,17 @@ that leaves an honest certificate is none (`is_honest`, which asks the critic): 
 """
 
 import copy
-import json
 import random
 import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
 from critics.checker import digest
-from critics.judge import judge_record
-from critics.recheck import recheck
 
 Json = Any
 Path = tuple[str | int, ...]
 SIGNS = (
-    ("==", "!="), ("<", ">"), ("∧", "∨"), ("∀", "∃"), ("→", "↔"), ("is_valid", "is_sat"), ("True", "False"), ("and", "or"),
+    ("==", "!="), ("<", ">"), ("∧", "∨"), ("∀", "∃"), ("→", "↔"), ("is_valid", "is_sat"), ("True", "False"),
     (":-", "."), (" not ", " "), ("->", "-> (dog 'x) ->"), ("(not ", "("), ("¬", ""), ("0", "1"), ("|", ""), ("*", ""),
     (">>>", "<<<"), ("every", "no"), ("unsat", "sat"), ("infer-All", "infer-Any"), ("true", "false"), ("A", "B"),
 )  # fmt: skip

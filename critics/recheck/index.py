@@ -18,7 +18,7 @@ from critics.recheck.equivalences.checker import check_equivalence
 from critics.recheck.finite.models import check_options
 from critics.recheck.finite.solutions import check_solutions
 from critics.recheck.first_order.entailments import check_entailment
-from critics.recheck.records import check_record
+from critics.recheck.records import check_brought, check_record
 from critics.recheck.scripts import check_script
 from critics.recheck.shared import EQUIVALENCE_KINDS, canonical_formulas, check_reading, check_task, check_text
 from critics.recheck.solvers import Trust
@@ -129,8 +129,10 @@ def recheck_one(verdict: dict[str, Any], record: dict[str, Any]) -> Accepted:
     trust = CHECKERS.get(kind if isinstance(kind, str) else "", _check_derivation)(certificate)
     dataset = check_record(verdict, record, certificate)
     check_task(certificate, dataset)
+    translated = check_text(certificate, dataset)
+    check_brought(record, certificate)
     check_reading(record, certificate)
-    return Accepted(trust, check_text(certificate, dataset))
+    return Accepted(trust, translated)
 
 
 def _verdict(record: object) -> dict[str, Any] | None:

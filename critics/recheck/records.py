@@ -30,15 +30,20 @@ def _check_formal(given: Any, certified: Any, certificate: dict[str, Any]) -> No
         # Of these kinds none is ever compared with a formalisation.
         return
     if given is None:
-        if certificate["evidence"]["reference"] == "given":
-            # Attack: bring a reference along, so that what was taken on trust reads as checked.
-            raise Rejected("other_problem")
         return
     try:
         said = {"axioms": given["axioms"], "goal": given["goal"]}
     except (TypeError, KeyError) as error:
         raise Rejected("ill_formed") from error
     if said != certified:
+        raise Rejected("other_problem")
+
+
+def check_brought(record: dict[str, Any], certificate: dict[str, Any]) -> None:
+    """Raise `Rejected` unless a reference that came with the problem stands in the record's problem as well."""
+    given: Any = record.get("problem")
+    if certificate["evidence"]["reference"] == "given" and is_object(given) and given.get("formal") is None:
+        # Attack: bring a reference along, so that what was taken on trust reads as checked.
         raise Rejected("other_problem")
 
 

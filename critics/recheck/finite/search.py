@@ -7,19 +7,15 @@ have one. Solutions are counted by the assignments tried, not timed.
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from critics.recheck.certificate import is_list
+from critics.recheck.certificate import Rejected, is_list
 from critics.recheck.finite.terms import QUANTIFIERS, Evaluation, Function, Term, Value
 
-MAX_TRIED = 50_000
-"""Assignments; seven objects in a row have under 14,000."""
-
-
-class TooMany(Exception):  # noqa: N818
-    """Nothing is known: there are more assignments than are tried."""
+MAX_TRIED = 100_000
+"""Assignments; the critic gives up earlier, and seven objects in a row have under 14,000."""
 
 
 def has_solution(functions: Mapping[str, Function], constraints: Sequence[Term]) -> bool:
-    """Say whether some values of all variables meet the constraints; raises `TooMany`."""
+    """Say whether some values of all variables meet the constraints; raises `Rejected`."""
     names = list(functions)
     due: list[list[Term]] = [[] for _ in range(len(names) + 1)]
     for constraint in (part for whole in constraints for part in _parts(whole)):
@@ -36,14 +32,14 @@ def has_solution(functions: Mapping[str, Function], constraints: Sequence[Term])
         for value in functions[names[num]].values or ():
             left[0] -= 1
             if left[0] < 0:
-                raise TooMany
+                raise Rejected("too_large")
             tables[names[num]] = {(): value}
             if extends(num + 1):
                 return True
         return False
 
     if any(function.domains or function.values is None for function in functions.values()):
-        raise TooMany
+        raise Rejected("ill_formed")
     return extends(0)
 
 
