@@ -2,16 +2,33 @@
 
 The forger owns the whole file: the digest is right, the record's answer is the claim, its problem is the certificate's,
 and where the evidence holds the attempt's text, so does the attempt. Only a replay can find what is wrong. A change
-that leaves an honest certificate is none (`is_honest`, which asks the critic): it is not counted.
+that leaves an honest certificate is none (`why_honest`, which asks the critic): it is not counted.
 """
 
 import copy
+import json
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 from critics.checker import digest
+from critics.equivalence.graph import Graph
+from critics.fol.model import read_model, satisfies
+from critics.fol.parser import parse
+from critics.fol.syntax import Not
+from critics.fol.theory import read_theory
+from critics.formula import canonical_statement, parse_literal, parse_statement
+from critics.judge import judge_record
+from critics.problem import Formal
+from critics.programs.core import OUTSIDE, Evaluation
+from critics.programs.csp_reader import read_csp
+from critics.programs.logic_program import read_logic_program
+from critics.programs.sections import Repairs
+from critics.recheck import recheck
 
 Json = Any
 Path = tuple[str | int, ...]
@@ -20,6 +37,12 @@ SIGNS = (
     (":-", "."), (" not ", " "), ("->", "-> (dog 'x) ->"), ("(not ", "("), ("¬", ""), ("0", "1"), ("|", ""), ("*", ""),
     (">>>", "<<<"), ("every", "no"), ("unsat", "sat"), ("infer-All", "infer-Any"), ("true", "false"), ("A", "B"),
 )  # fmt: skip
+MODELS = {
+    "csp-model": ("solution", "failing"),
+    "program-options": ("constraints", "options"),
+    "fol-entailment": ("models",),
+}
+"""The parts of the evidence that are models: any will do."""
 VALUES = ("true", "false", "unknown", "A", "B", "C", "given", "none", "checked", "trusted", "horn-proof", "text", "")
 
 
@@ -141,6 +164,138 @@ def forged(trace: dict[str, Any], path: Path, new: Json) -> dict[str, Any]:
     return made
 
 
-def is_honest(original: dict[str, Any], mutant: dict[str, Any], path: Path) -> str | None:
-    """Return why a mutant that is accepted is no forgery."""
+def why_honest(mutant: dict[str, Any], path: Path) -> str | None:
+    """Return the argument by which an accepted mutant is no forgery; None where there is none."""
+    certificate = mutant["judgement"]["certificate"]
+    if path[0] == "limits":
+        return "no claim rests on what the critic was allowed"
+    if path == ("engine",):
+        return "the format is the same, and the version of a solver is a note"
+    remade = judge_record({key: value for key, value in mutant.items() if key != "judgement"})["certificate"]
+    same = remade is not None and without_models(remade) == without_models(certificate)
+    if same and holds_in_its_models(certificate):
+        return "the critic makes this certificate of this problem and attempt, up to models, which hold"
     return None
+
+
+def without_models(certificate: dict[str, Any]) -> dict[str, Any]:
+    left_out = MODELS.get(certificate["kind"], ())
+    evidence = {key: value for key, value in certificate["evidence"].items() if key not in left_out}
+    if certificate["kind"] == "propositional-equivalence":
+        evidence["detail"] = "a proof"
+    kept = {key: certificate[key] for key in ("kind", "claim", "formalisation", "repairs")}
+    problem, formal = dict(certificate["problem"]), certificate["problem"]["formal"]
+    if formal is not None and not certificate["kind"].endswith("equivalence") and formal["goal"].startswith("("):
+        # Statements are a set, and blanks say nothing.
+        said = {canonical_statement(parse_statement(axiom)) for axiom in formal["axioms"]}
+        problem["formal"] = [sorted(said), str(parse_literal(formal["goal"]))]
+    return {**kept, "problem": problem, "evidence": evidence}
+
+
+def holds_in_its_models(certificate: dict[str, Any]) -> bool:
+    """Evaluate with the critics' own evaluators, which the re-check does not know."""
+    evidence = certificate["evidence"]
+    match certificate["kind"]:
+        case "fol-entailment":
+            *premises, goal = [parse(text).formula for text in (*evidence["premises"], evidence["conclusion"])]
+            formal = certificate["problem"]["formal"]
+            given = () if formal is None else read_theory(Formal(tuple(formal["axioms"]), formal["goal"])).axioms
+            stated = [*premises, *given]
+            other = Not(goal) if evidence["result"] == "true" else goal
+            asked = {"holds": [*stated, goal], "fails": [*stated, Not(goal)], "contingent": [other]}
+            shown = {name: record for name, record in evidence["models"].items() if record is not None}
+            return all(satisfies(read_model(record), asked[name]) for name, record in shown.items())
+        case "csp-model":
+            program = read_csp(evidence["program"], Repairs())
+            shown = [(evidence["solution"], None), *zip(evidence["failing"], program.options, strict=True)]
+            return all(
+                all(holds(program.functions, {n: {(): v} for n, v in values.items()}, c) for c in program.constraints)
+                and (option is None or not holds(program.functions, {n: {(): v} for n, v in values.items()}, option))
+                for values, option in shown
+                if values is not None
+            )
+        case "program-options":
+            program = read_logic_program(evidence["program"], Repairs())
+            functions = program.declared.functions
+            shown = [(evidence["constraints"], None)]
+            for option, models in zip(program.options, evidence["options"], strict=True):
+                shown += [(rows, query.formula) for rows, query in zip(models, option.queries, strict=True)]
+            return all(
+                all(
+                    holds(functions, tables(rows), term) for term in (*program.constraints, *([query] if query else []))
+                )
+                for rows, query in shown
+                if rows is not None
+            )
+        case "propositional-equivalence":
+            graph = Graph()
+            left, right = (graph.add(parse(evidence[side]).formula) for side in ("left", "right"))
+            proof = evidence["detail"]["clauses"]
+            return proof == [] or is_refuted(graph.difference(left, right), proof)
+        case _:
+            return True
+
+
+def is_refuted(clauses: list[list[int]], proof: list[list[int]]) -> bool:
+    """Say whether each step, and at last falsity, follows by unit propagation: naively, all clauses again and again."""
+    known = [set(clause) for clause in clauses]
+    for step in [*proof, []]:
+        false, grown = set(step), True
+        while grown and all(clause - false for clause in known):
+            units = {next(iter(clause - false)) for clause in known if len(clause - false) == 1}
+            grown = not {-unit for unit in units} <= false
+            false |= {-unit for unit in units}
+        if all(clause - false for clause in known):
+            return False
+        known.append(set(step))
+    return True
+
+
+def tables(rows: Json) -> dict[str, dict[tuple[int, ...], Any]]:
+    return {name: {OUTSIDE if row[0] == "*" else tuple(row[:-1]): row[-1] for row in rows[name]} for name in rows}
+
+
+def holds(functions: Json, model: Json, term: Json) -> bool:
+    return Evaluation(functions, model).holds(term)
+
+
+def check_mutants(traces: list[dict[str, Any]], num: int) -> Counter[str]:
+    """Re-check mutants until there were `num` forgeries, as many of each trace; return why they were rejected."""
+    reasons: Counter[str] = Counter()
+    accepted: list[tuple[str, Path]] = []
+    for position, trace in enumerate(traces):
+        wanted = num // len(traces) + (position < num % len(traces))
+        found = 0
+        for path, mutant in mutants(trace, random.Random(trace["id"]), 20 * wanted):
+            rejected = recheck([mutant])["rejected"]
+            if not rejected and why_honest(mutant, path) is not None:
+                continue
+            found += 1
+            reasons[rejected[0]["reason"] if rejected else "accepted"] += 1
+            if not rejected:
+                accepted.append((trace["id"], path))
+            if found == wanted:
+                break
+        assert found == wanted
+    assert accepted == []
+    return reasons
+
+
+def test_every_honest_certificate_is_accepted(honest_traces: list[dict[str, Any]]) -> None:
+    report = recheck(honest_traces)
+    assert (report["accepted"], report["rejected"]) == (len(honest_traces), [])
+
+
+def test_of_500_forgeries_none_is_accepted(honest_traces: list[dict[str, Any]]) -> None:
+    quick = [trace for trace in honest_traces if trace["format"] != "z3-python"]
+    reasons = check_mutants(quick, 500)
+    assert reasons.total() == 500
+    # Not only the form is what refuses them: premises, models, texts, steps and questions do.
+    assert len(reasons) > 20
+
+
+@pytest.mark.slow
+def test_of_5000_forgeries_none_is_accepted(honest_traces: list[dict[str, Any]]) -> None:
+    reasons = check_mutants(honest_traces, 5_000)
+    print(json.dumps(dict(reasons.most_common())))
+    assert reasons.total() == 5_000

@@ -133,7 +133,7 @@ _BLOCK = re.compile(r"\[\[(axiom|infer|goal):([^\[\]]*)\]\]")
 
 
 def _blocks(record: dict[str, Any], certificate: dict[str, Any]) -> None:
-    """A guided attempt must infer what its certificate infers, and aim at its goal."""
+    """A guided attempt must infer what its certificate infers, aim at its goal, and assume only what is given."""
     text = attempt_text(record)
     if text is None:
         return
@@ -146,6 +146,10 @@ def _blocks(record: dict[str, Any], certificate: dict[str, Any]) -> None:
     if not inferred <= written["infer"] or canonical(read_rule(evidence["goal"])) not in written["goal"]:
         # Attack: lend an attempt the certificate of another one at the same problem.
         raise Rejected("other_attempt")
+    formal = certificate["problem"]["formal"]
+    if formal is not None and not written["axiom"] <= {canonical(read_rule(axiom)) for axiom in formal["axioms"]}:
+        # An axiom that the proof does not use is the attempt's word all the same.
+        raise Rejected("axiom_not_in_context")
 
 
 def _rules(_: dict[str, Any], certificate: dict[str, Any]) -> None:

@@ -75,21 +75,27 @@ def placed_rules(text: str) -> list[tuple[Rule, int]]:
     return rules
 
 
+def comments_of(text: str) -> list[tuple[int, str]]:
+    """Return the comments that stand on lines of their own, with their offsets."""
+    found = re.finditer(r"^[ \t]*(%[^\n]*)", text, re.MULTILINE)
+    return [(match.start(1), match[1].lstrip("%").strip()) for match in found]
+
+
 def numbered_rules(text: str) -> dict[int, list[int]]:
     """Return the positions of the rules under each comment `% Rn`."""
     offsets = [offset for _, offset in placed_rules(text)]
     found: dict[int, list[int]] = {}
     number: int | None = None
     fresh = False
-    events = [(m.start(1), m[1]) for m in re.finditer(r"^[ \t]*(%[^\n]*)", text, re.MULTILINE)]
-    merged: list[tuple[int, int | str]] = sorted([*events, *((offset, i) for i, offset in enumerate(offsets))])
+    placed = [(offset, i) for i, offset in enumerate(offsets)]
+    merged: list[tuple[int, int | str]] = sorted([*comments_of(text), *placed])
     for _, event in merged:
         if isinstance(event, int):
             fresh = True
             if number is not None:
                 found.setdefault(number, []).append(event)
             continue
-        match = _NUMBERED.match(event.lstrip("%").strip())
+        match = _NUMBERED.match(event)
         # A comment after a rule opens a new group; a further line of one group keeps its number.
         number = int(match[1]) if match else None if fresh else number
         fresh = False
