@@ -21,6 +21,8 @@ class Trust(Enum):
     """Some of it is another solver's word against the critic's solver's."""
     SOLVED_AGAIN = "solved again"
     """Some of it is the word of the critic's own solver, asked once more."""
+    FOREIGN = "checked by its package"
+    """The kind is another package's, and so is what checked it (`critics.plugin_certificates`)."""
 
 
 @dataclass(frozen=True, slots=True)
