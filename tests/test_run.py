@@ -17,8 +17,10 @@ from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError
 from training.records.store import OpenStore, read_records, write_json
 from training.reporting.comparison import write_report
+from training.rounds.heartbeat import StageStalled
 from training.rounds.line import Line, RunError, _refuse_leaks, evaluate_base, run_line
 from training.rounds.loop import _claim, _lines, locked
+from training.rounds.loop import run as start
 from training.workers.local import LocalWorkers
 
 ROOT = Path(__file__).parents[1]
@@ -213,3 +215,22 @@ def test_a_real_kill_within_a_rollout_is_survived(finished, tmp_path):
     assert again.returncode == 0, again.stderr
     rates = [json.loads((r / "report.json").read_text())["arms"] for r in (run, tmp_path / "run")]
     assert rates[0] == rates[1]
+
+
+def test_a_stage_that_hangs_ends_the_run_with_a_diagnosis_and_what_is_finished_is_kept(finished, tmp_path):
+    """The examples that a fine-tuning wants to read come from a pipe that nobody writes to."""
+    config, run = finished
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    folder = copy / "unfiltered/seed-0/round-001"
+    forget(copy, ["unfiltered/seed-0/round-001/adapter", "unfiltered/seed-0/round-001/evaluation.json"])
+    examples = folder / "dataset/examples.jsonl"
+    kept = examples.read_bytes()
+    examples.unlink()
+    os.mkfifo(examples)
+    with pytest.raises(StageStalled, match=r"unfiltered-seed-0: training made no progress .* run the command again"):
+        start(config, copy, patience_s=1)
+    examples.unlink()
+    examples.write_bytes(kept)
+    work(config, copy)
+    assert contents(run).items() <= contents(copy).items()

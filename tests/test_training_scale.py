@@ -13,10 +13,11 @@ import pytest
 from critics.errors import InputError
 from training.configuration.run import ModelConfig, TrainingConfig
 from training.configuration.section import ConfigError
-from training.finetuning.job import FineTuning, TrainingFailed, write_job
+from training.finetuning.job import FineTuning, TrainingFailed, read_job, write_job
 from training.finetuning.packing import PackCollator, packed
 from training.finetuning.stage import fine_tune, train_here
 from training.lessons.examples import IGNORED, Example
+from training.rounds.heartbeat import Beat
 
 ROOT = Path(__file__).parents[1]
 NUM_EXAMPLES = 7
@@ -165,6 +166,27 @@ def test_one_order_of_rows_for_one_process_and_for_many():
     assert list(one) != first, "each epoch has an order of its own"
     one.set_epoch(0)
     assert list(one) == first
+
+
+def test_each_step_of_a_fine_tuning_and_each_part_of_one_is_told():
+    from transformers import TrainerState
+
+    from training.finetuning.monitor import StepBeats
+
+    told: list[Beat] = []
+    beats = StepBeats(told.append, Path("round-000/adapter"))
+    beats.on_train_begin(None, TrainerState(global_step=0, max_steps=7), None)
+    beats.on_substep_end(None, TrainerState(global_step=0, max_steps=7), None)
+    beats.on_step_end(None, TrainerState(global_step=1, max_steps=7), None)
+    assert told == [Beat("training", "a step of round-000/adapter", done, 7) for done in (0, 0, 1)]
+
+
+def test_a_fine_tuning_beats_for_its_line_in_whichever_process(job, tmp_path):
+    telling = replace(job, heartbeat=tmp_path / "log/a-line.heartbeat.json")
+    write_job(telling, tmp_path / "job.json")
+    train_here(read_job(tmp_path / "job.json"))
+    told = json.loads(telling.heartbeat.read_text())
+    assert (told["line"], told["stage"], told["total"]) == ("a-line", "training", 2 * job.training.epochs)
 
 
 def test_grouped_rows_of_a_batch_are_of_like_length():

@@ -78,6 +78,10 @@ def run(
     retrain: Annotated[
         bool, typer.Option("--retrain", help="Put aside what rests on a revoked certificate, and make it again.")
     ] = False,
+    patience: Annotated[
+        float | None,
+        typer.Option(min=1, metavar="S", help="Seconds that a stage may make no progress; else an hour, or less."),
+    ] = None,
 ) -> None:
     """Run rounds of one arm or of a comparison; the same command again goes on after a crash."""
     from training.console import print_plan, run_with_progress
@@ -85,7 +89,7 @@ def run(
     if dry:
         print_plan(config, overrides)
         return
-    run_with_progress(config, out, overrides, mirror=mirror, retrain=retrain)
+    run_with_progress(config, out, overrides, mirror=mirror, retrain=retrain, patience_s=patience)
 
 
 @command

@@ -28,6 +28,7 @@ def run_with_progress(
     *,
     mirror: str | None = None,
     retrain: bool = False,
+    patience_s: float | None = None,
 ) -> None:
     """Run a configuration with a live dashboard; end with the table, the verdict and the report's path."""
     from rich.console import Console
@@ -49,7 +50,7 @@ def run_with_progress(
         highlight=False,
     )
     with watching(console, folder, num_attempts(config)) as report:
-        run(config, folder, report, mirror=mirror, retrain=retrain)
+        run(config, folder, report, mirror=mirror, retrain=retrain, patience_s=patience_s)
     summary = summarise(folder)
     console.print(table(summary))
     for sentence in verdict_sentence(summary):

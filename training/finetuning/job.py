@@ -34,6 +34,8 @@ class FineTuning:
     """A JSON-lines file that gets speed, memory and loss at each logging step; never among the data files."""
     tracked_as: str = ""
     """The run name in trackers; empty: the adapter's folder name."""
+    heartbeat: Path | None = None
+    """The file of `training.rounds.heartbeat` in which each step is told."""
     nnodes: int = 1
     """Machines, each of which runs this same command on a shared file system."""
     rendezvous: str = ""
@@ -57,6 +59,7 @@ def write_job(job: FineTuning, path: Path) -> None:
     record |= {"out": str(job.out), "seed": job.seed, "start": str(job.start) if job.start else None}
     record |= {"tracked_as": job.tracked_as}
     record |= {"log": str(job.log) if job.log else None, "nnodes": job.nnodes, "progress": job.progress}
+    record |= {"heartbeat": str(job.heartbeat) if job.heartbeat else None}
     write_json(path, record | {"base_digest": job.base_digest, "nproc": job.nproc})
 
 
@@ -75,5 +78,6 @@ def read_job(path: Path) -> FineTuning:
         record["progress"],
         Path(record["log"]) if record["log"] else None,
         record["tracked_as"],
+        Path(record["heartbeat"]) if record["heartbeat"] else None,
         record["nnodes"],
     )

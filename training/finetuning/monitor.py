@@ -1,4 +1,4 @@
-"""How fast a fine-tuning is and what it takes, at each logging step, into a file that is no data file."""
+"""How fast a fine-tuning is, what it takes, and that it goes on: into files that are no data files."""
 
 import json
 import resource
@@ -13,6 +13,7 @@ from transformers import TrainerCallback
 from training.configuration.run import TrainingConfig
 from training.planning.compute import shape_of_model, training_flops
 from training.planning.hardware import device_here
+from training.rounds.heartbeat import Beat, Pulse
 
 
 class Monitor(TrainerCallback):
@@ -64,6 +65,29 @@ class Monitor(TrainerCallback):
         with self._log.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
         self._began, self._rows, self._tokens, self._padded = perf_counter(), 0, 0, 0
+
+
+class StepBeats(TrainerCallback):
+    """Tells each step, and each batch that is a part of one, so that a fine-tuning that hangs is found out."""
+
+    def __init__(self, tell: Pulse, out: Path) -> None:
+        self._tell = tell
+        self._what = f"a step of {out.parent.name}/{out.name}"
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        """Tell that the model is there."""
+        self._beat(state)
+
+    def on_substep_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        """Tell that a batch is done whose gradient is kept for the step."""
+        self._beat(state)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        """Tell that a step is done."""
+        self._beat(state)
+
+    def _beat(self, state: Any) -> None:
+        self._tell(Beat("training", self._what, state.global_step, state.max_steps))
 
 
 def peak_memory() -> int:

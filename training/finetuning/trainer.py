@@ -12,13 +12,14 @@ from transformers import PrinterCallback, Trainer, TrainingArguments
 from training.configuration.run import TrainingConfig
 from training.finetuning.example_files import Examples
 from training.finetuning.job import FineTuning, TrainingFailed
-from training.finetuning.monitor import Monitor
+from training.finetuning.monitor import Monitor, StepBeats
 from training.finetuning.packing import Pack, PackCollator, packed
 from training.finetuning.row_order import RowOrder
 from training.finetuning.sharding import assert_sharded, shard_without_accelerator, sharding_arguments
 from training.finetuning.trackers import settle
 from training.lessons.dialogs import MaskCollator, MaskedExample
 from training.lessons.examples import CompletionCollator, Example
+from training.rounds.heartbeat import Heartbeat
 
 Row = Example | MaskedExample | Pack
 
@@ -74,6 +75,8 @@ def build_trainer(job: FineTuning, model: Any, tokenizer: Any, rows: Sequence[Ro
     if job.log is not None and trainer.is_world_process_zero():
         trainer.monitor = Monitor(job.log, job.out, config, trainer.model, job.num_processes)
         trainer.add_callback(trainer.monitor)
+    if job.heartbeat is not None and trainer.is_world_process_zero():
+        trainer.add_callback(StepBeats(Heartbeat.at(job.heartbeat).beat, job.out))
     return trainer
 
 

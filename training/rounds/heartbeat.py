@@ -27,17 +27,17 @@ BUDGETS_S: Mapping[Stage, float] = {
     "sampling": 3_600.0,  # a work unit: a batch of problems
     "judging": 900.0,  # a verdict, for which a critic has seconds
     "curating": 3_600.0,
-    "training": 21_600.0,  # a whole fine-tuning, where its steps are not told
+    "training": 3_600.0,  # an optimiser step, or what is before the first and after the last
     "evaluation": 3_600.0,
 }
-"""Seconds that a stage may go without progress."""
+"""Seconds that a stage may go without progress; `certistar run --patience` is one number for all."""
 
 REMEDIES: Mapping[Stage, str] = {
-    "sampling": "look at the server or the GPU; if a unit takes so long, lower sampling.batch_size or allow more time",
+    "sampling": "look at the server or the GPU; or lower sampling.batch_size, or allow more time (--patience)",
     "judging": "a critic's worker hangs, which its time limit should have ended; report it with the named attempt",
     "curating": "look at the disk that the run folder is on",
-    "training": "look at the GPUs and at what torchrun printed; if it takes so long, allow more time",
-    "evaluation": "look at the GPU; if a batch takes so long, lower evaluation.batch_size or allow more time",
+    "training": "look at the GPUs and at what torchrun printed; or allow more time (--patience)",
+    "evaluation": "look at the GPU; or lower evaluation.batch_size, or allow more time (--patience)",
 }
 
 
@@ -73,6 +73,11 @@ class Heartbeat:
     _beats: int = 0
     _last: tuple[str, str] | None = None
     _written: float = -WRITE_S
+
+    @classmethod
+    def at(cls, path: Path) -> "Heartbeat":
+        """Return the heartbeat of a line from another process that works for it."""
+        return cls(path.parent, path.name.removesuffix(SUFFIX))
 
     @property
     def path(self) -> Path:

@@ -70,6 +70,8 @@ class Line:
     report: Callable[[Progress], None] = field(default=lambda _: None)
     reviewing: Reviewing = field(default=_no_reviews)
     pulse: Pulse = field(default=no_pulse)
+    heartbeat: Path | None = None
+    """The file that `pulse` writes, for processes that work for the line."""
 
     @property
     def path(self) -> Path:
@@ -272,6 +274,7 @@ def fine_tune_round(line: Line, number: int, adapter: Path | None) -> Path | Non
             nproc=num_training_processes(),
             log=line.run / "log" / f"training-{line.arm.name}-{line.seed}.jsonl",
             tracked_as=line.tracking.run_name,
+            heartbeat=line.heartbeat,
         )
     )
     shutil.rmtree(out.with_name(f".{out.name}.work"), ignore_errors=True)  # of one killed just after it was done

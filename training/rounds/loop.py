@@ -25,7 +25,7 @@ from training.finetuning.adapter_files import MANIFEST
 from training.finetuning.trackers import check_installed
 from training.lineage.retraining import settle_revocations
 from training.records.store import write_json, write_text
-from training.rounds.heartbeat import Heartbeat, StageStalled, Watch
+from training.rounds.heartbeat import BUDGETS_S, Heartbeat, StageStalled, Watch
 from training.rounds.line import Line, Progress, RunError, base_path, evaluate_base, line_path, run_line
 from training.workers.backend import Workers
 from training.workers.choice import cluster, open_workers
@@ -57,9 +57,11 @@ def run(
     *,
     mirror: str | None = None,
     retrain: bool = False,
+    patience_s: float | None = None,
 ) -> None:
     """Do everything that is missing in `out`, then write report.json and report.html; `mirror`: a URL to copy it to.
 
+    `patience_s`: how long any stage may make no progress, in the place of each one's own budget.
     `retrain`: what rests on a revoked certificate is put aside and made again; else it is refused.
     """
     if mirror is not None and retrain:
@@ -78,7 +80,7 @@ def run(
         _claim(config, out)
         settle_revocations({line["path"]: lines["num_rounds"] for line in lines["lines"]}, out, retrain=retrain)
         write_json(out / "lines.json", lines)
-        _run_units(config, out, _units(config), report)
+        _run_units(config, out, _units(config), report, _watch(out, patience_s))
         _write_report(out)
 
 
@@ -148,7 +150,11 @@ def _units(config: RunConfig) -> list[Unit]:
     return [*bases.values(), *lines]
 
 
-def _run_units(config: RunConfig, out: Path, units: list[Unit], report: Report) -> None:
+def _watch(out: Path, patience_s: float | None) -> Watch:
+    return Watch(out / "log", BUDGETS_S if patience_s is None else dict.fromkeys(BUDGETS_S, patience_s))
+
+
+def _run_units(config: RunConfig, out: Path, units: list[Unit], report: Report, watch: Watch) -> None:
     import multiprocessing
     from threading import Thread
 
@@ -159,7 +165,7 @@ def _run_units(config: RunConfig, out: Path, units: list[Unit], report: Report) 
     jobs = min(config.jobs or _default_jobs(), len(units))
     try:
         with ProcessPoolExecutor(jobs, context, _start_worker, (config, out, messages)) as pool:
-            _schedule(pool, units, Watch(out / "log"))
+            _schedule(pool, units, watch)
     except BrokenProcessPool as error:
         raise RunError(
             f"a worker process died, perhaps for want of memory; {out} holds what is finished: run the command again"
@@ -258,6 +264,7 @@ def _work(unit: Unit) -> None:
         worker.messages.put,
         worker.reviews,
         heartbeat.beat,
+        heartbeat.path,
     )
     try:
         if unit.kind == "base":
