@@ -126,7 +126,7 @@ def test_a_run_killed_at_file_operations_ends_with_the_bytes_of_one_left_alone(c
     assert done.returncode == 0, done.stderr
     num_operations, num_kills = map(int, done.stdout.split())
     assert num_operations > 40
-    assert num_kills >= 4
+    assert num_kills >= 5
     wanted = data_files(tmp_path / "alone")
     assert "round-001/adapter/adapter_model.safetensors" in wanted
     assert not [name for name in wanted if ".open" in name]
