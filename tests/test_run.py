@@ -233,4 +233,6 @@ def test_a_stage_that_hangs_ends_the_run_with_a_diagnosis_and_what_is_finished_i
     examples.unlink()
     examples.write_bytes(kept)
     work(config, copy)
-    assert contents(run).items() <= contents(copy).items()
+    wanted, found = contents(run), contents(copy)
+    del wanted["report"]  # it has more to tell where there is a config.yaml, which only the command writes
+    assert wanted.items() <= found.items()
