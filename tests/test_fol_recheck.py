@@ -208,3 +208,10 @@ def test_a_trace_must_hold_the_formulas_of_its_certificate():
 def test_a_record_must_answer_what_its_certificate_claims():
     assert outcome(certificate(), "false") == "answer_is_not_claim"
     assert verdict_record("a", Certified("true", certificate()))["certificate"]["kind"] == "fol-entailment"
+
+
+def test_an_answer_that_only_a_conjunction_gives_is_not_believed():
+    honest = certificate(axioms=(*AXIOMS, "Warm(tom) ∧ Small(tom)"))
+    assert outcome(honest) in ("accepted", "seconded")
+    hidden = changed(honest, lambda c: c["evidence"]["premises"].remove("∀x. (Cat(x) → Warm(x))"))
+    assert outcome(hidden) == "has_a_model"

@@ -69,7 +69,7 @@ def _check(certificate: Any, canonical: Canonical) -> Trust:
     _check_models(evidence["models"], result, [*([] if theory is None else theory.axioms), *premises], goal)
     if theory is None:
         _check_trusted(premises, goal, result)
-    asked = [] if theory is None else _questions(premises, goal, theory)
+    asked = _given_apart(premises, goal, result) if theory is None else _questions(premises, goal, theory)
     if result != "unknown":
         asked.append([[*premises, ("¬", goal) if result == "true" else goal]])
     # All are asked, also after one that cvc5 could not tell: any of them may be rejected.
@@ -105,6 +105,17 @@ def _check_trusted(premises: list[Formula], goal: Formula, result: str) -> None:
             raise Rejected("not_in_premises")
     elif key(goal if result == "true" else negated(goal)) in set(map(key, premises)):
         raise Rejected("goal_assumed")
+
+
+def _given_apart(premises: list[Formula], goal: Formula, result: str) -> list[list[list[Formula]]]:
+    """Return what must have no model where a premise has the answer as a part: the others must give it too."""
+    # Attack: hide the answer in a conjunction, where nothing else gives it.
+    answer = goal if result == "true" else negated(goal)
+    parts = [part for premise in premises for part in conjuncts(premise)]
+    others = [part for part in parts if key(part) != key(answer)]
+    if result == "unknown" or len(others) == len(parts):
+        return []
+    return [[[*others, ("¬", answer)]]]
 
 
 def _questions(premises: list[Formula], goal: Formula, theory: _Theory) -> list[list[list[Formula]]]:
