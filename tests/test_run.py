@@ -58,6 +58,8 @@ def lines(config: RunConfig, run: Path) -> list[Line]:
 
 def work(config: RunConfig, run: Path) -> None:
     """Do what `certistar run` does, in this process."""
+    run.mkdir(exist_ok=True)
+    _claim(config, run)
     write_json(run / "lines.json", _lines(config))
     for line in lines(config, run):
         evaluate_base(line)
@@ -233,6 +235,4 @@ def test_a_stage_that_hangs_ends_the_run_with_a_diagnosis_and_what_is_finished_i
     examples.unlink()
     examples.write_bytes(kept)
     work(config, copy)
-    wanted, found = contents(run), contents(copy)
-    del wanted["report"]  # it has more to tell where there is a config.yaml, which only the command writes
-    assert wanted.items() <= found.items()
+    assert contents(run).items() <= contents(copy).items()
