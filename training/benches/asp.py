@@ -5,18 +5,15 @@ differs. The programs have 10 to 20 rules with 3 or 4 tests and one query, the s
 """
 
 import json
-import multiprocessing
-import os
 import random
-import signal
 import statistics
-import threading
 from collections.abc import Sequence
-from time import perf_counter, process_time
+from time import perf_counter, process_time, sleep
+from typing import Any
 
 from critics.asp.control import FreshControls, GuardedControl
 from critics.asp.examination import Inspection, Outcome, Prepared, prepare, run
-from critics.judge import JudgePool
+from critics.judge import JudgePool, judge_record
 from critics.problem import Problem
 from training.benches.timing import Row
 
@@ -24,8 +21,9 @@ NUM_PROGRAMS = 1_000
 NUM_CORES = 100
 BATCHES = 10
 """The programs are timed in as many batches, so that a busy moment hits both sides."""
-KILL_AFTER_S = 0.05
-"""The pigeons take several times as long, so that the worker is busy when it dies."""
+LIMIT_S = 1.0
+HANGS = "hangs"
+"""The attempt whose worker is killed at its time limit."""
 KILLS = 5
 
 
@@ -103,25 +101,22 @@ def _test(rule: tuple[int, str, str], position: int) -> dict[str, object]:
 
 
 def _kill_s() -> float:
-    """Return the seconds from a busy worker's death to the verdict of the worker that takes its place."""
+    """Return the seconds from the time limit of an attempt that hangs to the next one's verdict, by a new worker."""
     problem = Problem("bench", "mine", "", "", meta={}).record()
-    busy = {"id": "busy", "problem": problem, "format": "asp", "completion": pigeons(28)}
-    good = {"id": "good", "problem": problem, "format": "asp", "completion": program(random.Random(0))}
-    killed: list[float] = []
-
-    def kill() -> None:
-        for worker in multiprocessing.active_children():
-            assert worker.pid is not None
-            os.kill(worker.pid, signal.SIGKILL)
-        killed.append(perf_counter())
-
-    with JudgePool(jobs=1) as pool:
-        next(pool.judge([good]))
-        threading.Timer(KILL_AFTER_S, kill).start()
-        died, after = pool.judge([busy, good])
+    attempt = {"problem": problem, "format": "asp", "completion": program(random.Random(0))}
+    with JudgePool(jobs=1, timeout_s=LIMIT_S, judging=_hang_or_judge) as pool:
+        next(pool.judge([{**attempt, "id": "first"}]))
+        began = perf_counter()
+        hung, after = pool.judge([{**attempt, "id": HANGS}, {**attempt, "id": "next"}])
         ended = perf_counter()
-    assert (died["reason"], after["verdict"] in ("error", "timeout")) == ("worker_died", False), (died, after)
-    return ended - killed[0]
+    assert (hung["reason"], after["verdict"] in ("error", "timeout")) == ("time_limit", False), (hung, after)
+    return ended - began - LIMIT_S
+
+
+def _hang_or_judge(record: dict[str, Any]) -> dict[str, Any]:
+    if record["id"] == HANGS:
+        sleep(3_600)
+    return judge_record(record)
 
 
 def pigeons(num: int) -> str:
