@@ -206,7 +206,7 @@ def audit(
 @command
 def filter(  # noqa: A001
     traces: Annotated[Path, typer.Argument(help="Attempts or traces as JSON lines; with --columns, any table.")],
-    keep: Annotated[str, typer.Option("--keep", help="naive, guided, strict or unfiltered.")],
+    keep: Annotated[str, typer.Option("--keep", help="naive, guided, strict, faithful or unfiltered.")],
     out: Out,
     verdicts: Annotated[Path | None, typer.Option("--verdicts", help="What `judge` wrote about them.")] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Rewrite proofs to the steps that they use.")] = False,

@@ -50,10 +50,11 @@ def read_theory(formal: Formal) -> FolTheory:
             goal = horn.parse_literal(formal.goal)
         except horn.FormulaError:
             raise error from None
-    return FolTheory(tuple(folded(_statement(s)) for s in statements), folded(_literal(goal)), folded=True)
+    return FolTheory(tuple(folded(first_order(s)) for s in statements), folded(_literal(goal)), folded=True)
 
 
-def _statement(statement: horn.Statement) -> Formula:
+def first_order(statement: horn.Statement) -> Formula:
+    """Return a statement of the Horn language in first-order logic, its variables bound in front."""
     if isinstance(statement, horn.Literal):
         return _literal(statement)
     formula = _literal(statement.conclusion)

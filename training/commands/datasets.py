@@ -11,7 +11,7 @@ from training.commands.problems import read_problems
 from training.commands.verdicts import judged, read_attempts
 from training.configuration.section import nearest
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
-from training.curation.filters import KEEPS, funnel, select
+from training.curation.filters import KEEPS, faithfulness_counts, funnel, select
 from training.lineage.entries import LINEAGE, entries, origin
 from training.records.store import read_records, write_json, write_records
 from training.rounds.strategy import file_examples
@@ -43,6 +43,7 @@ def filter_file(
     if derivation.wanted:
         write_records(out / DERIVED, filter(is_derived, kept), checksum=True)
     made = derivation_counts(kept, failures, derivation)
+    made |= faithfulness_counts(traces) if keep == "faithful" else {}
     summary = {**funnel(traces, len(kept)), **made, "examples": len(examples), "keep": keep}
     write_json(out / "summary.json", summary)
     shown = {k: summary[k] for k in ("sampled", "right", "certified", "lucky", *made, "kept")}

@@ -2,8 +2,9 @@
 
 naive and guided are STaR's own criterion, a right answer, without and with the guide; of a round trip, whose answer
 only the critic knows, naive asks that a formula came back. label is naive under the name that LLM-ARC has for it;
-tests also asks that a program passes its own tests; strict asks for a certificate; unfiltered keeps whatever was
-finished. The rest is counted, never silently dropped.
+tests also asks that a program passes its own tests; strict asks for a certificate; faithful also asks that what was
+proved is about the question (`critics.faithfulness`); unfiltered keeps whatever was finished. The rest is counted, never
+silently dropped.
 """
 
 from collections import Counter
@@ -11,10 +12,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, get_args
 
 from critics.errors import InputError
+from critics.faithfulness.faithful import gather, is_faithful, outcome
 from rollout.traces import derived_seed
 from training.autoeval.round_trips import comes_back_readable
 
-Keep = Literal["naive", "guided", "label", "tests", "strict", "unfiltered"]
+Keep = Literal["naive", "guided", "label", "tests", "strict", "faithful", "unfiltered"]
 KEEPS: tuple[Keep, ...] = get_args(Keep)
 
 
@@ -41,6 +43,8 @@ def kept(trace: dict[str, Any], keep: Keep) -> bool:
     match keep:
         case "strict":
             return is_certified(trace)
+        case "faithful":
+            return is_faithful(trace)
         case "guided":
             return is_right(trace) and trace["format"] == "guided" and _decoding(trace) in (None, "guided")
         case "tests":
@@ -71,13 +75,30 @@ def select(traces: Iterable[dict[str, Any]], keep: Keep) -> list[dict[str, Any]]
     """Return the kept traces in order, without a second copy of the same text about the same problem."""
     seen: set[tuple[str, str, str]] = set()
     chosen: list[dict[str, Any]] = []
-    for trace in traces:
+    for trace in _agreeing(traces) if keep == "faithful" else traces:
         problem = trace["problem"]
         content = (problem["context"], problem["question"], _written(trace))
         if kept(trace, keep) and content not in seen:
             seen.add(content)
             chosen.append(trace)
     return chosen
+
+
+def _agreeing(traces: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leave out what other certified traces of the same problem contradict."""
+    certified = [trace for trace in traces if is_certified(trace)]
+    opinions = gather(certified)
+    return [trace for trace in certified if is_faithful(trace, opinions)]
+
+
+def faithfulness_counts(traces: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Count how certified traces are believed or not, and which checks fail, each trace under all that it fails."""
+    opinions = gather(traces)
+    found = [outcome(trace, opinions) for trace in traces]
+    return {
+        "faithfulness": _counts(how for how, _ in found),
+        "unfaithful": _counts(c for _, failed in found for c in failed),
+    }
 
 
 def subsample(traces: Sequence[dict[str, Any]], num: int, *, seed: int) -> list[dict[str, Any]]:

@@ -49,6 +49,7 @@ def _what_is_kept(summary: Mapping[str, Any]) -> str:
     keep = summary.get("keep", "strict")
     said = {
         "strict": "Only attempts whose answer a symbolic critic has certified are kept.",
+        "faithful": "Only certified attempts are kept whose formalisation was checked or agrees with the text.",
         "unfiltered": "Every finished attempt is kept: nothing here was filtered.",
     }
     return f"Filter: `{keep}`. " + said.get(

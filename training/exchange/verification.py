@@ -74,7 +74,7 @@ def _other_lineage(folder: Path) -> Iterator[Record]:
 
 def _says_strict(folder: Path) -> bool:
     path = folder / "summary.json"
-    return (read_json(path).get("keep", "strict") if path.is_file() else "strict") == "strict"
+    return (read_json(path).get("keep", "strict") if path.is_file() else "strict") in ("strict", "faithful")
 
 
 def _judged_again(traces: list[Record], judging: Judging) -> Iterator[Record]:

@@ -195,7 +195,7 @@ def stored_units(line: Line, store: OpenStore, author: Author) -> StoredUnits:
 
 def _failed(line: Line, problems: Sequence[Problem], traces: Iterable[dict[str, Any]]) -> list[Problem]:
     """Return the problems that no trace solved in the sense of the arm's filter."""
-    solves = is_certified if line.arm.keep == "strict" else is_right
+    solves = is_certified if line.arm.keep in ("strict", "faithful") else is_right
     solved = {trace["problem"]["id"] for trace in traces if solves(trace)}
     return [problem for problem in problems if problem.id not in solved and problem.answer is not None]
 

@@ -1,0 +1,92 @@
+"""Whether a certified trace may be believed to be about its question: its findings, check by check, and the verdict.
+
+A formalisation that was compared with the text (`checked`) is believed outright. One on trust is believed where every
+check that applies passes, and one at least applies.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from critics.faithfulness.agreement import Opinion, Opinions, cross_agreement, round_trip
+from critics.faithfulness.checks import CHECKS, read
+from critics.faithfulness.finding import Failed, Finding, NotApplicable, Passed
+from critics.faithfulness.formalisation import formalisation
+from critics.problem import Problem, read_attempt
+
+ALL_CHECKS = (*CHECKS, "cross_agreement", "round_trip")
+Outcome = Literal["checked", "passed", "failed", "nothing_applies", "not_certified"]
+
+
+def findings(trace: Mapping[str, Any], opinions: Opinions | None = None) -> dict[str, Finding]:
+    """Return what every check finds in a certified trace; `opinions` are other certified attempts, by problem."""
+    own = _opinion(trace)
+    others: Sequence[Opinion] = [] if opinions is None else opinions.get(problem_key(read_attempt(trace).problem), [])
+    agreement: dict[str, Finding] = {
+        "cross_agreement": cross_agreement(own, others),
+        "round_trip": round_trip(own, others),
+    }
+    return beside_text(trace) | agreement
+
+
+def beside_text(trace: Mapping[str, Any]) -> dict[str, Finding]:
+    """Return what the checks find that need nothing but the attempt and its problem's text."""
+    attempt = read_attempt(trace)
+    formalised = formalisation(attempt)
+    if formalised is None:
+        why = NotApplicable(f"formulas of the format {attempt.format} are not laid beside sentences")
+        return dict.fromkeys(CHECKS, why)
+    reading = read(attempt.problem, formalised)
+    unread = NotApplicable("the question or the signs of a formula cannot be read")
+    return {name: unread if reading is None else check(reading) for name, check in CHECKS.items()}
+
+
+def gather(traces: Iterable[Mapping[str, Any]]) -> dict[str, list[Opinion]]:
+    """Return the certified attempts by problem, to be given to `findings`; what the text contradicts is no opinion."""
+    found: dict[str, list[Opinion]] = {}
+    for trace in traces:
+        certificate = _certificate(trace)
+        if certificate is None:
+            continue
+        if certificate.get("formalisation") == "checked" or concluded(beside_text(trace))[0] != "failed":
+            found.setdefault(problem_key(read_attempt(trace).problem), []).append(_opinion(trace))
+    return found
+
+
+def outcome(trace: Mapping[str, Any], opinions: Opinions | None = None) -> tuple[Outcome, tuple[str, ...]]:
+    """Return why a trace is believed or not, and the names of the checks that fail."""
+    certificate = _certificate(trace)
+    if certificate is None:
+        return "not_certified", ()
+    if certificate.get("formalisation") == "checked":
+        return "checked", ()
+    return concluded(findings(trace, opinions))
+
+
+def concluded(found: Mapping[str, Finding]) -> tuple[Outcome, tuple[str, ...]]:
+    """Conclude from the findings alone: not applicable is never a pass."""
+    failed = tuple(name for name, finding in found.items() if isinstance(finding, Failed))
+    if failed:
+        return "failed", failed
+    return ("passed" if any(isinstance(f, Passed) for f in found.values()) else "nothing_applies"), ()
+
+
+def is_faithful(trace: Mapping[str, Any], opinions: Opinions | None = None) -> bool:
+    """Say whether a trace is certified and believed to be about its question."""
+    return outcome(trace, opinions)[0] in ("checked", "passed")
+
+
+def problem_key(problem: Problem) -> str:
+    """Return what two attempts at one problem share, whatever the problem is called."""
+    return json.dumps([problem.context, problem.question, problem.options])
+
+
+def _opinion(trace: Mapping[str, Any]) -> Opinion:
+    attempt = read_attempt(trace)
+    answer = str((trace.get("judgement") or {}).get("answer"))
+    return Opinion(attempt.id, attempt.format, answer, attempt.completion, formalisation(attempt))
+
+
+def _certificate(trace: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    judgement = trace.get("judgement") or {}
+    return judgement.get("certificate") if judgement.get("verdict") == "certified" else None

@@ -1,0 +1,211 @@
+"""Checks of a formalisation on trust: each catches the cheat that it is for, and lets its honest look-alike through."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from critics.faithfulness.agreement import MAX_COMPARED
+from critics.faithfulness.faithful import ALL_CHECKS, beside_text, findings, gather, is_faithful, outcome
+from critics.faithfulness.finding import Failed, NotApplicable, Passed
+from critics.judge import judge_on_trust
+from critics.problem import Problem
+from rollout.problems import prontoqa, proofwriter
+from training.curation.filters import faithfulness_counts, select
+
+CONTEXT = "Every cat is furry. Furry things are not cold. Tom is a cat. The dog chases the cat."
+FACTS = "[[axiom:(cat 'x) -> (furry 'x)]] [[axiom:(furry 'x) -> (not (cold 'x))]] [[axiom:(cat tom)]]"
+
+
+def attempt(
+    text: str, *, context: str = CONTEXT, question: str, format_: str = "guided", id_: str = "a"
+) -> dict[str, Any]:
+    problem = {"id": "p", "dataset": "own", "context": context, "question": question, "options": None, "answer": None,
+               "formal": None, "meta": {}}  # fmt: skip
+    return {"id": id_, "problem": problem, "format": format_, "completion": text}
+
+
+def fol(premise: str, conclusion: str, *, context: str, question: str) -> dict[str, Any]:
+    text = f"Premises:\n{premise}\nConclusion:\n{conclusion}\n"
+    return attempt(text, context=context, question=question, format_="fol")
+
+
+def found(check: str, made: dict[str, Any]) -> type:
+    return type(beside_text(made)[check])
+
+
+@pytest.mark.parametrize(
+    ("question", "goal", "expected"),
+    [
+        ("Tom is furry.", "Furry(tom)", Passed),
+        ("Tom is furry.", "¬Furry(tom)", Failed),
+        ("Tom is not furry.", "¬Furry(tom)", Passed),
+        ("Tom is not furry.", "Furry(tom)", Failed),
+        ("Tom isn't furry.", "Furry(tom)", Failed),
+        ("Is the following statement true or false? Tom is not furry.", "Furry(tom)", Failed),
+        ("It is not the case that Tom is not furry.", "¬Furry(tom)", Failed),
+        ("It is not the case that Tom is not furry.", "Furry(tom)", NotApplicable),
+        ("No cat is cold.", "∀x (Cat(x) → ¬Cold(x))", Passed),
+        ("No cat is cold.", "¬∃x (Cat(x) ∧ Cold(x))", Passed),
+        ("No cat is cold.", "∀x (Cat(x) → Cold(x))", Failed),
+        ("Tom is neither cold nor wet.", "¬Cold(tom) ∧ ¬Wet(tom)", Passed),
+        ("Tom is neither cold nor wet.", "¬(Cold(tom) ∨ Wet(tom))", Passed),
+        ("Tom is neither cold nor wet.", "¬Cold(tom) ∧ Wet(tom)", Failed),
+        ("Tom is neither cold nor wet.", "Cold(tom) ∧ Wet(tom)", NotApplicable),
+        ("Tom is cold unless Tom is wet.", "¬Wet(tom) → Cold(tom)", Passed),
+        ("Tom is cold unless Tom is wet.", "Wet(tom) → Cold(tom)", Failed),
+        ("Tom is cold unless Tom is wet.", "Wet(tom) ∨ Cold(tom)", NotApplicable),
+        ("If Tom is not cold then Tom is wet.", "Cold(tom) → ¬Wet(tom)", Failed),
+        ("If Tom is cold then Tom is wet.", "¬Cold(tom) → ¬Wet(tom)", Failed),
+        ("Tom is not cold or wet.", "¬Cold(tom) ∨ Wet(tom)", NotApplicable),
+        ("Only cats are furry.", "∀x (Furry(x) → Cat(x))", NotApplicable),
+        ("Tom is not only cold.", "¬Cold(tom)", NotApplicable),
+    ],
+)
+def test_the_goals_signs_are_the_questions(question: str, goal: str, expected: type) -> None:
+    made = fol("Cat(tom)", goal, context="Tom is a cat.", question=question)
+    assert found("polarity_of_goal", made) is expected
+
+
+@pytest.mark.parametrize(
+    ("check", "premise", "sentence", "expected"),
+    [
+        ("polarity_of_premises", "∀x (Cat(x) → Cold(x))", "Every cat is not cold.", Failed),
+        ("polarity_of_premises", "∀x (Cat(x) → ¬Cold(x))", "Every cat is not cold.", Passed),
+        ("names_of_premises", "Dog(tom)", "Tom is a cat. Rex is a dog.", Failed),
+        ("names_of_premises", "FormedIn(diamondmine, wwe)", "Diamond Mine was formed in WWE.", Passed),
+        ("completeness_of_premises", "∀x (Cold(x))", "Every cat is cold.", Failed),
+        ("completeness_of_premises", "Big(bob)\nRed(bob)", "Bob is big and red.", Passed),
+        ("completeness_of_premises", "Big(bob)", "Bob is big and red.", Failed),
+        ("order_of_premises", "Chase(dog, cat)", "The dog chases the cat.", Passed),
+        ("order_of_premises", "Chase(cat, dog)", "The dog chases the cat.", Failed),
+        ("order_of_premises", "∀x (Furry(x) → Cat(x))", "Every cat is furry.", Failed),
+        ("order_of_premises", "∀x ((Nice(x) ∧ Red(x)) → Big(x))", "Red, nice things are big.", Passed),
+        ("order_of_premises", "Chase(cat, dog)", "The dog is chased by the cat.", NotApplicable),
+    ],
+)
+def test_premises_are_laid_beside_their_sentences(check: str, premise: str, sentence: str, expected: type) -> None:
+    assert found(check, fol(premise, "Cat(tom)", context=sentence, question="Tom is a cat.")) is expected
+
+
+@pytest.mark.parametrize(
+    ("check", "goal"),
+    [
+        ("names_of_goal", "Bird(tom)"),
+        ("completeness_of_goal", "∃x Chase(x, cat)"),
+        ("order_of_goal", "Chase(cat, dog)"),
+    ],
+)
+def test_the_goal_is_what_is_asked(check: str, goal: str) -> None:
+    made = fol("Cat(tom)", goal, context=CONTEXT, question="The dog chases the cat.")
+    assert found(check, made) is Failed
+
+
+def test_a_models_comment_is_not_the_text() -> None:
+    made = fol("Cat(tom)", "¬Furry(tom) ::: Tom is not furry.", context=CONTEXT, question="Tom is furry.")
+    assert found("polarity_of_goal", made) is Failed
+
+
+def test_what_cannot_be_laid_beside_sentences_is_never_faithful() -> None:
+    made = attempt('{"Model": []}', question="Tom is furry.", format_="asp")
+    judgement = {"verdict": "certified", "answer": "true", "certificate": {"formalisation": "trusted"}}
+    assert outcome({**made, "judgement": judgement}) == ("nothing_applies", ())
+    assert not is_faithful({**made, "judgement": judgement})
+
+
+def proof(goal: str, steps: str, answer: str, *, question: str, id_: str) -> dict[str, Any]:
+    made = attempt(f"{FACTS} [[goal:{goal}]] {steps}\nAnswer: {answer}", question=question, id_=id_)
+    return {**made, "judgement": judge_on_trust(made)}
+
+
+HONEST = proof("(furry tom)", "[[infer:(furry tom)]]", "true", question="Tom is furry.", id_="honest")
+FLIPPED = proof("(not (furry tom))", "[[infer:(furry tom)]]", "false", question="Tom is furry.", id_="flipped")
+
+
+def test_the_filter_keeps_the_honest_proof_and_drops_the_flipped_one_that_strict_keeps() -> None:
+    assert [t["id"] for t in select([HONEST, FLIPPED], "strict")] == ["honest", "flipped"]
+    assert [t["id"] for t in select([HONEST, FLIPPED], "faithful")] == ["honest"]
+    assert faithfulness_counts([HONEST, FLIPPED]) == {
+        "faithfulness": {"failed": 1, "passed": 1},
+        "unfaithful": {"polarity_of_goal": 1, "round_trip": 1},
+    }
+
+
+def test_an_uncertified_or_cut_off_attempt_is_not_kept() -> None:
+    unproved = proof("(furry tom)", "", "true", question="Tom is furry.", id_="unproved")
+    assert select([unproved, {**HONEST, "finished": False}], "faithful") == []
+
+
+def test_what_was_checked_passes_outright() -> None:
+    certificate = {**FLIPPED["judgement"]["certificate"], "formalisation": "checked"}
+    assert outcome({**FLIPPED, "judgement": {**FLIPPED["judgement"], "certificate": certificate}}) == ("checked", ())
+
+
+def other_format(answer: str) -> dict[str, Any]:
+    made = {**HONEST, "id": "other", "format": "fol", "completion": "Premises:\nCat(tom)\nConclusion:\nFurry(tom)"}
+    return {**made, "judgement": {**HONEST["judgement"], "answer": answer}}
+
+
+@pytest.mark.parametrize(("answer", "expected"), [("true", Passed), ("false", Failed)])
+def test_two_formats_must_certify_one_answer(answer: str, expected: type) -> None:
+    both = [HONEST, {**other_format(answer)}]
+    assert isinstance(findings(HONEST, gather(both))["cross_agreement"], expected)
+    assert isinstance(findings(HONEST, gather([HONEST]))["cross_agreement"], NotApplicable)
+
+
+def sample(completion: str, id_: str) -> dict[str, Any]:
+    return {**HONEST, "id": id_, "completion": completion}
+
+
+def test_another_sample_that_says_the_same_is_a_second_opinion_and_a_copy_is_none() -> None:
+    reordered = sample(" ".join(HONEST["completion"].split("]] ")[::-1]), "unreadable")
+    again = sample("So. " + HONEST["completion"], "again")
+    copy = sample(HONEST["completion"], "copy")
+    assert isinstance(findings(HONEST, gather([HONEST, again]))["round_trip"], Passed)
+    assert isinstance(findings(HONEST, gather([HONEST, copy, reordered]))["round_trip"], NotApplicable)
+
+
+def test_a_sample_that_says_otherwise_fails_both_unless_the_text_contradicts_it() -> None:
+    both_in_the_text = {**HONEST["problem"], "context": CONTEXT + " Every cat is not furry."}
+    one = {**HONEST, "problem": both_in_the_text}
+    signs = HONEST["completion"].replace("-> (furry 'x)", "-> (not (furry 'x))")
+    two = {**sample(signs, "two"), "problem": both_in_the_text}
+    assert isinstance(findings(one, gather([one, two]))["round_trip"], Failed)
+    against_the_text = sample(signs, "two")
+    assert isinstance(findings(HONEST, gather([HONEST, against_the_text]))["round_trip"], NotApplicable)
+
+
+def test_comparing_with_other_samples_is_bounded() -> None:
+    many = [sample(f"{'So. ' * n}{HONEST['completion']}", str(n)) for n in range(1, 50)]
+    assert isinstance(findings(HONEST, gather(many))["round_trip"], Passed)
+    assert MAX_COMPARED < 10
+
+
+def test_every_check_has_its_finding() -> None:
+    assert tuple(findings(HONEST)) == ALL_CHECKS
+
+
+def test_a_long_text_of_negations_costs_little_and_passes_nothing() -> None:
+    made = fol("Cat(tom)", "Cat(tom)", context="not " * 5_000, question="not " * 5_000 + "Tom is a cat.")
+    assert found("polarity_of_goal", made) is not Passed
+
+
+def generated() -> Iterator[Problem]:
+    yield from prontoqa.generate(prontoqa.PrOntoQA(), 150, seed=11)
+    yield from proofwriter.generate(proofwriter.ProofWriter(), 150, seed=11)
+
+
+def test_what_our_translators_formalise_never_fails_polarity_names_or_order_and_denied_goals_always_do() -> None:
+    num_goals = 0
+    for problem in generated():
+        assert problem.formal is not None
+        axioms = " ".join(f"[[axiom:{axiom}]]" for axiom in problem.formal.axioms)
+        goal = problem.formal.goal
+        denied = goal.removeprefix("(not ").removesuffix(")") if goal.startswith("(not ") else f"(not {goal})"
+        record = {"id": "a", "problem": problem.record(), "format": "guided"}
+        honest = beside_text({**record, "completion": f"{axioms} [[goal:{goal}]]"})
+        assert not [name for name, each in honest.items() if isinstance(each, Failed)], (problem, honest)
+        flipped = beside_text({**record, "completion": f"{axioms} [[goal:{denied}]]"})["polarity_of_goal"]
+        assert not isinstance(flipped, Passed)
+        num_goals += isinstance(flipped, Failed)
+    assert num_goals >= 290
