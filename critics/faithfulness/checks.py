@@ -74,6 +74,9 @@ def _polarity(pair: Aligned) -> Finding:
         return Failed(f"{told!r} denies {stray!r}, its formula does not")
     if pair.is_part():
         return NotApplicable(f"the formula is a part of {told!r}")
+    if "neither" in pair.sentence.words and not denials:
+        # Attack: leave out both signs of `neither .. nor`, which leaves the parity as it is.
+        return Failed(f"{told!r} negates, its formula does not")
     if (denials - negations) % 2:
         return Failed(f"{told!r} has {negations} negations, its formula {denials}")
     return Passed() if denials == negations else NotApplicable(f"{told!r} may negate a negation")

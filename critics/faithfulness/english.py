@@ -1,7 +1,7 @@
 """Sentences as these checks read them: content words by their stems, and negations with what they stand before.
 
-This is no parser. Where a sentence's words leave open what is negated (`not big or round`, `only`, `except`), it says so, and
-whoever asks must not take that for an answer.
+This is no parser. Where a sentence's words leave open what is negated (`not big or round`, `only`, `except`), it says
+so, and whoever asks must not take that for an answer.
 """
 
 import re

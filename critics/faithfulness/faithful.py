@@ -12,7 +12,7 @@ from critics.faithfulness.agreement import Opinion, Opinions, cross_agreement, r
 from critics.faithfulness.checks import CHECKS, read
 from critics.faithfulness.finding import Failed, Finding, NotApplicable, Passed
 from critics.faithfulness.formalisation import formalisation
-from critics.problem import Problem, read_attempt
+from critics.problem import Problem, is_object, read_attempt
 
 ALL_CHECKS = (*CHECKS, "cross_agreement", "round_trip")
 Outcome = Literal["checked", "passed", "failed", "nothing_applies", "not_certified"]
@@ -83,10 +83,15 @@ def problem_key(problem: Problem) -> str:
 
 def _opinion(trace: Mapping[str, Any]) -> Opinion:
     attempt = read_attempt(trace)
-    answer = str((trace.get("judgement") or {}).get("answer"))
+    answer = str(_judgement(trace).get("answer"))
     return Opinion(attempt.id, attempt.format, answer, attempt.completion, formalisation(attempt))
 
 
 def _certificate(trace: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    judgement = trace.get("judgement") or {}
+    judgement = _judgement(trace)
     return judgement.get("certificate") if judgement.get("verdict") == "certified" else None
+
+
+def _judgement(trace: Mapping[str, Any]) -> Mapping[str, Any]:
+    judgement: Any = trace.get("judgement")
+    return judgement if is_object(judgement) else {}

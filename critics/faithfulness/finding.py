@@ -41,11 +41,11 @@ def all_of(findings: Iterable[Finding]) -> Finding:
 def any_of(findings: Iterable[Finding]) -> Finding:
     """Return a pass if there is one, else the first that is not applicable, else the first failure."""
     listed = list(findings)
-    for kind in (Passed, NotApplicable, Failed):
+    for kind in (Passed, NotApplicable):
         for finding in listed:
             if isinstance(finding, kind):
                 return finding
-    return NotApplicable("there is nothing to compare")
+    return listed[0] if listed else NotApplicable("there is nothing to compare")
 
 
 def finding_record(finding: Finding) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 naive and guided are STaR's own criterion, a right answer, without and with the guide; of a round trip, whose answer
 only the critic knows, naive asks that a formula came back. label is naive under the name that LLM-ARC has for it;
 tests also asks that a program passes its own tests; strict asks for a certificate; faithful also asks that what was
-proved is about the question (`critics.faithfulness`); unfiltered keeps whatever was finished. The rest is counted, never
-silently dropped.
+proved is about the question (`critics.faithfulness`); unfiltered keeps whatever was finished. The rest is counted,
+never silently dropped.
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
 """How often `strict` and `faithful` keep what is formalised rightly, where nothing compares formalisations with texts.
 
-    python -m training.benches.faithfulness RECORDED... --folio FILE --judged CACHE --out docs/results/faithfulness
+    python -m training.reporting.faithfulness RECORDED... --folio FILE --judged CACHE --out docs/results/faithfulness
 
 Recorded programs (`logiclm_programs*.jsonl.gz`, their problems beside them) are judged on trust and without the gold
 answer, as where there is no translator. Gold on PrOntoQA and ProofWriter: the program is certified with its translator.
@@ -108,7 +108,9 @@ def _shown(count: int, n: int) -> Record:
 
 def annotated(path: Path) -> list[Record]:
     """Return what the checks beside the text say of FOLIO's annotations, as they are and with the conclusion denied."""
-    counts = {name: dict.fromkeys(("passed", "failed", "nothing_applies"), 0) for name in ANNOTATED}
+    counts: dict[str, dict[str, int]] = {
+        name: dict.fromkeys(("passed", "failed", "nothing_applies"), 0) for name in ANNOTATED
+    }
     counts |= {f"{name}: {POLARITY}": dict.fromkeys(("pass", "fail", "not applicable"), 0) for name in ANNOTATED}
     for problem in load_folio(path):
         try:
@@ -129,8 +131,8 @@ def table(rows: Sequence[Record], formulas: Sequence[Record]) -> str:
     """Return the results in Markdown: strict and faithful on the reported half, then the ablation, then FOLIO's."""
     lines = ["| data set | half | filter | kept | precision (95%) | recall (95%) |", "|---|---|---|---|---|---|"]
     lines += [
-        f"| {r['dataset']} | {r['half']} | {r['filter']} | {r['kept']} | {_cell(r['precision'])} | {_cell(r['recall'])} "
-        "|"
+        f"| {r['dataset']} | {r['half']} | {r['filter']} | {r['kept']} | "
+        f"{_cell(r['precision'])} | {_cell(r['recall'])} |"
         for r in sorted(rows, key=lambda r: (r["filter"] not in ("strict", "faithful"), r["half"] == "development"))
         if r["half"] == "reported" or r["filter"] in ("strict", "faithful")
     ]
