@@ -294,5 +294,6 @@ def test_all_validation_problems_have_references(shared: Path, tmp_path: Path):
     assert [len(completions(problems, name)) for name in ("cot", "fol", "fol-cot")] == [85, 85, 85]
     verdicts = [judge_record(attempt) for attempt in completions(problems, "fol")]
     right = sum(v["answer"] == p.answer for v, p in zip(verdicts, problems, strict=True))
-    # Five annotations do not entail the label that FOLIO gives: they are refuted, and no model learns from them.
-    assert (right, sum(v["verdict"] == "certified" for v in verdicts)) == (80, 74)
+    # Five annotations do not entail the label that FOLIO gives: they are refuted, and no model learns from them. One
+    # conclusion is a part of a premise that nothing else gives, which on trust cannot be told from a cheat.
+    assert (right, sum(v["verdict"] == "certified" for v in verdicts)) == (80, 73)
