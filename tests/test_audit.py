@@ -183,6 +183,8 @@ def shared_attempt(case: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", ["peano_trace", "asp", "logic_program", "z3_python"])
 def test_every_shared_case_is_on_the_right_side(shared: Path, kind: str) -> None:
+    if kind == "z3_python" and missing_layers():
+        pytest.skip(f"no whole jail here: {', '.join(missing_layers())}")
     lines = (shared / "adversarial" / "cases.jsonl").read_text(encoding="utf-8").splitlines()
     cases = [case for case in map(json.loads, filter(None, lines)) if case["kind"] == kind]
     assert len(cases) >= 10

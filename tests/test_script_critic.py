@@ -536,6 +536,7 @@ def test_without_a_jail_nothing_is_run_unless_one_asks_for_it(monkeypatch: pytes
     assert started
 
 
+@whole_jail
 def test_what_comes_out_of_the_jail_is_not_believed(monkeypatch: pytest.MonkeyPatch):
     good = json.loads(_explored(HONEST_ONE))
     reports = [
