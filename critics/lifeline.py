@@ -23,10 +23,13 @@ def confine() -> None:
             resource.setrlimit(limit, (allowed, hard))
 
 
-def die_with_parent() -> None:
-    """Ask Linux to kill this process when its parent ends; elsewhere the pools' own clean-up must do."""
+def die_with_parent(parent: int | None = None) -> None:
+    """Ask Linux to kill this process when its parent ends; elsewhere the pools' own clean-up must do.
+
+    `parent` is who started it, where that is known: a parent that ended before this was called is noticed only then.
+    """
     if sys.platform == "linux":
-        parent = os.getppid()
+        parent = os.getppid() if parent is None else parent
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
             os.kill(os.getpid(), signal.SIGKILL)

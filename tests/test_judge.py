@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -163,3 +166,12 @@ def test_a_completion_that_is_no_unicode_is_judged_like_any_other():
         verdict = judge_record(attempt(completion=completion))
         assert verdict["verdict"] in ("certified", "malformed")
         verdict["feedback"].encode()
+
+
+def test_a_process_whose_parent_ended_before_it_asked_dies_as_well(tmp_path):
+    asks = "import sys, critics.lifeline as l; l.die_with_parent(int(sys.argv[1])); open(sys.argv[2], 'w').close()"
+    own, other = tmp_path / "own", tmp_path / "other"
+    for parent, path in ((os.getpid(), own), (os.getpid() + 1, other)):
+        subprocess.run([sys.executable, "-c", asks, str(parent), str(path)], cwd=Path(__file__).parents[1], check=False)
+    assert own.exists()
+    assert not other.exists()

@@ -165,11 +165,24 @@ def literals(draw, variables=False):
     return Literal(draw(st.booleans()), name, tuple(draw(terms(sort, variables)) for sort in wanted))
 
 
+def sorted_variables(term, sort):
+    """Return the variables whose sort is told by where they stand: an entity may be a person or a group."""
+    if isinstance(term, Application):
+        inner = zip(term.arguments, SIGNATURE.functions[term.function][0], strict=True)
+        return {v for argument, its in inner for v in sorted_variables(argument, its)}
+    return {term} & set(VARIABLES.values()) if sort != "entity" else set()
+
+
 @st.composite
 def rules(draw):
     premises = draw(st.lists(literals(variables=True), min_size=1, max_size=3))
     conclusion = draw(literals(variables=True))
-    told = {v for premise in premises for v in premise.variables()}
+    told = {
+        v
+        for premise in premises
+        for argument, sort in zip(premise.arguments, SIGNATURE.predicates[premise.predicate], strict=True)
+        for v in sorted_variables(argument, sort)
+    }
     unbound = [v for v in dict.fromkeys(conclusion.variables()) if v not in told]
     sorts = {variable: sort for sort, variable in VARIABLES.items()}
     return Rule((*premises, *(Literal(True, sorts[v], (v,)) for v in unbound)), conclusion)

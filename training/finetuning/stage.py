@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError, RunFailed
-from critics.lifeline import die_with_parent
 from rollout.policy import adapter_weights_digest, load_tokenizer
 from training.configuration.run import TrainingConfig
 from training.finetuning.adapter_files import MANIFEST, not_finite
 from training.finetuning.example_files import Examples, read_examples
 from training.finetuning.job import FineTuning, TrainingFailed, read_job
 from training.finetuning.out_of_memory import explanation, is_out_of_memory
-from training.finetuning.torchrun import launch, launched_already, write_failure
+from training.finetuning.torchrun import die_with_torchrun, launch, launched_already, write_failure
 from training.finetuning.trackers import quiet
 from training.lineage.entries import LINEAGE, check_dataset, merkle_root
 from training.logs import quieten
@@ -171,7 +170,7 @@ def _last_checkpoint(work: Path) -> str | None:
 
 def _main(spec: Path) -> int:
     """Do one process's part of a job; return its exit status."""
-    die_with_parent()
+    die_with_torchrun()
     try:
         train_here(read_job(spec))
     except (InputError, RunFailed) as error:

@@ -14,6 +14,9 @@ from critics.errors import InputError, RunFailed
 from critics.lifeline import die_with_parent
 from training.finetuning.job import FineTuning, TrainingFailed, write_job
 
+STARTED_BY = "CERTISTAR_STARTED_BY"
+"""The variable in which torchrun tells its processes who it is."""
+
 
 def launched_already() -> bool:
     """Say whether this process is one of several that torchrun, accelerate or deepspeed started."""
@@ -65,8 +68,15 @@ def _failure(spec: Path) -> InputError | RunFailed | None:
     return InputError(record["message"]) if record["input"] else TrainingFailed(record["message"])
 
 
+def die_with_torchrun() -> None:
+    """Die with the torchrun that started this process, also where it ended while this one was loading."""
+    started_by = os.environ.get(STARTED_BY)
+    die_with_parent(None if started_by is None else int(started_by))
+
+
 if __name__ == "__main__":
     die_with_parent()
+    os.environ[STARTED_BY] = str(os.getpid())
     from torch.distributed.run import main
 
     main()
