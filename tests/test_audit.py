@@ -52,7 +52,12 @@ def wrong(findings: list[Finding]) -> list[Finding]:
     return [finding for finding in findings if not finding.is_right or not finding.is_by_its_rule]
 
 
-@pytest.mark.parametrize("name", sorted(CATALOGUES))
+def slow_where_jailed(name: str) -> Any:
+    """A jail for each script takes long; tests/test_script_critic.py has cheats of its own in the default run."""
+    return pytest.param(name, marks=pytest.mark.slow) if name in ("z3-python", "z3_python") else name
+
+
+@pytest.mark.parametrize("name", map(slow_where_jailed, sorted(CATALOGUES)))
 def test_every_cheat_is_stopped_by_its_rule_and_every_honest_attempt_certified(name: str) -> None:
     if name == "z3-python" and missing_layers():
         pytest.skip(f"no whole jail here: {', '.join(missing_layers())}")
@@ -181,7 +186,7 @@ def shared_attempt(case: dict[str, Any]) -> dict[str, Any]:
     return attempt_record(Attempt(case["id"], problem, "z3-python", given["code"]))
 
 
-@pytest.mark.parametrize("kind", ["peano_trace", "asp", "logic_program", "z3_python"])
+@pytest.mark.parametrize("kind", map(slow_where_jailed, ["peano_trace", "asp", "logic_program", "z3_python"]))
 def test_every_shared_case_is_on_the_right_side(shared: Path, kind: str) -> None:
     if kind == "z3_python" and missing_layers():
         pytest.skip(f"no whole jail here: {', '.join(missing_layers())}")
