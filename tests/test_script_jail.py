@@ -51,7 +51,10 @@ HOSTILE = {
     "make code": "import mmap\nmmap.mmap(-1, 4096, prot=7)",
     "raise its limits": "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (99, 99))",
     "go round Python": "import ctypes\nif ctypes.CDLL(None).rename(b'keep', b'kept') != 0:\n    raise OSError",
-    "import something new": "import wave",
+    "import something new": (
+        "import sys\nnames = ('tabnanny', 'pyclbr', 'nturl2path', 'wave', 'sched', 'colorsys')\n"
+        "__import__(next(name for name in names if name not in sys.modules))"
+    ),
     "make shared memory": "from multiprocessing import shared_memory\nshared_memory.SharedMemory('loot', True, 10)",
 }  # fmt: skip
 """Python that is executed as it stands, inside the jail; all of it ends in an error."""
