@@ -1,9 +1,9 @@
 """Whether a description of a formula gives the formula itself away, so that reading it back proves nothing.
 
-What leaks: operator signs in any spelling that the readers know, parts of a formula written out with words for the
-signs and brackets for the groups, and a regular expression's stars and brackets. Names, atoms such as `likes(ann, x1)`
-and the English of connectives and quantifiers do not: a description may use the vocabulary's terms. A cipher agreed on
-beforehand is not found.
+What leaks: operator signs in any spelling that the readers know, operators written as functions, brackets by name,
+parts of a formula written out with words for the signs and brackets for the groups, and a regular expression's stars
+and brackets. Names, atoms such as `likes(ann, x1)` and the English of connectives and quantifiers do not: a description
+may use the vocabulary's terms. A cipher agreed on beforehand is not found.
 """
 
 import re
@@ -39,6 +39,13 @@ _WORDLESS = sorted(
     reverse=True,
 )
 _SIGN = re.compile("|".join([*map(re.escape, _WORDLESS), r"!(?=[\w(])", r"(?<=[\w)])\s+v\s+(?=[\w(])"]))
+_PREFIXED = re.compile(r"\b(?:and|or|not|neg|xor|iff|implies|equiv|forall|exists)\(", re.IGNORECASE)
+"""An operator written as a function; `not (p1 and p2)` has a blank, and is read as a part in brackets."""
+_SPELT = re.compile(
+    r"\b(?:(?:open(?:ing)?|clos(?:e|ing)|left|right)[\s-]+(?:round[\s-]+)?(?:bracket|paren)|[lr]paren\b)",
+    re.IGNORECASE,
+)
+"""Brackets by name, as in a formula that is read aloud; signs may be names of a vocabulary, such as `wedge`."""
 _BETWEEN = re.compile(r"[\s,.:`*]+")
 _IN_WORDS = {"∧": "and", "∨": "or", "⊕": "xor", "→": "implies", "↔": "iff", "∀": "forall", "∃": "exists"}
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
@@ -69,6 +76,10 @@ def find_leak(text: str, language: Language, description: str) -> Leak | None:
     sign = _SIGN.search(description)
     if sign is not None:
         return Leak("sign", sign[0].strip())
+    # Attack: `IMPLIES(AND(p1, p2), NOT(p3))`, or `open bracket p1 and p2 close bracket implies not p3`.
+    spelt = _PREFIXED.search(description) or _SPELT.search(description)
+    if spelt is not None:
+        return Leak("sign", spelt[0])
     for part in parts:
         formula = _read(part, language)
         # Attack: `(p1 and (p2 or not p3))`, which our own reader would take for the formula.

@@ -197,6 +197,8 @@ def read(path: Path) -> dict[str, Any]:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
+        if not path.parent.is_dir():
+            raise InputError(f"{path.parent}: there is no such folder; name one that `certistar run` wrote") from None
         raise InputError(
             f"{path} is missing: the run is not finished; run `certistar run` again to finish it"
         ) from None
