@@ -21,6 +21,7 @@ from critics.problem import Problem
 from rollout.formulas import vocabulary
 from rollout.formulas.categories import automaton_sizes
 from rollout.formulas.derivation import draw, has_derivation, height, symbols, uses
+from rollout.formulas.expression import regex_of
 from rollout.formulas.generator import generate
 from rollout.formulas.grammar import FIRST_ORDER, PROPOSITIONAL, REGEX, THREE_CNF, read_grammar
 from rollout.formulas.languages import (
@@ -241,6 +242,15 @@ def test_automata_are_counted_without_their_sink():
         assert found == {"states": states, "edges": edges, "density": density}
 
 
+def test_what_a_derivation_writes_is_the_tree_that_is_read():
+    rng = random.Random(8)
+    for depth in range(2, 30):
+        derivation = draw(REGEX, "depth", depth, rng)
+        assert derivation is not None
+        written = [rng.choice("01") if symbol == "a" else symbol for symbol in symbols(derivation)]
+        assert regex_of(written) == read_regex("".join(written))
+
+
 def test_letters_come_from_the_alphabet():
     (problem,) = made(RegularExpressions(categories=(30,), alphabet_size=3), 1)
     assert problem.meta["alphabet"] == "012"
@@ -291,6 +301,22 @@ def _assert_bound(formula: Any, bound: frozenset[str]) -> None:
 def test_settings_that_cannot_be_are_refused_by_name(kind, keys, word):
     with pytest.raises(ValueError, match=word):
         kind(**keys)
+
+
+@pytest.mark.parametrize(
+    ("rule", "shape"),
+    [
+        ("( S ∧ ¬ S )", r"p ∧ ¬p"),
+        ("¬ ( S ∧ S )", r"¬\(p ∧ p\)"),
+        ("( ¬ S → S )", r"¬p → p"),
+        ("( ¬ ¬ S )", r"¬¬p"),
+    ],
+)
+def test_a_sign_belongs_to_what_it_stands_before(rule, shape):
+    operators = sum(sign in "∧→¬" for sign in rule.split())
+    names = tuple("p" * number for number in range(1, 9))
+    (problem,) = made(OwnGrammar(rules={"S": f"{rule} | v"}, categories=(operators,), propositions=names), 1)
+    assert re.fullmatch(shape.replace("p", "p+"), formula_of(problem))
 
 
 def test_a_rule_that_writes_no_formula_is_an_error():

@@ -5,8 +5,8 @@ compared by merging states that must be equivalent (Hopcroft and Karp), breadth 
 a shortest one. Subsets can be exponentially many: work is counted, and more than `MAX_WORK` is undecided.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from critics.equivalence.regex import EmptyWord, Letter, Regex, Sequence, Star, Union
 
@@ -52,7 +52,7 @@ def minimal_automaton(regex: Regex, alphabet: str) -> MinimalAutomaton:
     positions = _Positions()
     start = positions.start(regex)
     numbers = {start: 0}
-    rows: list[tuple[int, ...]] = []
+    rows: list[list[int]] = []
     for state in (states := [start]):
         row: list[int] = []
         for letter in alphabet:
@@ -61,28 +61,27 @@ def minimal_automaton(regex: Regex, alphabet: str) -> MinimalAutomaton:
                 numbers[following] = len(states)
                 states.append(following)
             row.append(numbers[following])
-        rows.append(tuple(row))
+        rows.append(row)
     return _minimised(rows, [positions.accepts(state) for state in states], positions)
 
 
-def _minimised(rows: list[tuple[int, ...]], accepts: list[bool], work: "_Positions") -> MinimalAutomaton:
+def _minimised(rows: list[list[int]], accepts: list[bool], work: "_Positions") -> MinimalAutomaton:
     """Split the states until no two of a class differ (Moore), and number the classes from the start."""
     classes, num = [int(accepting) for accepting in accepts], len(set(accepts))
+    by_letter = list(zip(*rows, strict=True))
     while True:
         work.spend(len(rows))
         found: dict[tuple[int, ...], int] = {}
-        classes = [
-            found.setdefault((classes[state], *(classes[following] for following in row)), len(found))
-            for state, row in enumerate(rows)
-        ]
+        following = [map(classes.__getitem__, column) for column in by_letter]
+        classes = [found.setdefault(key, len(found)) for key in zip(classes, *following, strict=True)]
         if len(found) == num:
             break
         num = len(found)
     # States are met from the start, and so are their classes: the first class is the start's.
     members = {number: state for state, number in reversed(list(enumerate(classes)))}
     return MinimalAutomaton(
-        tuple(tuple(classes[following] for following in rows[members[number]]) for number in range(num)),
-        tuple(number for number in range(num) if accepts[members[number]]),
+        tuple([tuple([classes[state] for state in rows[members[number]]]) for number in range(num)]),
+        tuple([number for number in range(num) if accepts[members[number]]]),
     )
 
 
@@ -117,8 +116,7 @@ class _Merged:
         return root
 
 
-@dataclass(frozen=True, slots=True)
-class _Ends:
+class _Ends(NamedTuple):
     """Of an expression: the positions that can begin a word and those that can end one, and whether it may be empty."""
 
     first: int
@@ -155,9 +153,11 @@ class _Positions:
     def step(self, state: int, letter: str) -> int:
         after = self.after.get(state)
         if after is None:
-            after = 0
-            for position in self._bits(state):
-                after |= self.following[position]
+            self.spend(state.bit_count() + 8)
+            after, left = 0, state
+            while left:
+                after |= self.following[left.bit_length() - 1]
+                left ^= 1 << (left.bit_length() - 1)
             self.after[state] = after
         return after & self.of_letter.get(letter, 0)
 
@@ -170,41 +170,38 @@ class _Positions:
         self.following.append(following)
         return len(self.following) - 1
 
-    def _bits(self, state: int) -> Iterator[int]:
-        self.spend(state.bit_count() + 8)
-        while state:
-            lowest = state & -state
-            yield lowest.bit_length() - 1
-            state ^= lowest
-
     def _add(self, regex: Regex) -> _Ends:
-        match regex:
-            case Letter(letter):
-                place = 1 << self._new(0)
-                self.of_letter[letter] = self.of_letter.get(letter, 0) | place
-                return _Ends(place, place, False)
-            case EmptyWord():
-                return _Ends(0, 0, True)
-            case Star(body):
-                ends = self._add(body)
-                self._follow(ends.last, ends.first)
-                return _Ends(ends.first, ends.last, True)
-            case Union(parts):
-                ends = _Ends(0, 0, False)
-                for other in map(self._add, parts):
-                    ends = _Ends(ends.first | other.first, ends.last | other.last, ends.nullable or other.nullable)
-                return ends
-            case Sequence(parts):
-                ends = _Ends(0, 0, True)
-                for other in map(self._add, parts):
-                    self._follow(ends.last, other.first)
-                    ends = _Ends(
-                        ends.first | (other.first if ends.nullable else 0),
-                        other.last | (ends.last if other.nullable else 0),
-                        ends.nullable and other.nullable,
-                    )
-                return ends
+        # Tests of the type and no `match`: each letter of each expression passes here.
+        if isinstance(regex, Letter):
+            place = 1 << self._new(0)
+            self.of_letter[regex.letter] = self.of_letter.get(regex.letter, 0) | place
+            return _Ends(place, place, False)
+        if isinstance(regex, Star):
+            ends = self._add(regex.body)
+            self._follow(ends.last, ends.first)
+            return _Ends(ends.first, ends.last, True)
+        if isinstance(regex, EmptyWord):
+            return _Ends(0, 0, True)
+        return self._add_sequence(regex) if isinstance(regex, Sequence) else self._add_union(regex)
+
+    def _add_union(self, regex: Union) -> _Ends:
+        first, last, nullable = 0, 0, False
+        for other in map(self._add, regex.parts):
+            first, last, nullable = first | other.first, last | other.last, nullable or other.nullable
+        return _Ends(first, last, nullable)
+
+    def _add_sequence(self, regex: Sequence) -> _Ends:
+        first, last, nullable = 0, 0, True
+        for other in map(self._add, regex.parts):
+            self._follow(last, other.first)
+            first |= other.first if nullable else 0
+            last = other.last | (last if other.nullable else 0)
+            nullable = nullable and other.nullable
+        return _Ends(first, last, nullable)
 
     def _follow(self, last: int, first: int) -> None:
-        for position in self._bits(last):
+        self.spend(last.bit_count() + 8)
+        while last:
+            position = last.bit_length() - 1
             self.following[position] |= first
+            last ^= 1 << position

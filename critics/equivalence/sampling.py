@@ -6,22 +6,19 @@ by `critics.fol.model`; what is not found says nothing.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from critics.equivalence.lifting import holding, num_steps
 from critics.equivalence.outcome import Different
-from critics.equivalence.table import column, joined
+from critics.equivalence.table import column
 from critics.fol.model import Model, Symbol, assignments, satisfies
 from critics.fol.syntax import (
     Application,
     Atom,
-    Compound,
     Constant,
     Equality,
     Formula,
-    Not,
-    Quantified,
-    Quantifier,
     Signature,
     Term,
     Variable,
@@ -51,11 +48,12 @@ def sampled_difference(left: Formula, right: Formula) -> Different | None:
     try:
         for number, size in enumerate(SIZES):
             batch = _Batch.drawn(used, size, random.Random(f"batch {number} of size {size}"))
-            batch.steps = steps
-            differing = batch.values(left, {}) ^ batch.values(right, {})
+            steps += num_steps(left, size) + num_steps(right, size)
+            if steps > MAX_STEPS:
+                return None
+            differing = batch.values(left) ^ batch.values(right)
             if differing:
                 return shown_difference(left, right, batch.model(differing))
-            steps = batch.steps
     except _TooLarge:
         pass
     return None
@@ -79,7 +77,6 @@ class _Batch:
     functions: dict[Symbol, dict[tuple[int, ...], int]]
     tables: dict[Symbol, dict[tuple[int, ...], int]]
     """For each ground atom the models in which it holds."""
-    steps: int = 0
 
     @classmethod
     def drawn(cls, used: Signature, size: int, rng: random.Random) -> "_Batch":
@@ -97,32 +94,17 @@ class _Batch:
         tables = {symbol: dict(zip(assignments(size, symbol[1]), _draws(rng), strict=False)) for symbol in symbols}
         return cls(size, (1 << BATCH) - 1, constants, functions, tables)
 
-    def values(self, formula: Formula, objects: dict[str, int]) -> int:
+    def values(self, formula: Formula) -> int:
         """Return the models in which a formula holds."""
-        self.steps += 1
-        if self.steps > MAX_STEPS:
-            raise _TooLarge
-        match formula:
-            case Atom(predicate, arguments):
-                row = tuple([self._object(argument, objects) for argument in arguments])
-                return self.tables[predicate, len(row)][row]
-            case Not(body):
-                return self.everywhere ^ self.values(body, objects)
-            case Compound(operator, operands):
-                return joined(operator, [self.values(operand, objects) for operand in operands], self.everywhere)
-            case Quantified(quantifier, variable, body):
-                return self._over_all(quantifier, variable, body, objects)
-            case Equality(left, right):
-                return self.everywhere if self._object(left, objects) == self._object(right, objects) else 0
+        return holding(formula, self.size, self.everywhere.bit_length(), self._ground)
 
-    def _over_all(self, quantifier: Quantifier, variable: str, body: Formula, objects: dict[str, int]) -> int:
-        found = self.everywhere if quantifier is Quantifier.ALL else 0
-        for value in range(self.size):
-            there = self.values(body, {**objects, variable: value})
-            found = found & there if quantifier is Quantifier.ALL else found | there
-        return found
+    def _ground(self, atom: Atom | Equality, objects: Mapping[str, int]) -> int:
+        if isinstance(atom, Equality):
+            return self.everywhere if self._object(atom.left, objects) == self._object(atom.right, objects) else 0
+        row = tuple([self._object(argument, objects) for argument in atom.arguments])
+        return self.tables[atom.predicate, len(row)][row]
 
-    def _object(self, term: Term, objects: dict[str, int]) -> int:
+    def _object(self, term: Term, objects: Mapping[str, int]) -> int:
         match term:
             case Variable(name):
                 return objects[name]

@@ -16,7 +16,6 @@ from critics.fol.syntax import (
     Not,
     Quantified,
     Term,
-    Variable,
 )
 from critics.fol.tokens import is_plain
 
@@ -31,21 +30,24 @@ def canonical(formula: Formula) -> str:
 
 
 def _formula(formula: Formula, bound: frozenset[str]) -> str:
-    match formula:
-        case Atom(predicate, arguments):
-            return _symbol(predicate, bound) + _list(arguments, bound)
-        case Equality(left, right):
-            return f"{_term(left, bound)} = {_term(right, bound)}"
-        case Not(Equality(left, right)):
-            return f"{_term(left, bound)} ≠ {_term(right, bound)}"
-        case Not(Quantified() as body):
-            return f"¬({_formula(body, bound)})"
-        case Not(body):
-            return f"¬{_formula(body, bound)}"
-        case Compound(operator, operands):
-            return "(" + f" {operator.value} ".join([_operand(operand, bound) for operand in operands]) + ")"
-        case Quantified(quantifier, variable, body):
-            return f"{quantifier.value}{variable}. {_formula(body, bound | {variable})}"
+    # Tests of the type and no `match`: generating formulas is printing them, half of a formula is literals.
+    if isinstance(formula, Atom):
+        return _symbol(formula.predicate, bound) + _list(formula.arguments, bound)
+    if isinstance(formula, Not):
+        return _negation(formula.body, bound)
+    if isinstance(formula, Compound):
+        operands = [_operand(operand, bound) for operand in formula.operands]
+        return "(" + f" {formula.operator.value} ".join(operands) + ")"
+    if isinstance(formula, Quantified):
+        body = _formula(formula.body, bound | {formula.variable})
+        return f"{formula.quantifier.value}{formula.variable}. {body}"
+    return f"{_term(formula.left, bound)} = {_term(formula.right, bound)}"
+
+
+def _negation(body: Formula, bound: frozenset[str]) -> str:
+    if isinstance(body, Equality):
+        return f"{_term(body.left, bound)} ≠ {_term(body.right, bound)}"
+    return f"¬{_operand(body, bound)}"
 
 
 def _operand(formula: Formula, bound: frozenset[str]) -> str:
@@ -58,15 +60,13 @@ def _list(arguments: tuple[Term, ...], bound: frozenset[str]) -> str:
 
 
 def _term(term: Term, bound: frozenset[str]) -> str:
-    match term:
-        case Variable(name) if name in bound:
-            return name
-        case Variable(name):
-            raise FormulaError("unbound", f"no quantifier binds the variable {name!r}")
-        case Constant(name):
-            return _symbol(name, bound)
-        case Application(function, arguments):
-            return _symbol(function, bound) + _list(arguments, bound)
+    if isinstance(term, Constant):
+        return _symbol(term.name, bound)
+    if isinstance(term, Application):
+        return _symbol(term.function, bound) + _list(term.arguments, bound)
+    if term.name in bound:
+        return term.name
+    raise FormulaError("unbound", f"no quantifier binds the variable {term.name!r}")
 
 
 def _symbol(name: str, bound: frozenset[str]) -> str:

@@ -7,6 +7,7 @@ a positive chance, as in the paper (appendix B).
 """
 
 import random
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -27,6 +28,18 @@ class Derivation(NamedTuple):
     parts: "tuple[Derivation, ...]"
 
 
+class _Choice(NamedTuple):
+    """A rule that can have the value that is wanted."""
+
+    rule: Rule
+    leaf: Derivation | None
+    """All of the derivation, where the rule has no nonterminals."""
+    left: int
+    """What its nonterminals have together, or the tallest of them."""
+    options: list[int]
+    """What the first nonterminal can have; of heights, which of them can be the tallest."""
+
+
 class _TooDeep(Exception):  # noqa: N818
     """A draw went beyond the height that is allowed."""
 
@@ -41,7 +54,7 @@ def draw(
         return None
     for _ in range(_ATTEMPTS):
         try:
-            return table.drawn(symbol, value, rng, max_depth)
+            return table.drawn(symbol, value, rng.random, max_depth)
         except _TooDeep:
             continue
     return None
@@ -52,19 +65,23 @@ def has_derivation(grammar: Grammar, by: By, value: int) -> bool:
     return _table(grammar, by, max(_LIMIT, value)).reaches(grammar.start, value)
 
 
+def levels(derivation: Derivation) -> list[list[Derivation]]:
+    """Return a derivation's parts by how many stand above them, itself first."""
+    found, level = list[list[Derivation]](), [derivation]
+    while level:
+        found.append(level)
+        level = [part for current in level for part in current.parts]
+    return found
+
+
 def height(derivation: Derivation) -> int:
     """Return the depth of the parse tree: how many rules stand below each other on its longest path."""
-    return 1 + (max([height(part) for part in derivation.parts]) if derivation.parts else 0)
+    return len(levels(derivation))
 
 
 def uses(derivation: Derivation) -> list[Rule]:
     """Return the rules of a derivation, once for each time that it uses them, in no promised order."""
-    waiting, found = [derivation], list[Rule]()
-    while waiting:
-        current = waiting.pop()
-        found.append(current.rule)
-        waiting += current.parts
-    return found
+    return [part.rule for level in levels(derivation) for part in level]
 
 
 def symbols(derivation: Derivation) -> list[str]:
@@ -100,39 +117,57 @@ class _Table:
             for symbol, rules in grammar.rules.items():
                 for rule in rules:
                     self._reachable[symbol] |= self._reached(rule)
-        self._rules: dict[tuple[str, int], list[Rule]] = {}
+        self._choices: dict[tuple[str, int], list[_Choice]] = {}
         self._options: dict[tuple[tuple[str, ...], int], list[int]] = {}
 
     def reaches(self, symbol: str, value: int) -> bool:
         """Say whether a nonterminal has a derivation of a value."""
         return bool(self._reachable[symbol] >> value & 1)
 
-    def drawn(self, symbol: str, value: int, rng: random.Random, room: int) -> Derivation:
-        """Draw a derivation that is at most `room` high; raises `_TooDeep`."""
+    def drawn(self, symbol: str, value: int, number: Callable[[], float], room: int) -> Derivation:
+        """Draw a derivation that is at most `room` high, by random numbers from 0 to 1; raises `_TooDeep`."""
         if room == 0:
             raise _TooDeep
-        rules = self._rules.get((symbol, value)) or self._fitting(symbol, value)
-        rule = rules[int(rng.random() * len(rules))]
-        if not rule.children:
-            return Derivation(rule, ())
-        shares = self._heights(rule, value - 1, rng) if self._by == "depth" else self._shares(rule, value, rng)
+        choices = self._choices.get((symbol, value)) or self._fitting(symbol, value)
+        rule, leaf, left, options = choices[int(number() * len(choices))]
+        if leaf is not None:
+            return leaf
+        shares = self._shares(rule, left, options, number)
+        drawn, room = self.drawn, room - 1
         parts = zip(rule.children, shares, strict=True)
-        return Derivation(rule, tuple([self.drawn(child, share, rng, room - 1) for child, share in parts]))
+        return Derivation(rule, tuple([drawn(child, share, number, room) for child, share in parts]))
 
-    def _fitting(self, symbol: str, value: int) -> list[Rule]:
+    def _fitting(self, symbol: str, value: int) -> "list[_Choice]":
         rules = [rule for rule in self._grammar.rules[symbol] if self._reached(rule) >> value & 1]
-        self._rules[symbol, value] = rules
-        return rules
+        self._choices[symbol, value] = [self._choice(rule, value) for rule in rules]
+        return self._choices[symbol, value]
 
-    def _shares(self, rule: Rule, value: int, rng: random.Random) -> list[int]:
+    def _choice(self, rule: Rule, value: int) -> "_Choice":
+        if not rule.children:
+            return _Choice(rule, Derivation(rule, ()), 0, [])
+        if self._by == "depth":
+            tall = [place for place, child in enumerate(rule.children) if self.reaches(child, value - 1)]
+            return _Choice(rule, None, value - 1, tall)
         left = value - rule.operators
+        return _Choice(rule, None, left, self._firsts(rule.children, left) if len(rule.children) > 1 else [])
+
+    def _shares(self, rule: Rule, left: int, options: list[int], number: Callable[[], float]) -> list[int]:
+        """Return the value of each nonterminal: of heights one, at a place among `options`, is the whole."""
+        if self._by == "depth":
+            chosen = options[int(number() * len(options))]
+            return [
+                left if place == chosen else self._height(child, left, number)
+                for place, child in enumerate(rule.children)
+            ]
         shares: list[int] = []
-        for place in range(len(rule.children) - 1):
-            rest = rule.children[place:]
-            options = self._options.get((rest, left)) or self._firsts(rest, left)
-            shares.append(options[int(rng.random() * len(options))])
+        for place in range(1, len(rule.children)):
+            shares.append(options[int(number() * len(options))])
             left -= shares[-1]
-        return [*shares, left]
+            if place + 1 < len(rule.children):
+                rest = rule.children[place:]
+                options = self._options.get((rest, left)) or self._firsts(rest, left)
+        shares.append(left)
+        return shares
 
     def _firsts(self, children: tuple[str, ...], value: int) -> list[int]:
         """Return what the first of some nonterminals can have where all of them have a value together."""
@@ -141,20 +176,12 @@ class _Table:
         self._options[children, value] = firsts
         return firsts
 
-    def _heights(self, rule: Rule, value: int, rng: random.Random) -> list[int]:
-        """Give one part the whole height, and the others any that is not above it."""
-        tall = [place for place, child in enumerate(rule.children) if self.reaches(child, value)]
-        chosen = tall[int(rng.random() * len(tall))]
-        return [
-            value if place == chosen else self._height(child, value, rng) for place, child in enumerate(rule.children)
-        ]
-
-    def _height(self, child: str, most: int, rng: random.Random) -> int:
+    def _height(self, child: str, most: int, number: Callable[[], float]) -> int:
         heights = self._options.get(((child,), most))
         if heights is None:
             heights = [height for height in range(most + 1) if self.reaches(child, height)]
             self._options[(child,), most] = heights
-        return heights[int(rng.random() * len(heights))]
+        return heights[int(number() * len(heights))]
 
     def _reached(self, rule: Rule) -> int:
         """Return the values that a rule can have, given those of its nonterminals."""

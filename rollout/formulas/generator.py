@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Protocol
 
 from critics.equivalence.language import Language
@@ -20,7 +20,7 @@ from critics.fol.syntax import Atom, Constant, Formula, Quantified, Quantifier, 
 from critics.problem import Formal, Problem
 from rollout.formulas.categories import automaton_sizes, sizes
 from rollout.formulas.derivation import Derivation, draw, symbols, uses
-from rollout.formulas.expression import formula_of, scopes
+from rollout.formulas.expression import formula_of, regex_of, scopes
 from rollout.formulas.grammar import Rule
 from rollout.formulas.languages import (
     Distinct,
@@ -28,6 +28,7 @@ from rollout.formulas.languages import (
     FirstOrderFormulas,
     Formulas,
     OwnGrammar,
+    RegularExpressions,
     language_of,
 )
 from rollout.formulas.sameness import atom_number, is_constant_over, names_key, order_key, regex_names_key, word_number
@@ -130,6 +131,8 @@ class _Formulas:
         if isinstance(config, FirstOrderFormulas):
             self._limits = config.num_predicates, config.num_objects
             self._strata = None if config.quantifiers is None else tuple(config.quantifiers)
+        rules = chain.from_iterable(self._grammar.rules.values())
+        self._may_have_inner = self._strata is None and any("f" in rule.symbols for rule in rules)
 
     def drawn(self, category: int, turn: int, rng: random.Random) -> Drawn | None:
         """Draw a derivation, its names, and change names until the formula belongs to the split."""
@@ -145,13 +148,14 @@ class _Formulas:
         names = self._vocabulary.drawn(rng, *self._limits)
         prefix = _VARIABLES[:num_quantifiers]
         used = uses(derivation)
-        filled = _filled(derivation, used, names, prefix, config.split, rng)
+        has_inner = self._may_have_inner and any("f" in rule.symbols for rule in used)
+        filled = _filled(derivation, used, names, prefix, config.split, rng, has_inner=has_inner)
         if filled is None:
             return None
         atoms, formula = filled
         if len(variables_of(atoms)) < num_quantifiers and rng.random() > _FEWER:
             return None
-        quantified = isinstance(formula, Quantified) or any("f" in rule.symbols for rule in used)
+        quantified = has_inner or isinstance(formula, Quantified)
         if not config.constant and is_constant_over(formula, atoms, quantified=quantified):
             return None
         text = canonical(formula)
@@ -166,9 +170,11 @@ def _filled(
     prefix: tuple[str, ...],
     split: Split,
     rng: random.Random,
+    *,
+    has_inner: bool,
 ) -> tuple[list[Atom], Formula] | None:
     """Fill a derivation's slots; with a prefix, quantifiers are put in front, each of which binds something."""
-    if any("f" in rule.symbols for rule in used):
+    if has_inner:
         atoms = [names.atoms(rng, 1, scope)[0] for scope in scopes(derivation, iter(_VARIABLES))]
     else:
         atoms = names.atoms(rng, sum([rule.num_atoms for rule in used]), prefix, bound=True)
@@ -184,14 +190,16 @@ def _filled(
 def _moved_into(split: Split, atoms: list[Atom], names: Names, rng: random.Random) -> bool:
     """Change one name after the other until the content belongs to the split; false where it never does."""
     buckets = SPLIT_BUCKETS[split]
-    content = sum(map(atom_number, atoms))
+    numbers = list(map(atom_number, atoms))
+    content = sum(numbers)
     for _ in range(_MAX_CHANGES):
         if content % _NUM_BUCKETS in buckets:
             return True
         place = int(rng.random() * len(atoms))
-        before = atoms[place]
-        atoms[place] = names.changed(rng, before)
-        content += atom_number(atoms[place]) - atom_number(before)
+        atoms[place] = names.changed(rng, atoms[place])
+        content -= numbers[place]
+        numbers[place] = atom_number(atoms[place])
+        content += numbers[place]
     return False
 
 
@@ -238,10 +246,15 @@ class _Expressions:
     def drawn(self, category: int, turn: int, rng: random.Random) -> Drawn | None:
         """Draw a derivation and its letters, and change letters until the expression belongs to the split."""
         derivation = draw(self._grammar, self._config.by, category, rng)
-        text = None if derivation is None else self._text(symbols(derivation), rng)
-        if derivation is None or text is None:
+        if derivation is None:
             return None
-        regex = read_regex(text, self._alphabet)
+        written = symbols(derivation)
+        if not self._lettered(written, rng):
+            return None
+        text = "".join(written)
+        # What the paper's grammar writes need not be read as anyone's text is.
+        is_plain = isinstance(self._config, RegularExpressions)
+        regex = regex_of(written) if is_plain else read_regex(text, self._alphabet)
         key = text if self._config.distinct == "text" else write_regex(regex)
         if self._config.distinct == "names":
             key = regex_names_key(regex)
@@ -251,27 +264,30 @@ class _Expressions:
         shape = automaton_sizes(regex, self._alphabet)
         return {**sizes(derivation), **shape, "alphabet": self._alphabet}
 
-    def _text(self, written: list[str], rng: random.Random) -> str | None:
+    def _lettered(self, written: list[str], rng: random.Random) -> bool:
+        """Put letters in their places; false where no change of some brings the expression into the split."""
+        buckets, letters, number = SPLIT_BUCKETS[self._config.split], self._alphabet, rng.random
+        size = len(letters)
         places = [place for place, symbol in enumerate(written) if symbol == "a"]
-        letters, size, draw_number = self._alphabet, len(self._alphabet), rng.random
-        for place in places:
-            written[place] = letters[int(draw_number() * size)]
+        chosen = [int(number() * size) for _ in places]
         # Groups and what repeats them do not count, because redundant ones change nothing.
         starred = [written[place + 1 : place + 2] == ["*"] for place in places]
-        content = sum(_letter_number(n, written[place], starred[n]) for n, place in enumerate(places))
+        numbers = [_letter_numbers(n, letters, is_starred) for n, is_starred in enumerate(starred)]
+        content = sum([row[letter] for row, letter in zip(numbers, chosen, strict=True)])
         for _ in range(_MAX_CHANGES):
-            if content % _NUM_BUCKETS in SPLIT_BUCKETS[self._config.split]:
-                return "".join(written)
-            n = int(rng.random() * len(places))
-            content -= _letter_number(n, written[places[n]], starred[n])
-            written[places[n]] = self._letter(rng)
-            content += _letter_number(n, written[places[n]], starred[n])
-        return None
-
-    def _letter(self, rng: random.Random) -> str:
-        return self._alphabet[int(rng.random() * len(self._alphabet))]
+            if content % _NUM_BUCKETS in buckets:
+                for place, letter in zip(places, chosen, strict=True):
+                    written[place] = letters[letter]
+                return True
+            if not places:
+                return False
+            n, letter = int(number() * len(places)), int(number() * size)
+            content += numbers[n][letter] - numbers[n][chosen[n]]
+            chosen[n] = letter
+        return False
 
 
 @lru_cache(maxsize=10_000)
-def _letter_number(place: int, letter: str, is_starred: bool) -> int:
-    return word_number(f"{place} {letter}{'*' if is_starred else ''}")
+def _letter_numbers(place: int, letters: str, is_starred: bool) -> list[int]:
+    """Return what each letter adds to a content at a place."""
+    return [word_number(f"{place} {letter}{'*' if is_starred else ''}") % _NUM_BUCKETS for letter in letters]

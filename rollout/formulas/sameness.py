@@ -8,10 +8,11 @@ where they stand, as graphs are compared (Weisfeiler and Leman).
 import hashlib
 import random
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from critics.equivalence.lifting import holding
 from critics.equivalence.regex import Regex, write_regex
 from critics.equivalence.sampling import sampled_difference
 from critics.equivalence.table import MAX_ATOMS, column, joined
@@ -19,14 +20,12 @@ from critics.fol.syntax import (
     Application,
     Atom,
     Compound,
-    Constant,
     Equality,
     Formula,
     FormulaError,
     Not,
     Operator,
     Quantified,
-    Quantifier,
     Term,
     Variable,
     subformulas,
@@ -90,10 +89,10 @@ def is_constant(formula: Formula) -> bool:
 
 
 def is_constant_over(formula: Formula, atoms: Sequence[Atom], *, quantified: bool) -> bool:
-    """Say the same where its atoms are known, and whether it has quantifiers."""
+    """Say the same where its atoms, the very objects that stand in it, are known, and whether it has quantifiers."""
     if not quantified:
         return not _varies_by_atoms(formula, atoms)
-    if _varies_over_one_object(formula, sorted({atom.predicate for atom in atoms})):
+    if _varies_over_one_object(formula, atoms):
         return False
     # What is constant whatever its atoms are is so under any quantifiers, and no model need be looked for.
     return not _varies_by_atoms(formula, atoms) or not (_varies_over_two_objects(formula) or _varies(formula))
@@ -101,12 +100,14 @@ def is_constant_over(formula: Formula, atoms: Sequence[Atom], *, quantified: boo
 
 def _varies_by_atoms(formula: Formula, atoms: Sequence[Atom]) -> bool:
     """Say whether a formula without its quantifiers depends on its atoms, taken for propositions."""
-    numbers = {spelled: number for number, spelled in enumerate(dict.fromkeys(map(_spelled, atoms)))}
+    spelled = [_spelled(atom) for atom in atoms]
+    numbers = {names: number for number, names in enumerate(dict.fromkeys(spelled))}
     if len(numbers) <= MAX_ATOMS:
         given, everywhere = [column(n, len(numbers)) for n in range(len(numbers))], (1 << (1 << len(numbers))) - 1
     else:
         given, everywhere = _random_columns(len(numbers)), (1 << _CASES) - 1
-    return _value(formula, lambda atom: given[numbers[_spelled(atom)]], everywhere) not in (0, everywhere)
+    columns = {id(atom): given[numbers[names]] for atom, names in zip(atoms, spelled, strict=True)}
+    return _value(formula, columns, everywhere) not in (0, everywhere)
 
 
 def _spelled(atom: Atom) -> Hashable:
@@ -114,19 +115,18 @@ def _spelled(atom: Atom) -> Hashable:
     return (atom.predicate, *map(_name, atom.arguments)) if atom.arguments else atom.predicate
 
 
-def _value(formula: Formula, given: Callable[[Atom], int], everywhere: int) -> int:
-    """Return in which cases a formula holds, given those of its atoms; quantifiers say nothing."""
-    match formula:
-        case Atom():
-            return given(formula)
-        case Not(body):
-            return everywhere ^ _value(body, given, everywhere)
-        case Quantified(body=body):
-            return _value(body, given, everywhere)
-        case Compound(operator, operands):
-            return joined(operator, [_value(operand, given, everywhere) for operand in operands], everywhere)
-        case Equality():
-            return everywhere
+def _value(formula: Formula, given: Mapping[int, int], everywhere: int) -> int:
+    """Return in which cases a formula holds, given those of its atoms by their identity; quantifiers say nothing."""
+    # Tests of the type and no `match`, here and below: generating a formula is walking it a dozen times.
+    if isinstance(formula, Atom):
+        return given[id(formula)]
+    if isinstance(formula, Not):
+        return everywhere ^ _value(formula.body, given, everywhere)
+    if isinstance(formula, Compound):
+        return joined(
+            formula.operator, [_value(operand, given, everywhere) for operand in formula.operands], everywhere
+        )
+    return _value(formula.body, given, everywhere) if isinstance(formula, Quantified) else everywhere
 
 
 @lru_cache(maxsize=64)
@@ -135,38 +135,25 @@ def _random_columns(num: int) -> list[int]:
     return [rng.getrandbits(_CASES) for _ in range(num)]
 
 
-def _varies_over_one_object(formula: Formula, predicates: list[str]) -> bool:
+def _varies_over_one_object(formula: Formula, atoms: Sequence[Atom]) -> bool:
     """Say whether a formula depends on its predicates where there is one object, so that quantifiers say nothing."""
-    columns = {name: column(number, len(predicates)) for number, name in enumerate(predicates)}
-    everywhere = (1 << (1 << len(predicates))) - 1
-
-    return _value(formula, lambda atom: columns[atom.predicate], everywhere) not in (0, everywhere)
+    numbers = {name: number for number, name in enumerate(sorted({atom.predicate for atom in atoms}))}
+    columns = {id(atom): column(numbers[atom.predicate], len(numbers)) for atom in atoms}
+    everywhere = (1 << (1 << len(numbers))) - 1
+    return _value(formula, columns, everywhere) not in (0, everywhere)
 
 
 def _varies_over_two_objects(formula: Formula) -> bool:
     """Say whether a formula depends on its predicates in some models with two objects, drawn at random."""
-    return _value_over_two_objects(formula, {}) not in (0, (1 << _MODELS) - 1)
+    return holding(formula, 2, _MODELS, _over_two_objects) not in (0, (1 << _MODELS) - 1)
 
 
-def _value_over_two_objects(formula: Formula, objects: dict[str, int]) -> int:
-    """Return in which models a formula holds; a constant names an object by its name's number."""
-    match formula:
-        case Atom(predicate, arguments):
-            return _random_table(predicate, tuple([_object(term, objects) for term in arguments]))
-        case Not(body):
-            return ((1 << _MODELS) - 1) ^ _value_over_two_objects(body, objects)
-        case Quantified(quantifier, variable, body):
-            one, other = (_value_over_two_objects(body, {**objects, variable: number}) for number in (0, 1))
-            return one & other if quantifier is Quantifier.ALL else one | other
-        case Compound(operator, operands):
-            values = [_value_over_two_objects(operand, objects) for operand in operands]
-            return joined(operator, values, (1 << _MODELS) - 1)
-        case Equality():
-            return 0
-
-
-def _object(term: Term, objects: dict[str, int]) -> int:
-    return objects[term.name] if isinstance(term, Variable) else word_number(_name(term)) & 1
+def _over_two_objects(atom: Atom | Equality, objects: Mapping[str, int]) -> int:
+    """Return in which models an atom holds; a constant names an object by its name's number."""
+    if isinstance(atom, Equality):
+        return 0
+    row = [objects[t.name] if isinstance(t, Variable) else word_number(_name(t)) & 1 for t in atom.arguments]
+    return _random_table(atom.predicate, tuple(row))
 
 
 @lru_cache(maxsize=10_000)
@@ -205,20 +192,20 @@ def _mixed(*numbers: int) -> int:
 
 def _own_number(formula: Formula, bound: tuple[str, ...]) -> int:
     """Return a number in which every name counts as itself, and a variable as its binder."""
-    match formula:
-        case Atom(predicate, arguments):
-            own = word_number(predicate)
-            return _mixed(own, *[_own_term_number(term, bound) for term in arguments]) if arguments else own
-        case Not(body):
-            return _mixed(3, _own_number(body, bound))
-        case Quantified(quantifier, variable, body):
-            return _mixed(word_number(quantifier.value), _own_number(body, (*bound, variable)))
-        case Compound(operator, operands):
-            numbers = [_own_number(operand, bound) for operand in operands]
-            own = word_number(operator.value)
-            return _mixed(own, *numbers) if operator is Operator.IMPLIES else _mixed(own, sum(numbers) % _PRIME)
-        case Equality(left, right):
-            return _mixed(7, sum(_own_term_number(side, bound) for side in (left, right)) % _PRIME)
+    if isinstance(formula, Atom):
+        own = word_number(formula.predicate)
+        if not formula.arguments:
+            return own
+        return _mixed(own, *[_own_term_number(term, bound) for term in formula.arguments])
+    if isinstance(formula, Not):
+        return _mixed(3, _own_number(formula.body, bound))
+    if isinstance(formula, Compound):
+        numbers = [_own_number(operand, bound) for operand in formula.operands]
+        own = word_number(formula.operator.value)
+        return _mixed(own, *numbers) if formula.operator is Operator.IMPLIES else _mixed(own, sum(numbers) % _PRIME)
+    if isinstance(formula, Quantified):
+        return _mixed(word_number(formula.quantifier.value), _own_number(formula.body, (*bound, formula.variable)))
+    return _mixed(7, sum(_own_term_number(side, bound) for side in (formula.left, formula.right)) % _PRIME)
 
 
 def _own_term_number(term: Term, bound: tuple[str, ...]) -> int:
@@ -277,11 +264,9 @@ def _term_number(term: Term, colours: Mapping[_Symbol, int], bound: tuple[str, .
 
 
 def _name(term: Term) -> str:
-    match term:
-        case Constant(name) | Variable(name):
-            return name
-        case Application():
-            raise ValueError("generated formulas have no functions")
+    if not isinstance(term, Application):
+        return term.name
+    raise ValueError("generated formulas have no functions")
 
 
 class _Alike(dict[_Symbol, int]):

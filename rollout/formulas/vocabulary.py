@@ -61,7 +61,7 @@ class Names:
         With `bound` every variable in scope, as far as there are arguments for them, stands in some atom.
         """
         if self.propositions:
-            return [_proposition(self.propositions[int(rng.random() * len(self.propositions))]) for _ in range(num)]
+            return [self._proposition(rng) for _ in range(num)]
         chosen = [self.predicates[int(rng.random() * len(self.predicates))] for _ in range(num)]
         num_arguments = sum(arity for _, arity in chosen)
         kept: dict[int, str] = {}
@@ -76,7 +76,7 @@ class Names:
     def changed(self, rng: random.Random, atom: Atom) -> Atom:
         """Return an atom with another name in one place, or the same one; variables stay where they are."""
         if self.propositions:
-            return self.atoms(rng, 1)[0]
+            return self._proposition(rng)
         place = int(rng.random() * (len(atom.arguments) + 1)) - 1
         if place < 0:
             fitting = [name for name, arity in self.predicates if arity == len(atom.arguments)]
@@ -85,6 +85,9 @@ class Names:
             return atom
         other = self._term(rng, (), None)
         return Atom(atom.predicate, (*atom.arguments[:place], other, *atom.arguments[place + 1 :]))
+
+    def _proposition(self, rng: random.Random) -> Atom:
+        return _proposition(self.propositions[int(rng.random() * len(self.propositions))])
 
     def _term(self, rng: random.Random, scope: Sequence[str], kept: str | None) -> Term:
         if kept is not None:
