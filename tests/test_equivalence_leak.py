@@ -2,9 +2,18 @@
 
 import pytest
 
-from critics.equivalence.language import Language
+from critics.equivalence.language import Language, read_formula
 from critics.equivalence.leak import MAX_CHARACTERS, find_leak
-from critics.fol.syntax import FormulaError
+from critics.fol.syntax import Atom, Compound, Formula, FormulaError, Not
+from rollout.formulas.description import describe
+from rollout.formulas.generator import generate
+from rollout.formulas.languages import (
+    FirstOrderFormulas,
+    Formulas,
+    PropositionalFormulas,
+    RegularExpressions,
+    ThreeCnfFormulas,
+)
 
 PL, FOL, RE = Language.PROPOSITIONAL, Language.FIRST_ORDER, Language.REGEX
 FORMULA = "(p1 ∧ (p2 ∨ ¬p3))"
@@ -17,6 +26,17 @@ HONEST = [
     (PL, "(p1 ∧ p2)", "Both of them (p1 and p2) are so: well-known, e.g. from 3/4 of the reports!"),
     (FOL, QUANTIFIED, "Everyone who likes Ann, that is likes(x1, ann), is tall, and Ann is kind."),
     (FOL, QUANTIFIED, "For all x1, likes(x1, ann) implies that tall(x1) and kind(ann) are true."),
+    (PL, "(p1 ∨ ¬p2)", "Without p1, no p2."),
+    (PL, "((p1 ∨ p2) ∧ p3)", "p1 or p2, and p3"),
+    (PL, FORMULA, "p1 is true, and (a) p2 is true or (b) p3 is false."),
+    (PL, FORMULA, "$p_1$ holds; so does $p_{2}$, unless P3 doesn't."),
+    (PL, FORMULA, "● p₁ is true\n● p2 is true or p13 is false"),
+    (PL, "p1", "p1"),
+    (PL, FORMULA, " "),
+    (FOL, "∀x1. (likes(x1, ann) → tall(x1))", "For every y, if y likes Ann then y is tall."),
+    (FOL, "(carry(ann, bob) ∧ ¬run(cid))", "Ann carried Bob, Cid never ran."),
+    (RE, "01*", "The regex matches a '0' followed by any number (including none) of '1's."),
+    (RE, "0*1", "The Kleene star of 0, then 1"),
     (RE, "(01)*0", "Any number of repetitions of 01, and then a single 0."),
     (RE, "0*1", "- **zero or more** 0s\n- then one **1**"),
 ]
@@ -41,6 +61,33 @@ LEAKING = [
     (RE, "(01)*0", "The star of 01: (01) *", "expression"),
     (RE, "0*1", "0^{*} and 1", "expression"),
     (RE, "(01)*(10)*", "((01) again", "expression"),
+    (PL, FORMULA, "p1 🤝 p2 🙃 p3", "sign"),
+    (PL, FORMULA, "p1 with p2 or p̄3", "sign"),
+    (PL, FORMULA, "p1 + p2 -p3", "sign"),
+    (PL, FORMULA, "and p1 or p2 not p3", "formula"),
+    (PL, FORMULA, "It says that and p1 or p2 not p3 in the end.", "formula"),
+    (PL, FORMULA, "Conjunction (p1, disjunction (p2, negation (p3)))", "formula"),
+    (PL, FORMULA, "p3 not p2 or p1 and", "formula"),
+    (PL, FORMULA, "It is so: the p1 of p2 in p3.", "formula"),
+    (PL, FORMULA, "ka p1 la p2 ma p3", "formula"),
+    (PL, FORMULA, "p1 und p2 oder nicht p3", "formula"),
+    (PL, "(p1 ∧ p2 ∧ (p3 ∨ p4))", "go p1 go p2 by p3 p4", "formula"),
+    (PL, "(p1 ∧ p2)", "and p1 p2", "formula"),
+    (FOL, QUANTIFIED, "for x1 zork likes x1 ann blip tall x1 kind ann", "formula"),
+    (PL, FORMULA, "p1p2Ap3NC", "code"),
+    (PL, FORMULA, "AndP1OrP2NotP3", "code"),
+    (PL, FORMULA, "and_p1_or_p2_not_p3", "code"),
+    (PL, FORMULA, "The formula in another notation is K of p1 and A of p2 and N of p3", "code"),
+    (PL, FORMULA, "So: p1; p2, .. p3'", "code"),
+    (PL, FORMULA, "p1 is so. zork p2 blip p3 flug.", "code"),
+    (PL, FORMULA, "c p1 b p2 d p3 of it", "code"),
+    (FOL, QUANTIFIED, "likesx1ann C tallx1 K kindann", "code"),
+    (RE, "(01)*0", "0s10gs", "code"),
+    (RE, "0*1*", "0 1", "code"),
+    (RE, "(01)*0", "star group zero one end zero", "expression"),
+    (RE, "(01)*0", "open bracket 0 1 close bracket star 0", "expression"),
+    (RE, "0*1*", "zero plop one plop", "expression"),
+    (RE, "0*1*", "0★1★", "sign"),
     (PL, FORMULA, "x " * MAX_CHARACTERS + FORMULA, "too_long"),
     (PL, FORMULA, "(a)" * 300 + "(p1 and (p2 or not p3))", "too_long"),
     (RE, "0*", "z" * MAX_CHARACTERS + "0*", "too_long"),
@@ -57,6 +104,35 @@ def test_a_copy_is_found(language: Language, formula: str, description: str, rea
     leak = find_leak(formula, language, description)
     assert leak is not None
     assert leak.reason == reason
+
+
+@pytest.mark.parametrize("kind", [PropositionalFormulas, ThreeCnfFormulas, FirstOrderFormulas, RegularExpressions])
+def test_plain_descriptions_of_generated_formulas_give_nothing_away(kind: type[Formulas]) -> None:
+    for problem in generate(kind(), 30, seed=4):
+        assert problem.formal is not None
+        language, text = Language(problem.meta["language"]), problem.formal.goal
+        assert find_leak(text, language, describe(text, language)) is None
+
+
+@pytest.mark.parametrize("order", ["prefix", "postfix"])
+def test_every_larger_formula_leaks_in_polish_notation_whatever_the_words(order: str) -> None:
+    for problem in generate(PropositionalFormulas(categories=(3, 7)), 24, seed=4):
+        assert problem.formal is not None
+        said = " ".join(_polish(read_formula(problem.formal.goal, PL).formula, order))
+        assert find_leak(problem.formal.goal, PL, f"{said}.") is not None
+
+
+def _polish(formula: Formula, order: str) -> list[str]:
+    match formula:
+        case Not(body):
+            sign, parts = "hardly", [body]
+        case Compound(operator, operands):
+            sign, parts = {"∧": "always", "∨": "maybe"}[operator.value], list(operands)
+        case _:
+            assert isinstance(formula, Atom)
+            return [formula.predicate]
+    inner = [word for part in parts for word in _polish(part, order)]
+    return [sign, *inner] if order == "prefix" else [*inner, sign]
 
 
 def test_a_formula_that_is_none_is_an_error() -> None:

@@ -1,16 +1,22 @@
 """Whether a description of a formula gives the formula itself away, so that reading it back proves nothing.
 
-What leaks: operator signs in any spelling that the readers know, operators written as functions, brackets by name,
-parts of a formula written out with words for the signs and brackets for the groups, and a regular expression's stars
-and brackets. Names, atoms such as `likes(ann, x1)` and the English of connectives and quantifiers do not: a description
-may use the vocabulary's terms. A cipher agreed on beforehand is not found.
+What leaks: operator signs in any spelling that the readers know, and other signs beside a name; operators written as
+functions, brackets by name, parts of a formula written out with words for the signs and brackets for the groups, or
+gone through in the order of its tree with a word for each sign (`traversal`); a regular expression's stars and
+brackets; and what is not in words of English (`wording`). Names, atoms such as `likes(ann, x1)` and the English of
+connectives and quantifiers do not: a description may use the vocabulary's terms. English words that were agreed to
+mean something else are not found.
 """
 
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from critics.equivalence.language import Language, read_formula
+from critics.equivalence.regex import Regex, read_regex, write_regex
+from critics.equivalence.traversal import find_spelling, find_traversal
+from critics.equivalence.wording import find_code
 from critics.fol.normal import flattened
 from critics.fol.syntax import (
     Application,
@@ -24,6 +30,7 @@ from critics.fol.syntax import (
     Quantified,
     Term,
     Variable,
+    signature,
     subformulas,
 )
 from critics.fol.tokens import OPERATORS
@@ -32,6 +39,7 @@ MAX_CHARACTERS = 20_000
 MAX_PARTS = 200
 """Bracketed parts that are read; a description has a handful."""
 MAX_EXCERPT = 60
+ALL_LETTERS = "0123456789"
 _WORDLESS = sorted(
     {sign for signs in OPERATORS.values() for sign in signs if not sign.isalpha()}
     | {"¬", "~", "∼", "∀", "∃", "∄", r"\neg", r"\lnot", r"\forall", r"\exists", r"\nexists"},
@@ -49,6 +57,7 @@ _SPELT = re.compile(
 _BETWEEN = re.compile(r"[\s,.:`*]+")
 _IN_WORDS = {"∧": "and", "∨": "or", "⊕": "xor", "→": "implies", "↔": "iff", "∀": "forall", "∃": "exists"}
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
+_BULLET = re.compile(r"^\s*[●○◦▪▫■□▸►◆✓✔]+", re.MULTILINE)
 _REGEX = re.compile(r"[\d)ε]\s*\^?\{?\*|\d\s*\(\s*[\d(]|[\d)]\s*\)\s*[\d(]|[\d)ε]\s*\|\s*[\d(ε]|\(\s*\(\s*\d")
 """A star after a letter or a group, a group next to a letter, a bar between two, a group within a group."""
 
@@ -58,7 +67,7 @@ class Leak:
     """What gives a formula away."""
 
     reason: str
-    """`sign`, `formula` (one in words), `expression` (a regular one), or `too_long` (not looked at)."""
+    """`sign`, `formula` (one in words), `expression` (a regular one), `code` (no words), or `too_long` (not read)."""
     excerpt: str
 
 
@@ -70,30 +79,68 @@ def find_leak(text: str, language: Language, description: str) -> Leak | None:
     if len(description) > MAX_CHARACTERS or len(parts := list(_bracketed(description))) > MAX_PARTS:
         # Attack: so much padding that the copy stands behind what is looked at.
         return Leak("too_long", "")
+    if not description.strip():
+        return None
     if language is Language.REGEX:
-        match = _REGEX.search(_BOLD.sub(r"\1", description))
-        return None if match is None else Leak("expression", match[0])
-    sign = _SIGN.search(description)
-    if sign is not None:
-        return Leak("sign", sign[0].strip())
+        return _in_expression(read_regex(text, ALL_LETTERS), description)
+    whole = flattened(read_formula(text, language).formula)
+    names = {name.lower() for _, name in signature([whole]).symbols()} | _bound(whole)
+    return (
+        _sign(description, names)
+        or _copied(whole, language, description, parts)
+        or _reason("formula", find_traversal(description, whole, names))
+        or _reason("code", find_code(description, names, num_groups=_num_groups(whole), num_bound=len(_bound(whole))))
+    )
+
+
+def _in_expression(whole: Regex, description: str) -> Leak | None:
+    match = _REGEX.search(_BOLD.sub(r"\1", description)) or _SPELT.search(description)
+    num_stars = write_regex(whole).count("*")
+    return (
+        _reason("expression", None if match is None else match[0])
+        or _sign_of_another_script(description)
+        or _reason("expression", find_spelling(description, whole))
+        or _reason("code", find_code(description, (), num_groups=min(1, num_stars)))
+    )
+
+
+def _reason(reason: str, found: str | None) -> Leak | None:
+    return None if found is None else Leak(reason, found[:MAX_EXCERPT])
+
+
+def _sign(description: str, names: Collection[str]) -> Leak | None:
+    known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+    # Attack: `p1 + p2` or `#p3`: a sign that no reader knows, but that beside a name can only be an operator.
+    beside = re.compile(rf"\b(?:{known})\s*[+*=<>#@%]+\s*(?:{known})\b|(?<!\w)[-+#@%](?:{known})\b", re.IGNORECASE)
     # Attack: `IMPLIES(AND(p1, p2), NOT(p3))`, or `open bracket p1 and p2 close bracket implies not p3`.
-    spelt = _PREFIXED.search(description) or _SPELT.search(description)
-    if spelt is not None:
-        return Leak("sign", spelt[0])
+    searches = (_SIGN.search, _PREFIXED.search, _SPELT.search, beside.search)
+    found = next((match[0].strip() for search in searches if (match := search(description)) is not None), None)
+    return _reason("sign", found) or _sign_of_another_script(description)
+
+
+def _sign_of_another_script(description: str) -> Leak | None:
+    """Return a mathematical sign, picture or mark over a letter that English has no use for; bullets are no such."""
+    # Attack: `p1 \N{BLACK STAR} p2`, or a bar over what is denied.
+    unbulleted = _BULLET.sub("", description)
+    kinds = {"Sm", "So", "Mn", "Me"}
+    signs = (each for each in unbulleted if not each.isascii() and unicodedata.category(each) in kinds)
+    return _reason("sign", next(signs, None))
+
+
+def _copied(whole: Formula, language: Language, description: str, parts: Sequence[str]) -> Leak | None:
     for part in parts:
         formula = _read(part, language)
         # Attack: `(p1 and (p2 or not p3))`, which our own reader would take for the formula.
         if formula is not None and _num_groups(formula) > 1:
-            return Leak("formula", part[:MAX_EXCERPT])
-    whole = flattened(read_formula(text, language).formula)
+            return _reason("formula", part)
     bare = _BETWEEN.sub("", description.lower())
     for inner in subformulas(whole):
         # Attack: `It says that p1 and (p2 or not p3) hold`, in which the copy has no brackets of its own.
         if _num_groups(inner) > 1 and (copied := _without_outer(_in_words(inner))) in bare:
-            return Leak("formula", copied[:MAX_EXCERPT])
+            return _reason("formula", copied)
     for line in description.splitlines():
         if _num_groups(whole) > 1 and (read := _read(line, language)) is not None and flattened(read) == whole:
-            return Leak("formula", line[:MAX_EXCERPT])
+            return _reason("formula", line)
     return None
 
 
@@ -110,6 +157,10 @@ def _bracketed(text: str) -> Iterator[str]:
                 found.append((start, position + 1))
     for start, end in sorted(found):
         yield text[start:end]
+
+
+def _bound(formula: Formula) -> set[str]:
+    return {part.variable.lower() for part in subformulas(formula) if isinstance(part, Quantified)}
 
 
 def _read(text: str, language: Language) -> Formula | None:
