@@ -181,8 +181,12 @@ class OpenStore:
         self.num_records = 0
         """How many there are, as far as this process has looked: at the opening, and at each append."""
         if path.exists():
-            with self._locked():
-                pass
+            self.catch_up()
+
+    def catch_up(self) -> None:
+        """Take note of what others have appended since."""
+        with self._locked():
+            pass
 
     def append(self, records: Iterable[dict[str, Any]]) -> int:
         """Add a batch and return how many of it were new; on return they are on the disk.

@@ -1,6 +1,6 @@
 """A line of rounds: one arm with one seed, each round a folder that is complete when its last file is in place.
 
-    roll out -> judge -> curate -> fine-tune -> evaluate
+    roll out + certify -> curate -> fine-tune -> evaluate
 
 Every stage looks for its own last file first, so a killed run goes on where it was and repeats nothing that
 was finished; what it then writes is byte-equal to what an uninterrupted run writes.
@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 from critics.errors import RunFailed
 from critics.problem import Problem
@@ -41,6 +41,9 @@ from training.rounds.tracking import is_unsampled, track_round
 from training.rounds.work_units import Asking, Remembering, StoredUnits, how_asked
 from training.workers.backend import Author, Workers
 
+OPENED = ("traces.open.jsonl", "verdicts.open.jsonl")
+"""The stores of a round's attempts and verdicts while it is sampled and judged."""
+
 
 class RunError(RunFailed):
     """A run cannot go on; the message says why and what to do."""
@@ -58,6 +61,22 @@ def _no_reviews(_: object) -> Any:
     raise RunError("this arm's dialogs need a critic that reviews them; give the line a `ReviewPool`")
 
 
+StageFunction = Callable[..., Any]
+"""A stage: takes its line first, and what it returns can be pickled."""
+
+
+class Stages(Protocol):
+    """Where the stages of a line run."""
+
+    def run(self, stage: StageFunction, *arguments: Any) -> Any:
+        """Return what `stage(line, *arguments)` returns."""
+        ...
+
+    def overlap(self, first: StageFunction, second: StageFunction, *arguments: Any) -> None:
+        """Run two stages, the second of which may begin with the first; it ends after it."""
+        ...
+
+
 @dataclass(frozen=True)
 class Line:
     """One arm with one seed in a run folder, and what it needs to work."""
@@ -72,6 +91,19 @@ class Line:
     pulse: Pulse = field(default=no_pulse)
     heartbeat: Path | None = None
     """The file that `pulse` writes, for processes that work for the line."""
+    elsewhere: Stages | None = None
+    """What runs the line's stages; None: they run here, one after the other."""
+    rollout_ended: Callable[[float], bool] = field(default=lambda _: True)
+    """Waits at most so many seconds for the rollout's end, and says whether it has come."""
+
+    @property
+    def stages(self) -> Stages:
+        """Where the stages run."""
+        return StagesHere(self) if self.elsewhere is None else self.elsewhere
+
+    def sealed(self, number: int) -> Path:
+        """The file of a round's judged traces."""
+        return self.round_path(number) / "traces.jsonl"
 
     @property
     def path(self) -> Path:
@@ -108,6 +140,22 @@ class Line:
         return strategy_of(self.config, self.arm, trained=adapter is not None, review=self.reviewing)
 
 
+@dataclass(frozen=True, slots=True)
+class StagesHere:
+    """Runs the stages of a line in this process."""
+
+    line: Line
+
+    def run(self, stage: StageFunction, *arguments: Any) -> Any:
+        """Return what the stage returns."""
+        return stage(self.line, *arguments)
+
+    def overlap(self, first: StageFunction, second: StageFunction, *arguments: Any) -> None:
+        """Run one, then the other."""
+        self.run(first, *arguments)
+        self.run(second, *arguments)
+
+
 def line_path(config: RunConfig, arm: ArmConfig, seed: int) -> str:
     """Return the line's folder below the run; a run of one arm and one seed has its rounds at the top."""
     return "." if len(config.arms) == len(config.seeds) == 1 else f"{arm.name}/seed-{seed}"
@@ -130,59 +178,75 @@ def run_line(line: Line) -> None:
 
 
 def run_round(line: Line, number: int, adapter: Path | None) -> Path | None:
-    """Run one round from `adapter` (None: the base model) and return the new adapter's path."""
+    """Run one round from `adapter` (None: the base model) and return the one that the next round goes on from."""
+    stages = line.stages
     began, unsampled = perf_counter(), is_unsampled(line.round_path(number))
-    traces = roll_out_and_judge(line, number, adapter)
+    for hinted in (False, True)[: 1 + line.config.star.rationalise]:
+        stages.overlap(roll_out, certify, number, adapter, hinted)
     rollout_s = perf_counter() - began if unsampled else None
-    curate(line, number, traces)
-    new_adapter = fine_tune_round(line, number, adapter)
-    evaluate(line, line.round_path(number), new_adapter, last=number == line.config.star.rounds - 1)
+    stages.run(curate, number, line.sealed(number))
+    new_adapter = stages.run(fine_tune_round, number, adapter)
+    chosen = stages.run(evaluate_round, number, new_adapter, adapter)
     track_round(line.tracking, line.round_path(number), rollout_s)
-    return promoted(line.config.promotion, line.round_path(number), new_adapter, adapter, line.held_out)
+    return chosen
 
 
 def evaluate_base(line: Line) -> None:
     """Measure the base model under the arm's decoding: round 0 of the report."""
+    line.stages.run(measure_base)
+
+
+def measure_base(line: Line) -> None:
+    """Evaluate the base model."""
     evaluate(line, line.run / base_path(line.config, line.arm, line.seed), None, last=False, first=True)
 
 
-def roll_out_and_judge(line: Line, number: int, adapter: Path | None) -> Path:
-    """Return traces.jsonl with the round's judged traces, sealed by (problem, hint, sample)."""
-    folder = line.round_path(number)
-    sealed, opened = folder / "traces.jsonl", [folder / name for name in ("traces.open.jsonl", "verdicts.open.jsonl")]
+def roll_out(line: Line, number: int, adapter: Path | None, hinted: bool) -> None:
+    """Sample what the round lacks into its open store."""
+    if not is_stored(line.sealed(number)):
+        traces = round_traces(line, number, adapter)
+        traces.sample(_pass(line, number, traces, hinted=hinted))
+
+
+def certify(line: Line, number: int, adapter: Path | None, hinted: bool) -> None:
+    """Judge attempts until the rollout has ended; after the last pass put the sorted, judged traces in place."""
+    sealed = line.sealed(number)
     if not is_stored(sealed):
-        problems = training_problems(line.config, line.seed, number)
-        _refuse_leaks(problems, line.held_out)
-        attempts, verdicts = map(OpenStore, opened)
-        author = Author(line.config, line.arm, adapter, derived_seed(line.seed, "rollout", number))
-        traces = RoundTraces(
-            stored_units(line, attempts, author),
-            verdicts,
-            lambda wanted: line.workers.sample(author, wanted),
-            line.workers.judge,
-            line.config.sampling.batch_size,
-            lambda num: line.report(Progress(attempts=num)),
-            line.pulse,
-        )
-        traces.seal(sealed, _passes(line, problems, traces))
-    for path in opened:
-        path.unlink(missing_ok=True)
-    return sealed
+        traces = round_traces(line, number, adapter)
+        asked = _pass(line, number, traces, hinted=hinted)
+        traces.judge(asked, line.rollout_ended)
+        if hinted < line.config.star.rationalise:
+            return
+        traces.seal(sealed, [_pass(line, number, traces, hinted=False), asked][not hinted :])
+    for name in OPENED:
+        sealed.with_name(name).unlink(missing_ok=True)
 
 
-def _passes(line: Line, problems: Sequence[Problem], traces: RoundTraces) -> list[Pass]:
-    """Sample and judge the problems, and with their answer as a hint once more those that were not solved."""
+def round_traces(line: Line, number: int, adapter: Path | None) -> RoundTraces:
+    """Return the round's attempts and verdicts, as far as they are there."""
+    attempts, verdicts = (OpenStore(line.round_path(number) / name) for name in OPENED)
+    author = Author(line.config, line.arm, adapter, derived_seed(line.seed, "rollout", number))
+    return RoundTraces(
+        stored_units(line, attempts, author),
+        verdicts,
+        lambda wanted: line.workers.sample(author, wanted),
+        line.workers.judge,
+        line.config.sampling.batch_size,
+        lambda num: line.report(Progress(attempts=num)),
+        line.pulse,
+    )
+
+
+def _pass(line: Line, number: int, traces: RoundTraces, *, hinted: bool) -> Pass:
+    """Return the round's problems, or with their answer as a hint once more those that were not solved."""
     config, decoding = line.config.sampling, line.arm.decoding
+    problems = training_problems(line.config, line.seed, number)
+    _refuse_leaks(problems, line.held_out)
     plain = Pass(problems, config.sampling(decoding))
-    traces.sample(plain)
-    traces.judge(plain)
-    if not line.config.star.rationalise:
-        return [plain]
+    if not hinted:
+        return plain
     again = _failed(line, problems, traces.judged(plain))
-    hinted = Pass(again, config.sampling(decoding, samples=1), hinted=True)
-    traces.sample(hinted)
-    traces.judge(hinted)
-    return [plain, hinted]
+    return Pass(again, config.sampling(decoding, samples=1), hinted=True)
 
 
 def stored_units(line: Line, store: OpenStore, author: Author) -> StoredUnits:
@@ -286,6 +350,13 @@ def num_training_processes() -> int:
     import torch
 
     return max(1, torch.cuda.device_count())
+
+
+def evaluate_round(line: Line, number: int, adapter: Path | None, old: Path | None) -> Path | None:
+    """Evaluate the round's adapter, and return it, or the one before where it is not to be gone on with."""
+    folder = line.round_path(number)
+    evaluate(line, folder, adapter, last=number == line.config.star.rounds - 1)
+    return promoted(line.config.promotion, folder, adapter, old, line.held_out)
 
 
 def evaluate(line: Line, folder: Path, adapter: Path | None, *, last: bool, first: bool = False) -> None:

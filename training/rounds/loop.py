@@ -1,34 +1,33 @@
-"""A run: lines of rounds, several at once, each in its own process; then the report.
+"""A run: lines of rounds, several at once, each stage in its own process; then the report.
 
     base models measured -> lines (an arm that matches another's amount waits for it) -> report
 
-Workers live as long as the run and die with it. What they finish is in the run folder, so the same command
-goes on after a crash; a folder that was begun with another configuration is refused.
+Stages die with the run. What they finish is in the run folder, so the same command goes on after a crash; a folder
+that was begun with another configuration is refused.
 """
 
 import os
 import subprocess
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, Literal
 
-from critics.lifeline import die_with_parent
-from rollout.actor_critic.feedback import ReviewPool
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.section import ConfigError
 from training.finetuning.adapter_files import MANIFEST
 from training.finetuning.trackers import check_installed
 from training.lineage.retraining import settle_revocations
 from training.records.store import write_json, write_text
-from training.rounds.heartbeat import BUDGETS_S, Heartbeat, StageStalled, Watch
+from training.rounds.heartbeat import BUDGETS_S, Watch
 from training.rounds.line import Line, Progress, RunError, base_path, evaluate_base, line_path, run_line
-from training.workers.backend import Workers
+from training.rounds.stages import StageProcesses
 from training.workers.choice import cluster, open_workers
+from training.workers.process import Channel, Child
 
 Report = Callable[[Progress], None]
 LAST_FILES = {"dataset": "summary.json", "adapter": MANIFEST}
@@ -155,124 +154,100 @@ def _watch(out: Path, patience_s: float | None) -> Watch:
 
 
 def _run_units(config: RunConfig, out: Path, units: list[Unit], report: Report, watch: Watch) -> None:
-    import multiprocessing
-    from threading import Thread
-
-    context = multiprocessing.get_context("spawn")
-    messages = context.Queue()
-    listener = Thread(target=_listen, args=(messages, report), daemon=True)
-    listener.start()
-    jobs = min(config.jobs or _default_jobs(), len(units))
+    gpus = Child(visible_gpus).result()
+    jobs = min(config.jobs or (1 if gpus else os.cpu_count() or 1), len(units))
+    slots = _Slots(jobs, gpus)
     try:
-        with ProcessPoolExecutor(jobs, context, _start_worker, (config, out, messages)) as pool:
-            _schedule(pool, units, watch)
-    except BrokenProcessPool as error:
-        raise RunError(
-            f"a worker process died, perhaps for want of memory; {out} holds what is finished: run the command again"
-        ) from error
+        with ThreadPoolExecutor(jobs) as pool:
+            _schedule(pool, _Crew(config, out, report, slots), units, watch)
     finally:
-        messages.put(None)
-        listener.join()
+        slots.kill()
 
 
-def _schedule(pool: ProcessPoolExecutor, units: list[Unit], watch: Watch) -> None:
+def _schedule(pool: ThreadPoolExecutor, crew: "_Crew", units: list[Unit], watch: Watch) -> None:
     """Start units in order as their needs are met; a failed unit, or one that hangs, stops the run and is reported."""
     waiting, done = list(units), set[tuple[str, int]]()
     running: dict[Future[None], Unit] = {}
-    while waiting or running:
-        ready = [u for u in waiting if u.arm.match is None or (u.arm.match, u.seed) in done or u.kind == "base"]
-        for unit in ready:
-            running[pool.submit(_work, unit)] = unit
-            waiting.remove(unit)
-        finished, _ = wait(running, timeout=WATCH_S, return_when=FIRST_COMPLETED)
-        try:
+    try:
+        while waiting or running:
+            ready = [u for u in waiting if u.arm.match is None or (u.arm.match, u.seed) in done or u.kind == "base"]
+            for unit in ready:
+                running[pool.submit(crew.work, unit)] = unit
+                waiting.remove(unit)
+            finished, _ = wait(running, timeout=WATCH_S, return_when=FIRST_COMPLETED)
             watch.check()
-        except StageStalled:
-            _kill_workers()
-            raise
-        for future in finished:
-            unit = running.pop(future)
-            try:
+            for future in finished:
+                unit = running.pop(future)
                 future.result()
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-            if unit.kind == "line":
-                done.add((unit.arm.name, unit.seed))
+                if unit.kind == "line":
+                    done.add((unit.arm.name, unit.seed))
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        crew.slots.kill()  # one that hangs ends in no other way
+        raise
 
 
-def _kill_workers() -> None:
-    """End all workers at once: one that hangs ends in no other way, and its own children die with it."""
-    import multiprocessing
-
-    for child in multiprocessing.active_children():
-        child.kill()
-
-
-def _listen(messages: Any, report: Report) -> None:
-    while (message := messages.get()) is not None:
-        report(message)
-
-
-def _default_jobs() -> int:
+def visible_gpus(_: Channel) -> list[str]:
+    """Return the names of the GPUs that this process may use."""
     import torch
 
-    return 1 if torch.cuda.is_available() else os.cpu_count() or 1
+    listed = os.environ.get("CUDA_VISIBLE_DEVICES")
+    names = [name for name in listed.split(",") if name] if listed is not None else []
+    num = torch.cuda.device_count()
+    return names[:num] if names else [str(number) for number in range(num)]
 
 
 @dataclass
-class _Worker:
-    """What a worker process keeps between units."""
+class _Slots:
+    """Places for lines that are worked on at once, each with its own GPUs."""
+
+    num: int
+    gpus: list[str]
+    _free: SimpleQueue[int] = field(default_factory=SimpleQueue)
+    _busy: set[StageProcesses] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        for number in range(self.num):
+            self._free.put(number)
+
+    @contextmanager
+    def held(self, stages: StageProcesses) -> Iterator[StageProcesses]:
+        """Hold a slot for the stages of a line."""
+        number = self._free.get()
+        if mine := self.gpus[number :: self.num] or self.gpus[number % len(self.gpus or [0]) :][:1]:
+            stages.environment["CUDA_VISIBLE_DEVICES"] = ",".join(mine)
+        self._busy.add(stages)
+        try:
+            yield stages
+        finally:
+            self._busy.discard(stages)
+            self._free.put(number)
+
+    def kill(self) -> None:
+        """End all stages at once."""
+        for stages in list(self._busy):
+            stages.kill()
+
+
+@dataclass(frozen=True)
+class _Crew:
+    """What works on units, in threads of this process that wait for their stages."""
 
     config: RunConfig
     out: Path
-    messages: Any
-    workers: Workers
-    reviews: ReviewPool
+    report: Report
+    slots: _Slots
 
-
-_worker: list[_Worker] = []
-
-
-def _start_worker(config: RunConfig, out: Path, messages: Any) -> None:
-    from multiprocessing.util import Finalize
-
-    from training.logs import quieten
-
-    die_with_parent()
-    quieten()
-    import torch
-
-    if not torch.cuda.is_available():
-        torch.set_num_threads(1)
-    worker = _Worker(config, out, messages, open_workers(config), ReviewPool(timeout_s=config.actor_critic.timeout_s))
-    # A multiprocessing child joins its own children before `atexit` runs: judges left alive would hang it.
-    Finalize(None, worker.workers.__exit__, exitpriority=100)
-    Finalize(None, worker.reviews.stop, exitpriority=100)
-    _worker.append(worker)
-
-
-def _work(unit: Unit) -> None:
-    (worker,) = _worker
-    heartbeat = Heartbeat(worker.out / "log", unit.name().replace(", ", "-").replace(" ", "-"))
-    line = Line(
-        worker.config,
-        worker.out,
-        unit.arm,
-        unit.seed,
-        worker.workers,
-        worker.messages.put,
-        worker.reviews,
-        heartbeat.beat,
-        heartbeat.path,
-    )
-    try:
-        if unit.kind == "base":
-            evaluate_base(line)
-        else:
-            run_line(line)
-    finally:
-        heartbeat.stop()
+    def work(self, unit: Unit) -> None:
+        """Measure a base model, or run a line."""
+        name = unit.name().replace(", ", "-").replace(" ", "-")
+        processes = StageProcesses(self.config, self.out, unit.arm, unit.seed, name, self.report)
+        with self.slots.held(processes) as stages, open_workers(self.config) as workers:
+            line = Line(self.config, self.out, unit.arm, unit.seed, workers, elsewhere=stages)
+            if unit.kind == "base":
+                evaluate_base(line)
+            else:
+                run_line(line)
 
 
 def _lines(config: RunConfig) -> dict[str, Any]:

@@ -23,6 +23,8 @@ from training.workers.backend import Batch
 Trace = dict[str, Any]
 Item = TypeVar("Item")
 
+POLL_S = 0.25
+"""How often a certification looks for new attempts."""
 AT_A_TIME = 512
 """Traces that are judged before their verdicts are put on the disk."""
 
@@ -72,21 +74,31 @@ class RoundTraces:
             waiting_for = f"the policy to answer {next(iter(left.values()))}"
             self.pulse(Beat("sampling", waiting_for, num_done, num_all))
 
-    def judge(self, asked: Pass) -> None:
-        """Judge what has no verdict yet."""
-        num_done, num_all = 0, len(asked.problems) * asked.sampling.samples_per_problem
-        for chunk in chunks(self._unjudged(asked), AT_A_TIME):
-            found: list[Trace] = []
-            traces = [trace for _, trace in chunk]
-            for (unit, trace), verdict in zip(chunk, self._verdicts(traces), strict=True):
-                self.pulse(Beat("judging", f"verdicts from {trace['id']} on", num_done + len(found), num_all))
-                found.append({"unit": unit, "id": trace["id"], "judgement": verdict})
-            self.verdicts.append(found)
-            num_done += len(chunk)
+    def judge(self, asked: Pass, rollout_ended: Callable[[float], bool] = lambda _: True) -> None:
+        """Judge what has no verdict yet, as it arrives, until the rollout has ended.
 
-    def _verdicts(self, traces: list[Trace]) -> Iterator[Trace]:
-        self.pulse(Beat("judging", f"the verdict on {traces[0]['id']}", 0, len(traces)))
-        yield from self.judging(traces)
+        `rollout_ended` says whether it has, and takes at most so many seconds to find out.
+        """
+        left = dict(self._named(asked))
+        num_all = len(asked.problems) * asked.sampling.samples_per_problem
+        has_ended = False
+        while not has_ended and left:
+            has_ended = rollout_ended(POLL_S)  # asked before the store, so that nothing comes in between
+            self.attempts.store.catch_up()
+            for chunk in chunks(self._unjudged(left, asked), AT_A_TIME):
+                self._judge(chunk, self.verdicts.num_records, num_all)
+            num_each = asked.sampling.samples_per_problem
+            left = {unit: batch for unit, batch in left.items() if self.verdicts.count(unit) < len(batch) * num_each}
+            self.pulse(Beat("sampling", "attempts to be judged", self.verdicts.num_records, num_all))
+        assert not left, "a rollout that has ended has sampled everything"
+
+    def _judge(self, chunk: Sequence[tuple[str, Trace]], num_done: int, num_all: int) -> None:
+        found: list[Trace] = []
+        self.pulse(Beat("judging", f"the verdict on {chunk[0][1]['id']}", num_done, num_all))
+        for (unit, trace), verdict in zip(chunk, self.judging([trace for _, trace in chunk]), strict=True):
+            self.pulse(Beat("judging", f"verdicts from {trace['id']} on", num_done + len(found), num_all))
+            found.append({"unit": unit, "id": trace["id"], "judgement": verdict})
+        self.verdicts.append(found)
 
     def judged(self, asked: Pass) -> Iterator[Trace]:
         """Yield the traces with their verdicts, by problem and sample."""
@@ -102,10 +114,9 @@ class RoundTraces:
         merged = heapq.merge(*streams, key=lambda t: (place[t["problem"]["id"]], t["hint"], t["sample"]))
         write_records(path, merged, checksum=True)
 
-    def _unjudged(self, asked: Pass) -> Iterator[tuple[str, Trace]]:
-        for unit, batch in self._named(asked):
-            num_judged = self.verdicts.count(unit)
-            if num_judged < len(batch) * asked.sampling.samples_per_problem:
+    def _unjudged(self, left: Mapping[str, Sequence[Problem]], asked: Pass) -> Iterator[tuple[str, Trace]]:
+        for unit, batch in left.items():
+            if self.attempts.count(batch, asked.sampling, hinted=asked.hinted) > self.verdicts.count(unit):
                 done = {record["id"] for record in self.verdicts.unit(unit)}
                 stored = self.attempts.stored(batch, asked.sampling, hinted=asked.hinted)
                 yield from ((unit, trace) for trace in stored if trace["id"] not in done)

@@ -1,0 +1,146 @@
+"""A function in a process of its own, forked from a server that has the heavy imports behind it and did nothing else.
+
+Importing torch, transformers and peft takes seconds and half a gigabyte. A fork of a process that did so takes
+milliseconds and shares that memory, and what it takes of its own is back when it ends. The server starts no thread and
+leaves the GPUs alone, since neither survives a fork.
+
+Each process has a pipe of its own to the one that asked for it: one that is killed leaves no lock behind, and one whose
+parent is gone ends at once.
+"""
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+from critics.errors import RunFailed
+from critics.lifeline import die_with_parent
+
+PRELOADED = "training.workers.preloaded"
+"""What is imported once for all processes of a run."""
+
+
+class ChildDied(RunFailed):
+    """A process ended without an answer: it was killed, or it crashed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A process's end of the pipe."""
+
+    connection: Connection
+    _told: "SimpleQueue[Any]"
+
+    def tell(self, message: object) -> None:
+        """Send the parent something before the result."""
+        self.connection.send(("told", message))
+
+    def hear(self, timeout_s: float | None = None) -> Any:
+        """Return the next thing that the parent sent; raises `queue.Empty` where nothing came in time."""
+        return self._told.get(timeout=timeout_s)
+
+
+class Child:
+    """The parent's end: a process that works on `function(channel, *arguments)`."""
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any, environment: Mapping[str, str] | None = None):
+        # CUDA must not be initialised before a fork, which asking it for its devices would do.
+        os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([PRELOADED])
+        self.connection, theirs = context.Pipe()
+        call = (theirs, dict(environment or {}), function, arguments)
+        self._process = context.Process(target=_work, args=call)
+        self._process.start()
+        theirs.close()
+
+    def messages(self) -> Iterator[tuple[bool, Any]]:
+        """Yield what the process tells, as (False, it), and in the end its result, as (True, it).
+
+        Raises what it failed of, and `ChildDied` where it cannot say.
+        """
+        while True:
+            is_result, value = self.receive()
+            yield is_result, value
+            if is_result:
+                return
+
+    def receive(self) -> tuple[bool, Any]:
+        """Wait for the next of `messages`."""
+        try:
+            kind, value = self.connection.recv()
+        except (EOFError, OSError) as error:
+            self._process.join()
+            raise ChildDied(f"its process ended with status {self._process.exitcode}") from error
+        if kind == "told":
+            return False, value
+        self._process.join()
+        if kind == "failed":
+            raise value
+        return True, value
+
+    def result(self) -> Any:
+        """Wait for the result."""
+        return next(value for is_result, value in self.messages() if is_result)
+
+    def tell(self, message: object) -> None:
+        """Send the process something; one that has ended hears nothing."""
+        try:
+            self.connection.send(message)
+        except OSError:
+            return
+
+    def kill(self) -> None:
+        """End the process at once; its own children die with it."""
+        self._process.kill()
+
+
+def _work(connection: Connection, environment: Mapping[str, str], function: Callable[..., Any], arguments: Any) -> None:
+    """Work, and send the result or the error."""
+    die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and kills this process
+    os.environ.update(environment)
+    told: SimpleQueue[Any] = SimpleQueue()
+    Thread(target=_listen, args=(connection, told), daemon=True).start()
+    _settle()
+    try:
+        answer = ("result", function(Channel(connection, told), *arguments))
+    except Exception as error:  # noqa: BLE001 - the parent raises it
+        answer = ("failed", _portable(error))
+    connection.send(answer)
+
+
+def _listen(connection: Connection, told: "SimpleQueue[Any]") -> None:
+    while True:
+        try:
+            told.put(connection.recv())
+        except (EOFError, OSError):
+            os.kill(os.getpid(), signal.SIGKILL)  # the parent is gone
+
+
+def _settle() -> None:
+    from training.logs import quieten
+
+    quieten()
+    import torch
+
+    if not torch.cuda.is_available():
+        torch.set_num_threads(1)  # two busy threads on two busy cores were measured five times slower than one
+
+
+def _portable(error: Exception) -> Exception:
+    """Return the error with its traceback as a note, or another in its place where it cannot be sent."""
+    import pickle
+    import traceback
+
+    error.add_note("".join(traceback.format_exception(error)))
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # noqa: BLE001 - whatever it is that an exception's own code raises
+        return RunFailed(f"{type(error).__name__}: {error}")
+    return error
