@@ -15,7 +15,7 @@ from training.cli import app
 from training.configuration.run import load_run
 from training.configuration.section import ConfigError
 from training.reporting.comparison import write_report
-from training.rounds.evaluation import formal_outcome, measure, tally
+from training.rounds.evaluation import asked, formal_outcome, measure, tally
 from training.rounds.problems import held_out_problems, load_problems, training_problems
 from training.rounds.strategy import SingleAttempt
 
@@ -116,8 +116,9 @@ def test_the_formal_outcome_trusts_the_formalisation_and_no_step():
 
 
 def test_a_mode_keeps_its_keys_and_holds_the_new_ones():
-    policy = ScriptedPolicy([PROOF, "Answer: false"])
-    mode = measure(policy, [TRUE, FALSE], Sampling(), judging, SingleAttempt("guided"), seed=1, batch_size=1)
+    policy, strategy = ScriptedPolicy([PROOF, "Answer: false"]), SingleAttempt("guided")
+    attempts = asked(policy, [TRUE, FALSE], Sampling(), strategy, seed=1, batch_size=1)
+    mode = measure(attempts, Sampling(), judging, strategy.shortened, seed=1)
     old = {"decoding", "temperature", "seed", "n", "right", "certified", "lucky", "by_hops", "outcomes"}
     assert old <= mode.keys()
     assert (mode["right"], mode["certified"], mode["lucky"]) == (2, 1, 1)

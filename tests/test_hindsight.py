@@ -22,7 +22,8 @@ from training.curation.derivation import Derivation, contents_of, derivation_cou
 from training.curation.filters import select
 from training.curation.hindsight import relabelled
 from training.records.store import read_records, write_records
-from training.rounds.line import Line, curate
+from training.rounds.line import Line
+from training.rounds.stages.dataset import curate
 from training.workers.local import LocalWorkers
 
 CONTEXT = (

@@ -21,8 +21,10 @@ from training.finetuning.stage import FineTuning
 from training.lineage.entries import LINEAGE, LineageError, check_dataset, entries, lines_of_dataset, remade_lines
 from training.lineage.retraining import RunTainted, settle_revocations
 from training.records.store import read_records, write_json, write_records
-from training.rounds.line import Line, curate, fine_tune_round
+from training.rounds.line import Line
 from training.rounds.loop import run as run_all
+from training.rounds.stages.adapter import fine_tune_round
+from training.rounds.stages.dataset import curate
 from training.workers.local import LocalWorkers
 
 ROUNDS = 3

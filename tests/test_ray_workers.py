@@ -57,6 +57,7 @@ def ray_cluster():
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
     ray.init(
+        address="local",
         num_cpus=2,
         include_dashboard=False,
         log_to_driver=False,

@@ -18,9 +18,11 @@ from training.configuration.section import ConfigError
 from training.records.store import OpenStore, read_records, write_json
 from training.reporting.comparison import write_report
 from training.rounds.heartbeat import StageStalled
-from training.rounds.line import Line, RunError, _refuse_leaks, evaluate_base, run_line
+from training.rounds.line import Line, RunError
 from training.rounds.loop import _claim, _lines, locked
 from training.rounds.loop import run as start
+from training.rounds.rounds import evaluate_base, run_line
+from training.rounds.stages.rollout import _refuse_leaks
 from training.workers.local import LocalWorkers
 
 ROOT = Path(__file__).parents[1]

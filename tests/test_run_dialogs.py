@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,6 @@ import pytest
 from critics.judge import judge_record
 from critics.problem import Problem
 from rollout.actor_critic.demonstration import demonstrate
-from rollout.actor_critic.feedback import review_here
 from rollout.policy import Completion
 from rollout.traces import PolicyDigests
 from training.configuration.run import RunConfig
@@ -17,8 +17,9 @@ from training.configuration.section import ConfigError
 from training.curation.filters import KEEPS, kept
 from training.records.store import read_records, write_json
 from training.reporting.comparison import write_report
-from training.rounds.line import Line, evaluate_base, run_line
+from training.rounds.line import Line
 from training.rounds.loop import _lines, num_attempts
+from training.rounds.rounds import evaluate_base, run_line
 from training.workers.local import LocalWorkers
 
 ARMS = [
@@ -72,12 +73,10 @@ class Here(LocalWorkers):
         return [judge_record(record) for record in records]
 
 
-class MendingLine(Line):
-    """A line whose policy is not the model, but what it learns is the model's."""
-
-    def policy(self, adapter):
-        problems = [*self.held_out, *self.config.problems.generate("train", 4, seed=self.seed)]
-        return Mending(problems)
+def mending(author):
+    """The policy is not the model, but what it learns is the model's."""
+    known = (author.config.problems.generate(split, 4, seed=0) for split in ("train", "test"))
+    return Mending(list(chain.from_iterable(known)))
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +89,7 @@ def run(tiny_model, tmp_path_factory):
     write_json(folder / "lines.json", _lines(config))
     reports = []
     for arm in config.arms:
-        line = MendingLine(config, folder, arm, 0, Here(), reports.append, review_here)
-        line.workers._load = lambda _, line=line: line.policy(None)
+        line = Line(config, folder, arm, 0, Here(load=mending), reports.append)
         evaluate_base(line)
         run_line(line)
     write_report(folder)

@@ -10,8 +10,9 @@ from rollout.programs.prompt import problem_text, solved_examples
 from rollout.traces import PolicyDigests
 from training.configuration.run import RunConfig
 from training.records.store import read_records, write_json, write_records
-from training.rounds.line import Line, evaluate_base, run_line
+from training.rounds.line import Line
 from training.rounds.loop import _lines
+from training.rounds.rounds import evaluate_base, run_line
 from training.rounds.strategy import file_examples
 from training.workers.local import LocalWorkers
 
@@ -42,11 +43,6 @@ class Here(LocalWorkers):
         return [judge_record(record) for record in records]
 
 
-class MendingLine(Line):
-    def policy(self, adapter):
-        return Mending()
-
-
 @pytest.fixture(scope="module")
 def run(tiny_model, tmp_path_factory):
     import torch
@@ -70,7 +66,7 @@ def run(tiny_model, tmp_path_factory):
         }
     )
     write_json(folder / "lines.json", _lines(config))
-    line = MendingLine(config, folder, config.arms[0], 0, Here(load=lambda _: Mending()))
+    line = Line(config, folder, config.arms[0], 0, Here(load=lambda _: Mending()))
     evaluate_base(line)
     run_line(line)
     return folder

@@ -20,11 +20,12 @@ from training.configuration.run import PromotionConfig, RunConfig
 from training.curation.filters import select
 from training.records.store import read_records, write_json, write_records
 from training.reporting.comparison import write_report
-from training.rounds.line import Line, evaluate_base, run_line
+from training.rounds.line import Line
 from training.rounds.loop import _lines
 from training.rounds.loop import run as run_all
 from training.rounds.problems import training_problems
 from training.rounds.promotion import chance_of, refusal
+from training.rounds.rounds import evaluate_base, run_line
 from training.rounds.strategy import file_examples
 from training.workers.local import LocalWorkers
 
@@ -60,11 +61,6 @@ def by_operators(formula: str) -> str:
     return [formula, f"¬({formula})", f"({formula}"][operators - 1]
 
 
-class TranslatingLine(Line):
-    def policy(self, adapter):
-        return Translator(by_operators)
-
-
 class Here(LocalWorkers):
     def judge(self, records):
         return [judge_record(record) for record in records]
@@ -96,7 +92,7 @@ def run(tiny_model, tmp_path_factory):
     arms = [{"name": "strict", "keep": "strict", "decoding": "free", "format": "equivalence"}]
     config = RunConfig.model_validate(settings(model={"name": str(tiny_model)}, arms=arms))
     write_json(folder / "lines.json", _lines(config))
-    line = TranslatingLine(config, folder, config.arms[0], 0, Here(load=lambda _: Translator(by_operators)))
+    line = Line(config, folder, config.arms[0], 0, Here(load=lambda _: Translator(by_operators)))
     evaluate_base(line)
     run_line(line)
     return folder

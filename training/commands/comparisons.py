@@ -45,13 +45,14 @@ def compare_with(config: RunConfig, name: str, num: int, adapter: Path | None, s
 
 def _reasoned(config: RunConfig, policy: Any, problems: list[Problem], pool: JudgePool, seed: int) -> Record:
     from training.reporting.estimates import Proportion
-    from training.rounds.evaluation import measure
+    from training.rounds.evaluation import asked, measure
     from training.rounds.strategy import SingleAttempt
 
     _need(problems)
     sampling = config.sampling.sampling("free", temperature=config.evaluation.temperature, samples=1)
-    size = config.evaluation.batch_size
-    mode = measure(policy, problems, sampling, pool.judge, SingleAttempt("cot"), seed=seed, batch_size=size)
+    strategy, size = SingleAttempt("cot"), config.evaluation.batch_size
+    attempts = asked(policy, problems, sampling, strategy, seed=seed, batch_size=size)
+    mode = measure(attempts, sampling, pool.judge, strategy.shortened, seed=seed)
     rate = Proportion(mode["right"], mode["n"])
     kept = {key: mode[key] for key in ("n", "right", "no_answer", "temperature")}
     return {**kept, "score": rate.rate, "score_interval": list(rate.interval)}

@@ -66,22 +66,17 @@ def _measured(
     seed: int,
     traces: Path | None,
 ) -> dict[str, Any]:
-    from training.rounds.evaluation import measure
+    from training.rounds.evaluation import asked, measure
 
     pool, reviews = pools
     strategy: Strategy = strategy_of(config, arm, trained=adapter is not None, review=reviews)
     if traces is not None:
         is_batched = config.model.server is None
         strategy = Remembering(strategy, OpenStore(traces), how_asked(config, arm), is_batched)
-    return measure(
-        quiet_policy(config, arm, adapter),
-        problems,
-        config.sampling.sampling(arm.decoding, samples=1),
-        pool.judge,
-        strategy,
-        seed=seed,
-        batch_size=config.evaluation.batch_size,
-    )
+    sampling = config.sampling.sampling(arm.decoding, samples=1)
+    policy, size = quiet_policy(config, arm, adapter), config.evaluation.batch_size
+    attempts = asked(policy, problems, sampling, strategy, seed=seed, batch_size=size)
+    return measure(attempts, sampling, pool.judge, strategy.shortened, seed=seed)
 
 
 def _say_mode(label: str, mode: dict[str, Any]) -> None:

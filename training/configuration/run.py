@@ -384,6 +384,8 @@ class WorkersConfig(Section):
     """Of the Ray cluster: HOST:PORT, or auto on a machine of it. null: RAY_ADDRESS, else one kept here for the run."""
     gpus: Annotated[float, Field(ge=0)] | None = None
     """Of each policy under ray, a fraction where several share one. null: one where the cluster has any, else none."""
+    samplers: Annotated[int, Field(ge=0)] = 0
+    """Policies of a line of rounds, each in a process; 0: one a GPU, without GPUs one for each of its cores."""
     critics: Annotated[int, Field(ge=0)] = 0
     """Processes that judge for a line of rounds; 0: its share of the cores. Under ray any CPU judges."""
 

@@ -26,8 +26,8 @@ from training.planning.compute import (
     training_flops,
 )
 from training.planning.compute import training_memory as memory_of_training
-from training.planning.hardware import GIB, Device, device_here
-from training.rounds.line import base_path, num_training_processes
+from training.planning.hardware import GIB, Device, device_here, num_training_processes
+from training.rounds.line import base_path
 from training.rounds.loop import num_attempts
 from training.rounds.problems import training_problems
 

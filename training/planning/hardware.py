@@ -55,6 +55,13 @@ def device_here() -> Device:
     return Device(properties.name, properties.total_memory, flops, bandwidth, measured=True)
 
 
+def num_training_processes() -> int:
+    """Return one process a GPU, and one without."""
+    import torch
+
+    return max(1, torch.cuda.device_count())
+
+
 def _measured_cpu() -> Device:
     """One thread in float32, since that is what a fine-tuning has here."""
     import torch

@@ -179,14 +179,14 @@ class OpenStore:
         self._end = 0
         self._identity: tuple[int, int] | None = None
         self.num_records = 0
-        """How many there are, as far as this process has looked: at the opening, and at each append."""
+        """How many there are, as far as this process has looked: at the opening, and when it appends or catches up."""
         if path.exists():
             self.catch_up()
 
-    def catch_up(self) -> None:
-        """Take note of what others have appended since."""
+    def catch_up(self) -> int:
+        """Take note of what others have appended since, and return how many records there are now."""
         with self._locked():
-            pass
+            return self.num_records
 
     def append(self, records: Iterable[dict[str, Any]]) -> int:
         """Add a batch and return how many of it were new; on return they are on the disk.

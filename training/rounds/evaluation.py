@@ -7,7 +7,7 @@ they are told apart.
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from critics.checker import in_terms_of
@@ -21,6 +21,7 @@ from rollout.traces import Sampling
 from training.autoeval.scores import score_report
 from training.curation.filters import compiles, is_certified, is_lucky, is_right, passes_tests
 from training.rounds.strategy import Strategy
+from training.rounds.work_units import batches
 
 Trace = dict[str, Any]
 
@@ -28,22 +29,18 @@ _BLOCK = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 
 
 def measure(
-    policy: Policy,
-    problems: Sequence[Problem],
+    attempts: Iterable[Trace],
     sampling: Sampling,
     judging: Judging,
-    strategy: Strategy,
+    shortened: Callable[[Trace], list[Trace]],
     *,
     seed: int,
-    batch_size: int,
-    progress: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Sample one attempt for each problem and return a mode of evaluation.json: counts, groups and outcomes."""
-    records: list[Trace] = []
-    for start in range(0, len(problems), batch_size):
-        batch = problems[start : start + batch_size]
-        records += strategy.attempts(policy, batch, sampling, seed=seed)
-        progress(len(batch))
+    """Judge one attempt at each problem, and return a mode of evaluation.json: counts, groups and outcomes.
+
+    `shortened`: `Strategy.shortened` of whoever made the attempts.
+    """
+    records = list(attempts)
     _judge(records, judging)
     return {
         "decoding": sampling.decoding,
@@ -52,8 +49,16 @@ def measure(
         "seed": seed,
         **tally(records),
         **_round_trips(records),
-        **_at_smaller_budgets(records, judging, strategy),
+        **_at_smaller_budgets(records, judging, shortened),
     }
+
+
+def asked(
+    policy: Policy, problems: Sequence[Problem], sampling: Sampling, strategy: Strategy, *, seed: int, batch_size: int
+) -> Iterator[Trace]:
+    """Yield the attempts of a policy of this process, batch by batch."""
+    for batch in batches(problems, batch_size):
+        yield from strategy.attempts(policy, batch, sampling, seed=seed)
 
 
 def _judge(records: Sequence[Trace], judging: Judging) -> None:
@@ -93,12 +98,14 @@ def _round_trips(records: Sequence[Trace]) -> dict[str, Any]:
     return {"round_trips": score_report(trips)} if trips else {}
 
 
-def _at_smaller_budgets(records: Sequence[Trace], judging: Judging, strategy: Strategy) -> dict[str, Any]:
+def _at_smaller_budgets(
+    records: Sequence[Trace], judging: Judging, shortened: Callable[[Trace], list[Trace]]
+) -> dict[str, Any]:
     """Return the same of attempts cut short: dialogs after 0, 1, .. retries, round trips after 1, 2, .. rounds.
 
     The former are figure 5 of LLM-ARC.
     """
-    cut = [strategy.shortened(record) for record in records]
+    cut = [shortened(record) for record in records]
     unjudged = [shorter for attempts in cut for shorter in attempts if "judgement" not in shorter]
     _judge(unjudged, judging)
     levels = list(zip(*cut, strict=True))

@@ -6,7 +6,6 @@ Stages die with the run. What they finish is in the run folder, so the same comm
 that was begun with another configuration is refused.
 """
 
-import os
 import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -24,9 +23,10 @@ from training.finetuning.trackers import check_installed
 from training.lineage.retraining import settle_revocations
 from training.records.store import write_json, write_text
 from training.rounds.heartbeat import BUDGETS_S, Watch
-from training.rounds.line import Line, Progress, RunError, base_path, evaluate_base, line_path, run_line
-from training.rounds.stages import StageProcesses
-from training.workers.choice import cluster, open_workers
+from training.rounds.line import Line, Progress, RunError, base_path, line_path
+from training.rounds.processes import StageProcesses
+from training.rounds.rounds import evaluate_base, run_line
+from training.workers.choice import VISIBLE, cluster, cores_for_each, num_cores, open_workers, visible_gpus
 from training.workers.process import Channel, Child
 
 Report = Callable[[Progress], None]
@@ -154,8 +154,8 @@ def _watch(out: Path, patience_s: float | None) -> Watch:
 
 
 def _run_units(config: RunConfig, out: Path, units: list[Unit], report: Report, watch: Watch) -> None:
-    gpus = Child(visible_gpus).result()
-    jobs = min(config.jobs or (1 if gpus else os.cpu_count() or 1), len(units))
+    gpus = Child(_gpus).result()  # this process imports no torch
+    jobs = min(config.jobs or (1 if gpus else num_cores()), len(units))
     slots = _Slots(jobs, gpus)
     try:
         with ThreadPoolExecutor(jobs) as pool:
@@ -187,14 +187,8 @@ def _schedule(pool: ThreadPoolExecutor, crew: "_Crew", units: list[Unit], watch:
         raise
 
 
-def visible_gpus(_: Channel) -> list[str]:
-    """Return the names of the GPUs that this process may use."""
-    import torch
-
-    listed = os.environ.get("CUDA_VISIBLE_DEVICES")
-    names = [name for name in listed.split(",") if name] if listed is not None else []
-    num = torch.cuda.device_count()
-    return names[:num] if names else [str(number) for number in range(num)]
+def _gpus(_: Channel) -> list[str]:
+    return visible_gpus()
 
 
 @dataclass
@@ -215,7 +209,7 @@ class _Slots:
         """Hold a slot for the stages of a line."""
         number = self._free.get()
         if mine := self.gpus[number :: self.num] or self.gpus[number % len(self.gpus or [0]) :][:1]:
-            stages.environment["CUDA_VISIBLE_DEVICES"] = ",".join(mine)
+            stages.environment[VISIBLE] = ",".join(mine)
         self._busy.add(stages)
         try:
             yield stages
@@ -241,7 +235,8 @@ class _Crew:
     def work(self, unit: Unit) -> None:
         """Measure a base model, or run a line."""
         name = unit.name().replace(", ", "-").replace(" ", "-")
-        processes = StageProcesses(self.config, self.out, unit.arm, unit.seed, name, self.report)
+        cores = cores_for_each(self.slots.num)
+        processes = StageProcesses(self.config, self.out, unit.arm, unit.seed, name, self.report, cores)
         with self.slots.held(processes) as stages, open_workers(self.config) as workers:
             line = Line(self.config, self.out, unit.arm, unit.seed, workers, elsewhere=stages)
             if unit.kind == "base":

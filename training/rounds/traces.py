@@ -14,11 +14,10 @@ from typing import Any, TypeVar
 
 from critics.judge import Judging
 from critics.problem import Problem
-from rollout.traces import Sampling
 from training.records.store import OpenStore, write_records
 from training.rounds.heartbeat import Beat, Pulse
+from training.rounds.questions import Pass, Question, Sampled, Step, fill
 from training.rounds.work_units import StoredUnits, batches, unit_name
-from training.workers.backend import Batch
 
 Trace = dict[str, Any]
 Item = TypeVar("Item")
@@ -29,23 +28,14 @@ AT_A_TIME = 512
 """Traces that are judged before their verdicts are put on the disk."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
-    """Problems that are asked in one way: as they are, or with their answer as a hint."""
-
-    problems: Sequence[Problem]
-    sampling: Sampling
-    hinted: bool = False
-
-
 @dataclass(frozen=True)
 class RoundTraces:
     """A round's attempts and verdicts while they are being made."""
 
     attempts: StoredUnits
     verdicts: OpenStore
-    sampling: Callable[[Sequence[Batch]], Iterator[tuple[Batch, list[Trace]]]]
-    """Attempts at batches, in any order: `Workers.sample` for the round's author."""
+    sampling: Sampled
+    """`Workers.sample` for the round's author."""
     judging: Judging
     batch_size: int
     report: Callable[[int], None]
@@ -54,25 +44,12 @@ class RoundTraces:
 
     def sample(self, asked: Pass) -> None:
         """Sample what the store lacks, batch by batch."""
-        listed = batches(asked.problems, self.batch_size)
-        missing = [self.attempts.missing(batch, asked.sampling, hinted=asked.hinted) for batch in listed]
-        wanted = [Batch(problems, asked.sampling, asked.hinted) for problems in missing if problems]
-        num_all = len(asked.problems)
-        num_done = num_all - sum(len(batch.problems) for batch in wanted)
-        self.report(num_done)
-        left = {batch.problems[0].id: batch.name for batch in wanted}
-        self._tell(left, num_done, num_all)
-        for batch, records in self.sampling(wanted):
-            self.attempts.keep(records, batch.problems, asked.sampling, hinted=asked.hinted)
-            del left[batch.problems[0].id]
-            num_done += len(batch.problems)
-            self.report(len(batch.problems))
-            self._tell(left, num_done, num_all)
+        fill([Question(self.attempts, asked, self.batch_size)], self.sampling, self._tell)
 
-    def _tell(self, left: Mapping[str, str], num_done: int, num_all: int) -> None:
-        if left:
-            waiting_for = f"the policy to answer {next(iter(left.values()))}"
-            self.pulse(Beat("sampling", waiting_for, num_done, num_all))
+    def _tell(self, step: Step) -> None:
+        self.report(step.new)
+        if step.waiting_for is not None:
+            self.pulse(Beat("sampling", f"the policy to answer {step.waiting_for}", step.done, step.total))
 
     def judge(self, asked: Pass, rollout_ended: Callable[[float], bool] = lambda _: True) -> None:
         """Judge what has no verdict yet, as it arrives, until the rollout has ended.
@@ -80,15 +57,17 @@ class RoundTraces:
         `rollout_ended` says whether it has, and takes at most so many seconds to find out.
         """
         left = dict(self._named(asked))
-        num_all = len(asked.problems) * asked.sampling.samples_per_problem
-        has_ended = False
+        num_each = asked.sampling.samples_per_problem
+        num_all = len(asked.problems) * num_each
+        has_ended, num_seen = False, -1
         while not has_ended and left:
             has_ended = rollout_ended(POLL_S)  # asked before the store, so that nothing comes in between
-            self.attempts.store.catch_up()
-            for chunk in chunks(self._unjudged(left, asked), AT_A_TIME):
-                self._judge(chunk, self.verdicts.num_records, num_all)
-            num_each = asked.sampling.samples_per_problem
-            left = {unit: batch for unit, batch in left.items() if self.verdicts.count(unit) < len(batch) * num_each}
+            if (num_now := self.attempts.store.catch_up()) != num_seen:
+                num_seen = num_now
+                for chunk in chunks(self._unjudged(left, asked), AT_A_TIME):
+                    self._judge(chunk, self.verdicts.num_records, num_all)
+                counts = {unit: self.verdicts.count(unit) for unit in left}
+                left = {unit: batch for unit, batch in left.items() if counts[unit] < len(batch) * num_each}
             self.pulse(Beat("sampling", "attempts to be judged", self.verdicts.num_records, num_all))
         assert not left, "a rollout that has ended has sampled everything"
 

@@ -26,6 +26,8 @@ class Author:
     adapter: Path | None
     """A folder that every worker can read; None: the base model."""
     seed: int
+    resamples: bool = False
+    """Whether its dialogs go on without the critic's feedback: the control beside those that have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Workers(Protocol):
     """Those that sample and those that judge; a context manager that ends them."""
 
     def sample(self, author: Author, batches: Sequence[Batch]) -> Iterator[tuple[Batch, list[Record]]]:
-        """Yield each batch with its attempts as it is done, in any order, each once.
+        """Yield each batch, the same object, with its attempts as it is done, in any order, each once.
 
         The attempts of a batch are the same on whichever worker, and however many there are. What a policy wrote
         before it failed is yielded before its error is raised.

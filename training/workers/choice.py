@@ -1,19 +1,54 @@
 """The workers that a configuration asks for."""
 
+import os
+import sys
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from training.configuration.run import RunConfig
 from training.workers.backend import Workers
 from training.workers.local import LocalWorkers
 
+VISIBLE = "CUDA_VISIBLE_DEVICES"
 
-def open_workers(config: RunConfig) -> Workers:
-    """Return the workers of a run; none is started before it is asked for something."""
+
+def open_workers(config: RunConfig, *, cores: int = 1, gpus: Sequence[str] = ()) -> Workers:
+    """Return workers for one line of a run, which has so many cores and these GPUs; none is started before it is asked.
+
+    Without a GPU a policy takes a core.
+    """
     if config.workers.backend == "ray":
         from training.workers.distributed import RayWorkers
 
         return RayWorkers(config.workers.address, config.workers.gpus)
-    return LocalWorkers(critics=config.workers.critics or 1)
+    return LocalWorkers(critics=config.workers.critics or cores, places=_places(config, cores, gpus))
+
+
+def _places(config: RunConfig, cores: int, gpus: Sequence[str]) -> list[Mapping[str, str]]:
+    num = config.workers.samplers or len(gpus) or cores
+    return [{VISIBLE: gpus[number % len(gpus)]} if gpus else {} for number in range(num)]
+
+
+def num_cores() -> int:
+    """Return how many cores this process may use, which on a shared machine are fewer than there are."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def cores_for_each(jobs: int) -> int:
+    """Return how many cores each of so many lines has that are worked on at once."""
+    return max(1, num_cores() // jobs)
+
+
+def visible_gpus() -> list[str]:
+    """Return the names of the GPUs that this process may use, without waking them."""
+    import torch
+
+    listed = os.environ.get(VISIBLE)
+    names = [name for name in listed.split(",") if name] if listed is not None else []
+    num = torch.cuda.device_count()
+    return names[:num] if names else [str(number) for number in range(num)]
 
 
 def cluster(config: RunConfig) -> AbstractContextManager[None]:

@@ -92,6 +92,7 @@ def _fits(resources: dict[str, float], share: Share) -> int:
 
 def _start(ray: Any) -> None:
     ray.init(
+        address="local",  # else one that somebody else started on this machine would be taken
         include_dashboard=False,
         log_to_driver=False,
         logging_level="error",

@@ -21,7 +21,8 @@ from critics.judge import DEFAULT_TIMEOUT_S, slim
 from rollout.policy import Policy
 from training.workers.backend import Author, Batch, Record
 from training.workers.cluster import Share, connected, inventory, num_places
-from training.workers.remote import Origin, Outcome, RemoteSampler, judged
+from training.workers.outcome import Outcome
+from training.workers.remote import Origin, RemoteSampler, judged
 
 log = logging.getLogger(__name__)
 AT_A_TIME = 8

@@ -10,7 +10,7 @@ from transformers.models.auto import modeling_auto, tokenization_auto  # noqa: E
 from transformers.models.llama import modeling_llama  # noqa: E402
 
 from training.finetuning import trainable, trainer  # noqa: E402
-from training.rounds import line, stages  # noqa: E402
+from training.rounds import processes, rounds  # noqa: E402
 
 PACKAGES = (peft, transformers, modeling_auto, tokenization_auto, modeling_llama)
-MODULES = (line, stages, trainable, trainer)
+MODULES = (processes, rounds, trainable, trainer)

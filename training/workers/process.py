@@ -14,12 +14,14 @@ import signal
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
 from critics.errors import RunFailed
 from critics.lifeline import die_with_parent
+from training.workers.outcome import portable
 
 PRELOADED = "training.workers.preloaded"
 """What is imported once for all processes of a run."""
@@ -45,6 +47,20 @@ class Channel:
         return self._told.get(timeout=timeout_s)
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a process has of the one that asked for it; the server may have been started elsewhere, long before."""
+
+    environment: Mapping[str, str]
+    folder: str
+
+    def enter(self) -> None:
+        """Take them on."""
+        os.environ.clear()
+        os.environ.update(self.environment)
+        os.chdir(self.folder)
+
+
 class Child:
     """The parent's end: a process that works on `function(channel, *arguments)`."""
 
@@ -54,7 +70,8 @@ class Child:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([PRELOADED])
         self.connection, theirs = context.Pipe()
-        call = (theirs, dict(environment or {}), function, arguments)
+        here = Surroundings({**os.environ, **(environment or {})}, str(Path.cwd()))
+        call = (theirs, here, function, arguments)
         self._process = context.Process(target=_work, args=call)
         self._process.start()
         theirs.close()
@@ -100,18 +117,18 @@ class Child:
         self._process.kill()
 
 
-def _work(connection: Connection, environment: Mapping[str, str], function: Callable[..., Any], arguments: Any) -> None:
+def _work(connection: Connection, surroundings: Surroundings, function: Callable[..., Any], arguments: Any) -> None:
     """Work, and send the result or the error."""
     die_with_parent()
+    surroundings.enter()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and kills this process
-    os.environ.update(environment)
     told: SimpleQueue[Any] = SimpleQueue()
     Thread(target=_listen, args=(connection, told), daemon=True).start()
     _settle()
     try:
         answer = ("result", function(Channel(connection, told), *arguments))
     except Exception as error:  # noqa: BLE001 - the parent raises it
-        answer = ("failed", _portable(error))
+        answer = ("failed", portable(error))
     connection.send(answer)
 
 
@@ -131,16 +148,3 @@ def _settle() -> None:
 
     if not torch.cuda.is_available():
         torch.set_num_threads(1)  # two busy threads on two busy cores were measured five times slower than one
-
-
-def _portable(error: Exception) -> Exception:
-    """Return the error with its traceback as a note, or another in its place where it cannot be sent."""
-    import pickle
-    import traceback
-
-    error.add_note("".join(traceback.format_exception(error)))
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:  # noqa: BLE001 - whatever it is that an exception's own code raises
-        return RunFailed(f"{type(error).__name__}: {error}")
-    return error

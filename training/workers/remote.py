@@ -5,7 +5,6 @@ What fails there comes back as a value, after what was done before it; only a pr
 
 import hashlib
 import os
-import pickle
 import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -19,15 +18,8 @@ from critics.judge import JudgePool
 from rollout.policy import Policy
 from training.rounds.policy import quiet_policy
 from training.workers.backend import Author, Batch, Record
+from training.workers.outcome import Outcome, outcome
 from training.workers.sampler import Sampler
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a worker got done, and what ended it, if anything did."""
-
-    records: list[Record]
-    error: Exception | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +56,7 @@ class RemoteSampler:
 
     def attempts(self, batch: Batch) -> Outcome:
         """Return the attempts at a batch, and the policy's error after what it wrote before."""
-        return _outcome(self._attempts(batch))
+        return outcome(self._attempts(batch))
 
     def _attempts(self, batch: Batch) -> Iterable[Record]:
         if not self._is_ready:
@@ -75,7 +67,7 @@ class RemoteSampler:
 
 def judged(records: list[Record], timeout_s: float, origin: Origin) -> Outcome:
     """Return verdict records; each attempt is judged in a process that is killed at its time limit."""
-    return _outcome(_judged(records, timeout_s, origin))
+    return outcome(_judged(records, timeout_s, origin))
 
 
 def _judged(records: list[Record], timeout_s: float, origin: Origin) -> Iterable[Record]:
@@ -97,24 +89,6 @@ def _settled_policy(author: Author) -> Policy:
             "(--out) on a file system that all of them share"
         )
     return quiet_policy(author.config, author.arm, author.adapter)
-
-
-def _outcome(records: Iterable[Record]) -> Outcome:
-    done: list[Record] = []
-    try:
-        done.extend(records)
-    except Exception as error:  # noqa: BLE001 - raised again by who asked
-        return Outcome(done, _portable(error))
-    return Outcome(done)
-
-
-def _portable(error: Exception) -> Exception:
-    """Return the error as it is, or what it says where it cannot travel."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:  # noqa: BLE001 - what an exception holds may raise anything
-        return RunFailed(f"{type(error).__name__}: {error}")
-    return error
 
 
 @cache

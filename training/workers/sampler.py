@@ -6,7 +6,7 @@ from functools import cached_property
 from rollout.actor_critic.feedback import ReviewPool
 from rollout.policy import Policy
 from training.rounds.policy import build_policy
-from training.rounds.strategy import Strategy, strategy_of
+from training.rounds.strategy import ActorCritic, Strategy, strategy_of
 from training.workers.backend import Author, Batch, Record
 
 
@@ -29,7 +29,8 @@ class Sampler:
     @cached_property
     def _strategy(self) -> Strategy:
         author = self._author
-        return strategy_of(author.config, author.arm, trained=author.adapter is not None, review=self._reviews)
+        strategy = strategy_of(author.config, author.arm, trained=author.adapter is not None, review=self._reviews)
+        return strategy.resampling() if author.resamples and isinstance(strategy, ActorCritic) else strategy
 
     @cached_property
     def _reviews(self) -> ReviewPool:

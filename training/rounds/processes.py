@@ -16,7 +16,7 @@ from typing import Any
 from training.configuration.run import ArmConfig, RunConfig
 from training.rounds.heartbeat import Heartbeat
 from training.rounds.line import Line, Progress, RunError, StageFunction
-from training.workers.choice import open_workers
+from training.workers.choice import open_workers, visible_gpus
 from training.workers.process import Channel, Child, ChildDied
 
 ROLLED_OUT = "rolled out"
@@ -40,6 +40,7 @@ class StageProcesses:
     seed: int
     name: str
     report: Callable[[Progress], None]
+    cores: int
     environment: dict[str, str] = field(default_factory=dict)
     _alive: set[Child] = field(default_factory=set)
     _is_ended: bool = False
@@ -106,7 +107,7 @@ class StageProcesses:
         with self._changing:
             if self._is_ended:
                 raise _EndedError("the run is ended")
-            call = (_work_on, self.config, self.out, self.arm, self.seed, name, stage, *arguments)
+            call = (_work_on, self.config, self.out, self.arm, self.seed, name, self.cores, stage, *arguments)
             child = Child(*call, environment=self.environment)
             self._alive.add(child)
             return child
@@ -133,11 +134,11 @@ def _work_on(
     arm: ArmConfig,
     seed: int,
     name: str,
+    cores: int,
     stage: StageFunction,
     *arguments: Any,
 ) -> Any:
     """Run a stage in this process, which is the stage's own."""
-    from rollout.actor_critic.feedback import ReviewPool
 
     def has_ended(timeout_s: float) -> bool:
         try:
@@ -146,7 +147,6 @@ def _work_on(
             return False
 
     heartbeat = Heartbeat(out / "log", name)
-    with open_workers(config) as workers, ReviewPool(timeout_s=config.actor_critic.timeout_s) as reviews:
-        line = Line(config, out, arm, seed, workers, channel.tell, reviews, heartbeat.beat, heartbeat.path)
-        line = replace(line, rollout_ended=has_ended)
-        return stage(line, *arguments)
+    with open_workers(config, cores=cores, gpus=visible_gpus()) as workers:
+        line = Line(config, out, arm, seed, workers, channel.tell, heartbeat.beat, heartbeat.path)
+        return stage(replace(line, rollout_ended=has_ended), *arguments)

@@ -1,0 +1,43 @@
+"""The rounds of a line, each a folder that is complete when its last file is in place.
+
+    roll out + certify -> curate -> fine-tune -> evaluate
+
+Every stage looks for its own last file first, so a killed run goes on where it was and repeats nothing that
+was finished; what it then writes is byte-equal to what an uninterrupted run writes.
+"""
+
+from pathlib import Path
+from time import perf_counter
+
+from training.rounds.line import Line
+from training.rounds.stages.adapter import fine_tune_round
+from training.rounds.stages.dataset import curate
+from training.rounds.stages.measurement import evaluate_round, measure_base
+from training.rounds.stages.rollout import certify, roll_out
+from training.rounds.tracking import is_unsampled, track_round
+
+
+def run_line(line: Line) -> None:
+    """Run all rounds of a line, resuming where it stopped."""
+    adapter: Path | None = None
+    for number in range(line.config.star.rounds):
+        adapter = run_round(line, number, adapter)
+
+
+def run_round(line: Line, number: int, adapter: Path | None) -> Path | None:
+    """Run one round from `adapter` (None: the base model) and return the one that the next round goes on from."""
+    stages = line.stages
+    began, unsampled = perf_counter(), is_unsampled(line.round_path(number))
+    for hinted in (False, True)[: 1 + line.config.star.rationalise]:
+        stages.overlap(roll_out, certify, number, adapter, hinted)
+    rollout_s = perf_counter() - began if unsampled else None
+    stages.run(curate, number, line.sealed(number))
+    new_adapter = stages.run(fine_tune_round, number, adapter)
+    chosen = stages.run(evaluate_round, number, new_adapter, adapter)
+    track_round(line.tracking, line.round_path(number), rollout_s)
+    return chosen
+
+
+def evaluate_base(line: Line) -> None:
+    """Measure the base model under the arm's decoding: round 0 of the report."""
+    line.stages.run(measure_base)
