@@ -23,7 +23,7 @@ demo: setup
 
 test: export OMP_NUM_THREADS = 1
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal
 
 check: setup
 	$(BIN)/ruff format --check .
