@@ -131,9 +131,17 @@ def test_exact_intervals_are_those_of_clopper_and_pearson():
 
 
 def test_stratified_intervals_do_not_take_a_stratum_for_certain():
-    low, high = stratified_interval([(5, 5), (0, 5)])
-    assert 0.3 < low < 0.5 < high < 0.7
-    assert stratified_interval([(5, 5), (0, 5)]) == (low, high)
+    assert stratified_interval([(5, 5), (0, 5)]) == pytest.approx(exact_interval(5, 10))
+    low, high = stratified_interval([(50, 50), (0, 1)])
+    assert low < 0.1 < 0.9 < high
+
+
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_stratified_intervals_hold_the_mean_however_small_the_strata(count):
+    strata = [(count, 5 if n % 2 else 4) for n in range(41)]
+    low, high = stratified_interval(strata)
+    assert low <= sum(count / n for count, n in strata) / 41 <= high
+    assert high - low < 0.15
 
 
 def test_data_sets_are_reported_apart():
@@ -177,7 +185,7 @@ def trips(num: int, script: list[str], **keys: Any) -> list[dict[str, Any]]:
 def test_a_policy_that_always_hallucinates_one_formula_is_found_out_by_shuffling():
     problems = list(generate(PropositionalFormulas(categories=(3,)), 12, seed=1))
     own = [problem.formal.goal for problem in problems if problem.formal]
-    honest = trips(12, ["words"] * 12 + own, categories=(3,))
+    honest = trips(12, ["some words about it"] * 12 + own, categories=(3,))
     attempts = [{**attempt, "judgement": judge_record(attempt)} for attempt in shuffled(honest, seed=1)]
     rate = hallucination_rate(attempts)
     assert (rate["n"], rate["hallucinated"], rate["left_out"]) == (12, 0, 0)

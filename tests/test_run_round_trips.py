@@ -135,6 +135,10 @@ def test_the_report_shows_the_round_trips(run):
     page = (run / "report.html").read_text()
     assert "<h2>Round trips</h2>" in page
     assert "autoeval-pl: AutoEval score by" in page
+    crossed = summary["arms"]["strict"]["rounds"][-1]["false_positives"]
+    assert (crossed["p_h"]["hallucinated"], crossed["descriptions"]["right"]) == (0, 2)
+    assert crossed["bound"] == crossed["p_h"]["upper"] > 0
+    assert "Wrong descriptions that came back right" in page
 
 
 def test_files_of_round_trips_are_filtered_like_a_round(run, tmp_path):

@@ -12,7 +12,6 @@ from typing import Any
 from training.reporting.estimates import LEVEL, Interval
 
 Record = dict[str, Any]
-REPLICATES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ def calibrated(traces: Iterable[Mapping[str, Any]], *, by: str = "category", up_
     """Return the calibrated score S_cal(D, d): every category up to d weighs the same.
 
     The interval is exact (Clopper and Pearson) where all categories have as many trips, which makes it too wide
-    rather than too narrow, because their chances differ; else it is drawn from the categories' Jeffreys posteriors.
+    rather than too narrow, because their chances differ; else it is that of as many trips as weigh the same.
     """
     return _calibrated(categorised(traces, by), by, up_to)
 
@@ -177,19 +176,22 @@ def exact_interval(count: int, n: int) -> Interval:
     return (float(found.low), float(found.high))
 
 
-def stratified_interval(strata: Sequence[tuple[int, int]], *, replicates: int = REPLICATES) -> Interval:
+def stratified_interval(strata: Sequence[tuple[int, int]]) -> Interval:
     """Return a 95% interval of the mean of rates, each stratum (count, n) weighing the same.
 
-    Drawn from Jeffreys' posterior of every stratum, so that one with no or only successes is not taken for certain.
+    That of Clopper and Pearson for the effective number of trips (Kish, 1965), as many as would leave the mean as
+    uncertain if all weighed the same: it holds the mean, and equals the exact one where all strata are of one size.
     """
-    import numpy as np
-
     if not strata:
         return (0.0, 1.0)
-    rng = np.random.default_rng(0)
-    means = np.mean([rng.beta(count + 0.5, n - count + 0.5, size=replicates) for count, n in strata], axis=0)
-    low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return (float(low), float(high))
+    from scipy.stats import beta
+
+    mean = sum(count / n for count, n in strata) / len(strata)
+    effective = len(strata) ** 2 / sum(1 / n for _, n in strata)
+    count, tail = mean * effective, (1 - LEVEL) / 2
+    low = float(beta.ppf(tail, count, effective - count + 1)) if mean > 0 else 0.0
+    high = float(beta.ppf(1 - tail, count + 1, effective - count)) if mean < 1 else 1.0
+    return (low, high)
 
 
 def _share(count: int, n: int) -> float | None:

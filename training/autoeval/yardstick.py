@@ -17,17 +17,10 @@ from rollout.policy import ChatPolicy
 from rollout.problems.catalogue import family
 from rollout.problems.splits import Split
 from rollout.traces import Sampling, derived_seed
-from training.autoeval.errors import (
-    false_positive_probability,
-    hallucination_rate,
-    shuffled,
-    verifier_pairs,
-    verifier_rows,
-    verifier_score,
-)
+from training.autoeval.errors import verifier_pairs, verifier_rows, verifier_score
+from training.autoeval.false_positives import measure_false_positives
 from training.autoeval.round_trips import RoundTrips
 from training.autoeval.scores import parameterised, pooled, repeated, score_report
-from training.lessons.round_trips import described, false_positives
 
 Record = dict[str, Any]
 STRATA = ("binding", "depth", "states")
@@ -107,7 +100,7 @@ def measure_trips(
         "policy": {"base": policy.digests.base, "adapter": policy.digests.adapter},
         "scores": pooled([score_report(own) for own in trips]),
         "by_stratum": {by: rows for by in STRATA if len(rows := parameterised(trips[0], by)) > 1},
-        "false_positives": _false_positives(trips[0], asked.strategy, judging, seed),
+        "false_positives": measure_false_positives(trips[0], judging, seed=seed),
     }
     if runs > 1:
         result["repeated"] = repeated(trips)
@@ -133,19 +126,6 @@ def _by_rounds(trips: Sequence[Record], strategy: RoundTrips, judging: Judging) 
     return [
         {"rounds": num, "scores": score_report(_judged(iter(level), judging))} for num, level in enumerate(levels, 1)
     ]
-
-
-def _false_positives(trips: Sequence[Record], strategy: RoundTrips, judging: Judging, seed: int) -> Record:
-    """Return p_H from crossed descriptions, its bound, and how many descriptions were wrong where they can be read."""
-    if strategy.settings.rounds > 1:
-        return {}  # what came back in the end is not what the first description led to
-    rate = hallucination_rate(_judged(shuffled(trips, seed=seed), judging))
-    found: Record = {"p_h": rate}
-    if rate["n"]:
-        found["bound"] = false_positive_probability(0, 0, rate["upper"])
-    arrived = [trace for trace in trips if trace["legs"] and trace["ending"] == "arrived"]
-    readable = false_positives(arrived, _judged(described(arrived), judging))
-    return {**found, "descriptions": readable} if readable["right"] + readable["wrong"] else found
 
 
 def measure_verifier(policy: ChatPolicy, trips: Sequence[Record], sampling: Sampling, *, seed: int) -> Record:

@@ -15,7 +15,7 @@ from typing import Any
 from training.reporting.figures import funnel_panels, rate_panels, retry_panels, styles, verdict_panels
 from training.reporting.progress import RunProgress
 from training.reporting.retries import failure_rows, feedback_rows, retry_rows
-from training.reporting.round_trips import trip_panels, trip_rows
+from training.reporting.round_trips import category_rows, false_positive_rows, trip_panels, trip_rows
 from training.reporting.sentences import p_value, percent, points
 from training.reporting.trace_sample import Survey
 from training.reporting.trace_views import certified_examples, pairs, view
@@ -52,6 +52,8 @@ def render(summary: Mapping[str, Any], found: Survey, headlines: Sequence[str] =
             failures=failure_rows(summary),
             trip_figures=[(title, Markup(svg)) for title, svg in trip_panels(summary)],
             trip_rows=trip_rows(summary),
+            category_rows=category_rows(summary),
+            false_positive_rows=false_positive_rows(summary),
             funnel_figures=[(arm, Markup(svg)) for arm, svg in funnel_panels(summary)],
             verdict_figures=[(arm, Markup(svg)) for arm, svg in verdict_panels(summary)],
             reasons=_reason_rows(arms),

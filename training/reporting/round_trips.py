@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from training.autoeval.false_positives import pooled_false_positives
 from training.autoeval.scores import pooled
 from training.reporting.figures import GREY, drawing, inlined, panels_of, percent_scale, styles, svg_of
 
@@ -12,10 +13,13 @@ FATES = ("equivalent", "different", "undecided", "malformed", "leaked", "vacuous
 
 
 def trips_record(modes: Sequence[Record]) -> dict[str, Any]:
-    """Return the scores of evaluations pooled over seeds; nothing where they are not of round trips."""
+    """Return scores and false positives of evaluations pooled over seeds; nothing where they are not of round trips."""
     if not all(mode.get("round_trips") for mode in modes):
         return {}
-    return {"round_trips": pooled([mode["round_trips"] for mode in modes])}
+    found: dict[str, Any] = {"round_trips": pooled([mode["round_trips"] for mode in modes])}
+    if all(mode.get("false_positives") for mode in modes):
+        found["false_positives"] = pooled_false_positives([mode["false_positives"] for mode in modes])
+    return found
 
 
 def trip_rows(summary: Record) -> list[dict[str, Any]]:
@@ -25,6 +29,26 @@ def trip_rows(summary: Record) -> list[dict[str, Any]]:
         for name, arm in summary["arms"].items()
         for label, place in MODELS
         for dataset, found in arm["rounds"][place].get("round_trips", {}).items()
+    ]
+
+
+def category_rows(summary: Record) -> list[dict[str, Any]]:
+    """Return a table's rows: the scores by category of each arm's first and last model on each data set."""
+    return [
+        {"arm": name, "model": label, "dataset": dataset, "rows": found["rows"]}
+        for name, arm in summary["arms"].items()
+        for label, place in MODELS
+        for dataset, found in arm["rounds"][place].get("round_trips", {}).items()
+    ]
+
+
+def false_positive_rows(summary: Record) -> list[dict[str, Any]]:
+    """Return a table's rows: how often a wrong description came back right, of each arm's first and last model."""
+    return [
+        {"arm": name, "model": label, **found}
+        for name, arm in summary["arms"].items()
+        for label, place in MODELS
+        if (found := arm["rounds"][place].get("false_positives"))
     ]
 
 
