@@ -2,13 +2,15 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from critics.errors import InputError, RunFailed
+from critics.errors import InputError
 from critics.problem import Problem
 from rollout.policy import Completion
 from rollout.traces import PolicyDigests, Sampling
@@ -17,16 +19,15 @@ from training.records.store import OpenStore
 from training.rounds.heartbeat import no_pulse
 from training.rounds.line import RunError
 from training.rounds.processes import StageProcesses
-from training.rounds.questions import Pass
+from training.rounds.questions import WHOLE, Pass, Portion, Question, fill
 from training.rounds.traces import RoundTraces
 from training.rounds.work_units import Asking, StoredUnits
-from training.workers.backend import Author, Batch
+from training.workers.backend import Author
 from training.workers.local import LocalWorkers
 from training.workers.process import Child
 
 PROBLEMS = [Problem(f"p{n}", "mine", "Rex.", "Is Rex a wumpus?", None, "true") for n in range(6)]
 SAMPLING = Sampling("free", 1.0, 1, 50)
-BATCHES = [Batch([problem], SAMPLING) for problem in PROBLEMS]
 CONFIG = RunConfig.model_validate(
     {"name": "t", "model": {"name": "m"}, "arms": [{"name": "a", "keep": "naive", "decoding": "free", "format": "cot"}]}
 )
@@ -47,52 +48,6 @@ class Numbering:
 
 def numbering(_author):
     return Numbering()
-
-
-def dying_once(marker, author):
-    """The first process that loads the policy is killed, as by the kernel for want of memory."""
-    try:
-        marker.touch(exist_ok=False)
-    except FileExistsError:
-        return Numbering()
-    os.kill(os.getpid(), signal.SIGKILL)
-    return numbering(author)
-
-
-def dying(_author):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def refusing(_author):
-    raise InputError("model.name: no such folder; name another")
-
-
-def attempts(workers: LocalWorkers) -> dict[str, list]:
-    found = list(workers.sample(AUTHOR, BATCHES))
-    assert sorted(map(id, BATCHES)) == sorted(id(batch) for batch, _ in found)
-    return {batch.name: records for batch, records in found}
-
-
-def test_two_samplers_give_the_attempts_of_one():
-    one = attempts(LocalWorkers(load=numbering))
-    assert attempts(LocalWorkers(load=numbering, places=[{}, {}])) == one
-    assert len({records[0]["completion"] for records in one.values()}) == len(PROBLEMS)
-
-
-def test_a_sampler_that_dies_is_replaced_and_its_batch_comes_once(tmp_path):
-    load = partial(dying_once, tmp_path / "died")
-    assert attempts(LocalWorkers(load=load, places=[{}, {}])) == attempts(LocalWorkers(load=numbering))
-    assert (tmp_path / "died").exists()
-
-
-def test_a_batch_that_ends_every_sampler_ends_the_run_and_says_what_to_change():
-    with pytest.raises(RunFailed, match=r"status -9, 3 times .* lower sampling.batch_size or workers.samplers"):
-        attempts(LocalWorkers(load=dying, places=[{}, {}]))
-
-
-def test_what_a_sampler_refuses_is_raised_as_it_is():
-    with pytest.raises(InputError, match=r"model.name: no such folder"):
-        attempts(LocalWorkers(load=refusing, places=[{}, {}]))
 
 
 # -- certification beside the rollout
@@ -116,7 +71,7 @@ def test_attempts_are_judged_while_others_are_sampled(tmp_path):
     def rollout_ended(_timeout_s):
         """Another pair of problems is sampled each time that this is asked."""
         judged.append(verdicts.num_records)
-        rollout.sample(Pass(PROBLEMS[: 2 * len(judged)], SAMPLING))
+        rollout.sample(Pass(PROBLEMS[: 2 * len(judged)], SAMPLING), WHOLE)
         return len(judged) == 3
 
     certification = round_traces(attempts)
@@ -130,13 +85,19 @@ def test_attempts_are_judged_while_others_are_sampled(tmp_path):
 # -- stages
 
 
-def processes(out: Path, told: list | None = None, **environment: str) -> StageProcesses:
+def processes(out: Path, told: list | None = None, *, cores: int = 1, gpus: tuple[str, ...] = ()) -> StageProcesses:
     report = (told if told is not None else []).append
-    return StageProcesses(CONFIG, out, CONFIG.arms[0], 0, "a-seed-0", report, 1, environment)
+    return StageProcesses(CONFIG, out, CONFIG.arms[0], 0, "a-seed-0", report, cores, gpus)
 
 
 def surroundings(_line):
-    return os.environ.get("MINE"), os.environ.get("OURS"), str(Path.cwd()), os.getpid()
+    return os.environ.get("CUDA_VISIBLE_DEVICES"), os.environ.get("OURS"), str(Path.cwd()), os.getpid()
+
+
+def seat(line):
+    """Leave a file that says which portion was whose."""
+    gpu = os.environ.get("CUDA_VISIBLE_DEVICES")
+    (line.run / f"{line.portion.number} of {line.portion.of} on {gpu}").touch()
 
 
 def crash_once(line):
@@ -182,13 +143,58 @@ def test_a_stage_sees_what_was_set_after_the_server_began(tmp_path, monkeypatch)
     Child(_nothing).result()
     monkeypatch.setenv("OURS", "set later")
     monkeypatch.chdir(tmp_path)
-    mine, ours, folder, pid = processes(tmp_path, MINE="1").run(surroundings)
-    assert (mine, ours, folder) == ("1", "set later", str(tmp_path))
+    gpus, ours, folder, pid = processes(tmp_path, gpus=("3", "5")).run(surroundings)
+    assert (gpus, ours, folder) == ("3,5", "set later", str(tmp_path))
     assert pid != os.getpid()
 
 
 def _nothing(_channel):
     return None
+
+
+@pytest.mark.parametrize("driver", [True, False])
+def test_where_there_is_a_gpu_the_server_imports_nothing_that_could_wake_it(tmp_path, driver):
+    (tmp_path / "nvidiactl").touch()
+    driver_path = tmp_path / ("nvidiactl" if driver else "none")
+    program = (
+        "import pathlib, sys\n"
+        f"exists = pathlib.Path.exists\n"
+        f"pathlib.Path.exists = lambda path: exists(path) if not str(path).startswith('/dev/') "
+        f"else exists(pathlib.Path({str(driver_path)!r}))\n"
+        "import training.workers.preloaded\n"
+        "print('bitsandbytes' in sys.modules, 'torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(not driver)] * 2
+
+
+def test_each_gpu_has_a_process_with_its_portion_and_no_more_than_there_are_batches(tmp_path):
+    processes(tmp_path, gpus=("3", "5", "7")).spread(seat, most=2)
+    seats = {path.name for path in tmp_path.iterdir() if path.is_file()}
+    assert seats == {"0 of 2 on 3", "1 of 2 on 5"}
+
+
+def test_without_gpus_each_core_has_one(tmp_path):
+    processes(tmp_path, cores=2).spread(seat, most=9)
+    assert len([path for path in tmp_path.iterdir() if " of 2 on " in path.name]) == 2
+
+
+@pytest.mark.parametrize("num", [1, 2, 4])
+def test_portions_are_the_whole_whatever_their_number(tmp_path, num):
+    def ask(name, number, of):
+        store = OpenStore(tmp_path / name)
+        units = StoredUnits(store, Asking({}, 7, PolicyDigests("m"), is_batched=True))
+        question = Question(units, Pass(PROBLEMS, SAMPLING), 1, Portion(number, of))
+        fill([question], partial(LocalWorkers(load=numbering).sample, AUTHOR), steps.append)
+        return question
+
+    steps = []
+    for number in range(num):
+        ask("portions", number, num)
+    assert sum(step.new for step in steps) == len(PROBLEMS)
+    steps.clear()
+    assert list(ask("portions", 0, 1).stored()) == list(ask("whole", 0, 1).stored())
+    assert [step.new for step in steps] == [len(PROBLEMS), 0] + [1] * len(PROBLEMS)
 
 
 def test_a_stage_that_crashes_is_started_once_more_and_said(tmp_path):
@@ -210,12 +216,12 @@ def test_a_stages_own_error_is_raised_as_it_is(tmp_path):
 
 
 def test_the_second_of_two_stages_hears_of_the_end_of_the_first(tmp_path):
-    processes(tmp_path).overlap(lead, follow)
+    processes(tmp_path).spread(lead, most=1, beside=follow)
     assert {path.name for path in tmp_path.iterdir()} >= {"led", "followed"}
 
 
 def test_a_stage_whose_follower_fails_is_ended_and_the_followers_error_told(tmp_path):
     began = time.monotonic()
     with pytest.raises(InputError, match=r"problems.source"):
-        processes(tmp_path).overlap(wait_long, crash_beside)
+        processes(tmp_path, cores=2).spread(wait_long, most=2, beside=crash_beside)
     assert time.monotonic() - began < 300

@@ -13,6 +13,7 @@ from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.trackers import Tracking, tracking
 from training.rounds.heartbeat import Pulse, no_pulse
 from training.rounds.problems import held_out_problems
+from training.rounds.questions import WHOLE, Portion
 from training.rounds.strategy import Strategy, no_review, strategy_of
 from training.workers.backend import Workers
 
@@ -40,8 +41,11 @@ class Stages(Protocol):
         """Return what `stage(line, *arguments)` returns."""
         ...
 
-    def overlap(self, first: StageFunction, second: StageFunction, *arguments: Any) -> None:
-        """Run two stages, the second of which may begin with the first; it ends after it."""
+    def spread(self, stage: StageFunction, *arguments: Any, most: int, beside: StageFunction | None = None) -> None:
+        """Run a stage on each of the line's places at once, `most` at the most, each with a share of what is sampled.
+
+        `beside` takes up what they do; it may begin with them, and ends after them.
+        """
         ...
 
 
@@ -60,6 +64,8 @@ class Line:
     """The file that `pulse` writes, for processes that work for the line."""
     elsewhere: Stages | None = None
     """What runs the line's stages; None: they run here, one after the other."""
+    portion: Portion = WHOLE
+    """Which batches are sampled here."""
     rollout_ended: Callable[[float], bool] = field(default=lambda _: True)
     """Waits at most so many seconds for the rollout's end, and says whether it has come."""
 
@@ -113,10 +119,11 @@ class StagesHere:
         """Return what the stage returns."""
         return stage(self.line, *arguments)
 
-    def overlap(self, first: StageFunction, second: StageFunction, *arguments: Any) -> None:
-        """Run one, then the other."""
-        self.run(first, *arguments)
-        self.run(second, *arguments)
+    def spread(self, stage: StageFunction, *arguments: Any, most: int, beside: StageFunction | None = None) -> None:
+        """Run one with all that is to be sampled, then the other."""
+        self.run(stage, *arguments)
+        if beside is not None:
+            self.run(beside, *arguments)
 
 
 def line_path(config: RunConfig, arm: ArmConfig, seed: int) -> str:

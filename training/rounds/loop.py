@@ -26,8 +26,8 @@ from training.rounds.heartbeat import BUDGETS_S, Watch
 from training.rounds.line import Line, Progress, RunError, base_path, line_path
 from training.rounds.processes import StageProcesses
 from training.rounds.rounds import evaluate_base, run_line
-from training.workers.choice import VISIBLE, cluster, cores_for_each, num_cores, open_workers, visible_gpus
-from training.workers.process import Channel, Child
+from training.workers.choice import cluster, cores_for_each, num_cores, open_workers, visible_gpus
+from training.workers.process import Channel, Child, ChildDied
 
 Report = Callable[[Progress], None]
 LAST_FILES = {"dataset": "summary.json", "adapter": MANIFEST}
@@ -154,7 +154,7 @@ def _watch(out: Path, patience_s: float | None) -> Watch:
 
 
 def _run_units(config: RunConfig, out: Path, units: list[Unit], report: Report, watch: Watch) -> None:
-    gpus = Child(_gpus).result()  # this process imports no torch
+    gpus = _gpus_here(out)
     jobs = min(config.jobs or (1 if gpus else num_cores()), len(units))
     slots = _Slots(jobs, gpus)
     try:
@@ -187,6 +187,14 @@ def _schedule(pool: ThreadPoolExecutor, crew: "_Crew", units: list[Unit], watch:
         raise
 
 
+def _gpus_here(out: Path) -> list[str]:
+    """Ask another process, since this one imports no torch."""
+    try:
+        return Child(_gpus).result()
+    except ChildDied as death:
+        raise RunError(f"looking for GPUs: {death}; {out} holds what is finished: run the command again") from death
+
+
 def _gpus(_: Channel) -> list[str]:
     return visible_gpus()
 
@@ -208,8 +216,7 @@ class _Slots:
     def held(self, stages: StageProcesses) -> Iterator[StageProcesses]:
         """Hold a slot for the stages of a line."""
         number = self._free.get()
-        if mine := self.gpus[number :: self.num] or self.gpus[number % len(self.gpus or [0]) :][:1]:
-            stages.environment[VISIBLE] = ",".join(mine)
+        stages.gpus = self.gpus[number :: self.num] or self.gpus[number % len(self.gpus or [0]) :][:1]
         self._busy.add(stages)
         try:
             yield stages

@@ -6,8 +6,8 @@ A stage that dies is started once more, because what it finished is on the disk;
 """
 
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import Empty
@@ -16,7 +16,8 @@ from typing import Any
 from training.configuration.run import ArmConfig, RunConfig
 from training.rounds.heartbeat import Heartbeat
 from training.rounds.line import Line, Progress, RunError, StageFunction
-from training.workers.choice import open_workers, visible_gpus
+from training.rounds.questions import WHOLE, Portion
+from training.workers.choice import VISIBLE, open_workers, places
 from training.workers.process import Channel, Child, ChildDied
 
 ROLLED_OUT = "rolled out"
@@ -41,30 +42,32 @@ class StageProcesses:
     name: str
     report: Callable[[Progress], None]
     cores: int
-    environment: dict[str, str] = field(default_factory=dict)
+    gpus: Sequence[str] = ()
     _alive: set[Child] = field(default_factory=set)
     _is_ended: bool = False
     _changing: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, stage: StageFunction, *arguments: Any) -> Any:
-        """Run a stage to its end and return its result."""
-        return self._run(stage, self.name, arguments, None)
+        """Run a stage to its end, with all GPUs of the line, and return its result."""
+        return self._run(_Task(stage, arguments, self.name, {VISIBLE: ",".join(self.gpus)} if self.gpus else {}))
 
-    def overlap(self, first: StageFunction, second: StageFunction, *arguments: Any) -> None:
-        """Run two stages at once, the second of which takes up what the first does until it has ended."""
+    def spread(self, stage: StageFunction, *arguments: Any, most: int, beside: StageFunction | None = None) -> None:
+        """Run a stage on each place of the line, and beside them another one, which is told when they have ended."""
+        seats = places(self.config, cores=self.cores, gpus=self.gpus)[: max(1, most)]
+        tasks = [
+            _Task(stage, arguments, self.name + (f"-{number}" if number else ""), place, Portion(number, len(seats)))
+            for number, place in enumerate(seats)
+        ]
         ended = threading.Event()
-        name = f"{self.name}-{second.__name__}"
-        with ThreadPoolExecutor(1) as beside:
-            following = beside.submit(self._follow, second, name, arguments, ended)
-            try:
-                self.run(first, *arguments)
-            except BaseException:
-                self.kill()
-                if (cause := following.exception()) and not isinstance(cause, _EndedError):
-                    raise cause from None
-                raise
+        with ThreadPoolExecutor(len(tasks) + 1) as threads:
+            working = [threads.submit(self._run_or_end, task) for task in tasks]
+            following: list[Future[None]] = []
+            if beside is not None:
+                task = _Task(beside, arguments, f"{self.name}-{beside.__name__}")
+                following.append(threads.submit(self._run_or_end, task, ended))
+            wait(working)
             ended.set()
-            following.result()
+        _raise_the_cause([future.exception() for future in working + following])
 
     def kill(self) -> None:
         """End what runs at once, and start nothing any more."""
@@ -73,20 +76,18 @@ class StageProcesses:
             for child in self._alive:
                 child.kill()
 
-    def _follow(self, stage: StageFunction, name: str, arguments: Sequence[Any], ended: threading.Event) -> None:
+    def _run_or_end(self, task: "_Task", followed: threading.Event | None = None) -> None:
         try:
-            self._run(stage, name, arguments, ended)
+            self._run(task, followed)
         except BaseException:
-            self.kill()  # what it follows would work in vain
+            self.kill()  # the others would work in vain
             raise
 
-    def _run(self, stage: StageFunction, name: str, arguments: Sequence[Any], followed: threading.Event | None) -> Any:
-        heartbeat = Heartbeat(self.out / "log", name)
-        what = f"{self.name}: {stage.__name__.replace('_', ' ')}"
+    def _run(self, task: "_Task", followed: threading.Event | None = None) -> Any:
+        what = f"{task.name}: {task.stage.__name__.replace('_', ' ')}"
         for start in range(1, STARTS + 1):
-            child = self._start(stage, name, arguments)
             try:
-                return self._result(child, followed)
+                return self._run_once(task, followed)
             except ChildDied as death:
                 if self._is_ended:
                     raise _EndedError(f"{what}: ended with the run") from death
@@ -96,19 +97,24 @@ class StageProcesses:
                         "finished: run the command again"
                     ) from death
                 self.report(Progress(message=f"{what}: {death}; it is started once more"))
-            finally:
-                child.kill()
-                heartbeat.stop()
-                with self._changing:
-                    self._alive.discard(child)
         raise AssertionError("the last death is raised")
 
-    def _start(self, stage: StageFunction, name: str, arguments: Sequence[Any]) -> Child:
+    def _run_once(self, task: "_Task", followed: threading.Event | None) -> Any:
+        child = self._start(task)
+        try:
+            return self._result(child, followed)
+        finally:
+            child.kill()
+            Heartbeat(self.out / "log", task.name).stop()
+            with self._changing:
+                self._alive.discard(child)
+
+    def _start(self, task: "_Task") -> Child:
         with self._changing:
             if self._is_ended:
                 raise _EndedError("the run is ended")
-            call = (_work_on, self.config, self.out, self.arm, self.seed, name, self.cores, stage, *arguments)
-            child = Child(*call, environment=self.environment)
+            work = _Work(self.config, self.out, self.arm, self.seed, self.cores, task)
+            child = Child(_work_on, work, environment=task.place)
             self._alive.add(child)
             return child
 
@@ -127,17 +133,31 @@ class StageProcesses:
             self.report(value)
 
 
-def _work_on(
-    channel: Channel,
-    config: RunConfig,
-    out: Path,
-    arm: ArmConfig,
-    seed: int,
-    name: str,
-    cores: int,
-    stage: StageFunction,
-    *arguments: Any,
-) -> Any:
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A stage that is to be run, and where."""
+
+    stage: StageFunction
+    arguments: Sequence[Any]
+    name: str
+    """Of its heartbeat, and in messages."""
+    place: Mapping[str, str] = field(default_factory=dict)
+    portion: Portion = WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What the process of a stage is sent."""
+
+    config: RunConfig
+    out: Path
+    arm: ArmConfig
+    seed: int
+    cores: int
+    task: _Task
+
+
+def _work_on(channel: Channel, work: _Work) -> Any:
     """Run a stage in this process, which is the stage's own."""
 
     def has_ended(timeout_s: float) -> bool:
@@ -146,7 +166,15 @@ def _work_on(
         except Empty:
             return False
 
-    heartbeat = Heartbeat(out / "log", name)
-    with open_workers(config, cores=cores, gpus=visible_gpus()) as workers:
-        line = Line(config, out, arm, seed, workers, channel.tell, heartbeat.beat, heartbeat.path)
-        return stage(replace(line, rollout_ended=has_ended), *arguments)
+    task, heartbeat = work.task, Heartbeat(work.out / "log", work.task.name)
+    with open_workers(work.config, cores=work.cores) as workers:
+        line = Line(work.config, work.out, work.arm, work.seed, workers, channel.tell, heartbeat.beat, heartbeat.path)
+        return task.stage(replace(line, portion=task.portion, rollout_ended=has_ended), *task.arguments)
+
+
+def _raise_the_cause(errors: Sequence[BaseException | None]) -> None:
+    """Raise the first error that is not the mere end of the others."""
+    raised = [error for error in errors if error is not None]
+    raised.sort(key=lambda error: isinstance(error, _EndedError))
+    if raised:
+        raise raised[0]

@@ -5,6 +5,7 @@ questions -> batches that no store has whole -> workers, in any order -> each ba
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from critics.problem import Problem
@@ -27,15 +28,32 @@ class Pass:
 
 
 @dataclass(frozen=True, slots=True)
+class Portion:
+    """Which batches are one process's: every `of`-th, from `number` on."""
+
+    number: int = 0
+    of: int = 1
+
+
+WHOLE = Portion()
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
-    """A pass, and where its attempts are kept."""
+    """A pass, where its attempts are kept, and which of them are wanted here."""
 
     units: StoredUnits
     asked: Pass
     batch_size: int
+    portion: Portion = WHOLE
+
+    @property
+    def num_problems(self) -> int:
+        """How many problems are in the portion."""
+        return sum(map(len, self._batches()))
 
     def missing(self) -> list[Batch]:
-        """Return what the store lacks, batch by batch."""
+        """Return what the store lacks of the portion, batch by batch."""
         asked = self.asked
         listed = (self.units.missing(batch, asked.sampling, hinted=asked.hinted) for batch in self._batches())
         return [Batch(problems, asked.sampling, asked.hinted) for problems in listed if problems]
@@ -45,12 +63,12 @@ class Question:
         self.units.keep(records, batch.problems, self.asked.sampling, hinted=self.asked.hinted)
 
     def stored(self) -> Iterator[Record]:
-        """Yield the attempts that the store holds, by problem and sample."""
-        for batch in self._batches():
+        """Yield all attempts that the store holds, by problem and sample."""
+        for batch in batches(self.asked.problems, self.batch_size):
             yield from self.units.stored(batch, self.asked.sampling, hinted=self.asked.hinted)
 
     def _batches(self) -> Iterator[Sequence[Problem]]:
-        return batches(self.asked.problems, self.batch_size)
+        return islice(batches(self.asked.problems, self.batch_size), self.portion.number, None, self.portion.of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +86,7 @@ def fill(questions: Sequence[Question], sampled: Sampled, told: Callable[[Step],
     """Sample what the stores lack; each step is told once its attempts are on the disk."""
     missing = [(question, batch) for question in questions for batch in question.missing()]
     left = {id(batch): (question, batch) for question, batch in missing}
-    total = sum(len(question.asked.problems) for question in questions)
+    total = sum(question.num_problems for question in questions)
     done = 0
 
     def tell(new: int) -> None:

@@ -12,8 +12,8 @@ from time import perf_counter
 from training.rounds.line import Line
 from training.rounds.stages.adapter import fine_tune_round
 from training.rounds.stages.dataset import curate
-from training.rounds.stages.measurement import evaluate_round, measure_base
-from training.rounds.stages.rollout import certify, roll_out
+from training.rounds.stages.measurement import ask_held_out, evaluate, num_held_out_batches
+from training.rounds.stages.rollout import certify, num_batches, roll_out
 from training.rounds.tracking import is_unsampled, track_round
 
 
@@ -29,15 +29,17 @@ def run_round(line: Line, number: int, adapter: Path | None) -> Path | None:
     stages = line.stages
     began, unsampled = perf_counter(), is_unsampled(line.round_path(number))
     for hinted in (False, True)[: 1 + line.config.star.rationalise]:
-        stages.overlap(roll_out, certify, number, adapter, hinted)
+        stages.spread(roll_out, number, adapter, hinted, most=num_batches(line), beside=certify)
     rollout_s = perf_counter() - began if unsampled else None
     stages.run(curate, number, line.sealed(number))
     new_adapter = stages.run(fine_tune_round, number, adapter)
-    chosen = stages.run(evaluate_round, number, new_adapter, adapter)
+    stages.spread(ask_held_out, number, new_adapter, most=num_held_out_batches(line))
+    chosen = stages.run(evaluate, number, new_adapter, adapter)
     track_round(line.tracking, line.round_path(number), rollout_s)
     return chosen
 
 
 def evaluate_base(line: Line) -> None:
     """Measure the base model under the arm's decoding: round 0 of the report."""
-    line.stages.run(measure_base)
+    line.stages.spread(ask_held_out, None, None, most=num_held_out_batches(line))
+    line.stages.run(evaluate, None, None, None)

@@ -16,7 +16,7 @@ from critics.judge import Judging
 from critics.problem import Problem
 from training.records.store import OpenStore, write_records
 from training.rounds.heartbeat import Beat, Pulse
-from training.rounds.questions import Pass, Question, Sampled, Step, fill
+from training.rounds.questions import Pass, Portion, Question, Sampled, Step, fill
 from training.rounds.work_units import StoredUnits, batches, unit_name
 
 Trace = dict[str, Any]
@@ -42,9 +42,9 @@ class RoundTraces:
     """Told of each batch how many problems it has, once they are sampled."""
     pulse: Pulse
 
-    def sample(self, asked: Pass) -> None:
-        """Sample what the store lacks, batch by batch."""
-        fill([Question(self.attempts, asked, self.batch_size)], self.sampling, self._tell)
+    def sample(self, asked: Pass, portion: Portion) -> None:
+        """Sample what the store lacks of a portion, batch by batch."""
+        fill([Question(self.attempts, asked, self.batch_size, portion)], self.sampling, self._tell)
 
     def _tell(self, step: Step) -> None:
         self.report(step.new)

@@ -12,19 +12,19 @@ from training.workers.local import LocalWorkers
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
-def open_workers(config: RunConfig, *, cores: int = 1, gpus: Sequence[str] = ()) -> Workers:
-    """Return workers for one line of a run, which has so many cores and these GPUs; none is started before it is asked.
-
-    Without a GPU a policy takes a core.
-    """
+def open_workers(config: RunConfig, *, cores: int = 1) -> Workers:
+    """Return workers for one line of a run, which has so many cores; each starts when it is first asked."""
     if config.workers.backend == "ray":
         from training.workers.distributed import RayWorkers
 
         return RayWorkers(config.workers.address, config.workers.gpus)
-    return LocalWorkers(critics=config.workers.critics or cores, places=_places(config, cores, gpus))
+    return LocalWorkers(critics=config.workers.critics or cores)
 
 
-def _places(config: RunConfig, cores: int, gpus: Sequence[str]) -> list[Mapping[str, str]]:
+def places(config: RunConfig, *, cores: int, gpus: Sequence[str]) -> list[Mapping[str, str]]:
+    """Return what the environment of each process has that samples for a line: its GPU. A cluster has its own."""
+    if config.workers.backend == "ray":
+        return [{}]
     num = config.workers.samplers or len(gpus) or cores
     return [{VISIBLE: gpus[number % len(gpus)]} if gpus else {} for number in range(num)]
 

@@ -1,6 +1,6 @@
-"""Workers of this machine: policies here or in processes of their own, critics in processes that can be killed."""
+"""Workers of this machine: the policy in this process, critics in processes that can be killed."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 
@@ -8,30 +8,18 @@ from critics.judge import JudgePool
 from rollout.policy import Policy
 from training.workers.backend import Author, Batch, Record
 from training.workers.sampler import Sampler
-from training.workers.samplers import SamplerProcesses
 
 
 class LocalWorkers:
-    """Samples in a process for each of `places`, or here where there is one at most; judges in `critics` processes."""
+    """Samples here and judges in `critics` processes."""
 
-    def __init__(
-        self,
-        *,
-        critics: int = 1,
-        places: Sequence[Mapping[str, str]] = (),
-        load: Callable[[Author], Policy] | None = None,
-    ) -> None:
+    def __init__(self, *, critics: int = 1, load: Callable[[Author], Policy] | None = None) -> None:
         self._critics = critics
-        self._places = places
         self._load = load
         self._open = ExitStack()
 
     def sample(self, author: Author, batches: Sequence[Batch]) -> Iterator[tuple[Batch, list[Record]]]:
-        """Yield each batch with its attempts: in order where one process samples."""
-        places = self._places[: len(batches)]
-        if len(places) > 1:
-            yield from SamplerProcesses(places, self._load).sample(author, batches)
-            return
+        """Yield each batch with its attempts, in order."""
         with Sampler(author, self._load) as sampler:
             for batch in batches:
                 yield from _attempted(sampler, batch)

@@ -1,16 +1,28 @@
-"""What the server that processes are forked from imports: all that stages and samplers need; nothing here computes."""
+"""What the server that processes are forked from imports: all that stages and samplers need; nothing here computes.
 
-from training.logs import quieten
+On a machine with an accelerator that is nothing: bitsandbytes asks the GPUs what they can do as it is imported, and no
+fork of a process that did so may use them.
+"""
 
-quieten()  # before bitsandbytes is imported
+from pathlib import Path
 
-import peft  # noqa: E402
-import transformers  # noqa: E402
-from transformers.models.auto import modeling_auto, tokenization_auto  # noqa: E402
-from transformers.models.llama import modeling_llama  # noqa: E402
+DRIVERS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")
+"""Where the drivers of NVIDIA, AMD and WSL show; to ask torch could wake the GPUs."""
 
-from training.finetuning import trainable, trainer  # noqa: E402
-from training.rounds import processes, rounds  # noqa: E402
 
-PACKAGES = (peft, transformers, modeling_auto, tokenization_auto, modeling_llama)
-MODULES = (processes, rounds, trainable, trainer)
+def preload() -> None:
+    """Import what takes seconds."""
+    from training.logs import quieten
+
+    quieten()  # before bitsandbytes is imported
+    import peft  # noqa: F401
+    import transformers  # noqa: F401
+    from transformers.models.auto import modeling_auto, tokenization_auto  # noqa: F401
+    from transformers.models.llama import modeling_llama  # noqa: F401
+
+    from training.finetuning import trainable, trainer  # noqa: F401
+    from training.rounds import processes, rounds  # noqa: F401
+
+
+if not any(Path(driver).exists() for driver in DRIVERS):
+    preload()

@@ -2,7 +2,7 @@
 
 Importing torch, transformers and peft takes seconds and half a gigabyte. A fork of a process that did so takes
 milliseconds and shares that memory, and what it takes of its own is back when it ends. The server starts no thread and
-leaves the GPUs alone, since neither survives a fork.
+leaves the GPUs alone, since neither survives a fork: where there are any, each process imports for itself.
 
 Each process has a pipe of its own to the one that asked for it: one that is killed leaves no lock behind, and one whose
 parent is gone ends at once.
@@ -73,8 +73,12 @@ class Child:
         here = Surroundings({**os.environ, **(environment or {})}, str(Path.cwd()))
         call = (theirs, here, function, arguments)
         self._process = context.Process(target=_work, args=call)
-        self._process.start()
-        theirs.close()
+        try:
+            self._process.start()
+        except (EOFError, OSError) as error:
+            raise ChildDied(f"the server that processes are forked from was killed ({error!r})") from error
+        finally:
+            theirs.close()
 
     def messages(self) -> Iterator[tuple[bool, Any]]:
         """Yield what the process tells, as (False, it), and in the end its result, as (True, it).

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
+from math import ceil
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -19,46 +20,52 @@ from training.rounds.stages.rollout import stored_units
 from training.rounds.strategy import ActorCritic, Strategy
 from training.workers.backend import Author
 
-
-def measure_base(line: Line) -> None:
-    """Evaluate the base model."""
-    evaluate(line, line.run / base_path(line.config, line.arm, line.seed), None, last=False, first=True)
+MEASURED, OPENED = "evaluation.json", "evaluation.open.jsonl"
 
 
-def evaluate_round(line: Line, number: int, adapter: Path | None, old: Path | None) -> Path | None:
-    """Evaluate the round's adapter, and return it, or the one before where it is not to be gone on with."""
-    folder = line.round_path(number)
-    evaluate(line, folder, adapter, last=number == line.config.star.rounds - 1)
-    return promoted(line.config.promotion, folder, adapter, old, line.held_out)
-
-
-def evaluate(line: Line, folder: Path, adapter: Path | None, *, last: bool, first: bool = False) -> None:
-    """Write evaluation.json: sampled always, greedy and guided where the configuration asks for them."""
-    opened = folder / "evaluation.open.jsonl"
-    if (folder / "evaluation.json").exists():
-        opened.unlink(missing_ok=True)
+def ask_held_out(line: Line, number: int | None, adapter: Path | None) -> None:
+    """Sample the line's portion of a round's held-out attempts into their open store; `number` None: the base model."""
+    folder = _folder(line, number)
+    if (folder / MEASURED).exists():
         return
     line.pulse(Beat("evaluation", f"the policy of {folder.name} to be loaded"))
-    store = OpenStore(opened)
-    asked = _modes(line, adapter, store, last=last, first=first)
-    for author, group in groupby(asked.values(), key=attrgetter("author")):
+    modes = _modes(line, number, adapter, OpenStore(folder / OPENED))
+    for author, group in groupby(modes.values(), key=attrgetter("author")):
         fill([mode.question for mode in group], partial(line.workers.sample, author), partial(_tell, line))
-    modes = {name: _measured(line, mode) for name, mode in asked.items()}
-    weights = None if adapter is None else adapter_weights_digest(adapter)
-    write_json(
-        folder / "evaluation.json",
-        {
-            "problems": {
-                "n": len(line.held_out),
-                "split": line.config.evaluation.split,
-                "digest": problems_digest(line.held_out),
-            },
-            "policy": {"base": line.base_digest, "adapter": weights},
-            "modes": modes,
-        },
-    )
-    opened.unlink(missing_ok=True)
-    line.report(Progress(message=_headline(line, folder, modes["sampled"])))
+
+
+def evaluate(line: Line, number: int | None, adapter: Path | None, old: Path | None) -> Path | None:
+    """Write evaluation.json: sampled always, greedy and guided where the configuration asks for them.
+
+    Returns the adapter to go on with: the one before where this one is not to be gone on with.
+    """
+    folder = _folder(line, number)
+    if not (folder / MEASURED).exists():
+        modes = _modes(line, number, adapter, OpenStore(folder / OPENED))
+        measured = {name: _measured(line, mode) for name, mode in modes.items()}
+        _write(line, folder, adapter, measured)
+        line.report(Progress(message=_headline(line, number, measured["sampled"])))
+    (folder / OPENED).unlink(missing_ok=True)
+    return None if number is None else promoted(line.config.promotion, folder, adapter, old, line.held_out)
+
+
+def num_held_out_batches(line: Line) -> int:
+    """Return how many batches the held-out problems are asked in, in each mode."""
+    return ceil(line.config.evaluation.num_problems / line.config.evaluation.batch_size)
+
+
+def _folder(line: Line, number: int | None) -> Path:
+    return line.run / base_path(line.config, line.arm, line.seed) if number is None else line.round_path(number)
+
+
+def _write(line: Line, folder: Path, adapter: Path | None, modes: dict[str, Any]) -> None:
+    problems = {
+        "n": len(line.held_out),
+        "split": line.config.evaluation.split,
+        "digest": problems_digest(line.held_out),
+    }
+    policy = {"base": line.base_digest, "adapter": None if adapter is None else adapter_weights_digest(adapter)}
+    write_json(folder / MEASURED, {"problems": problems, "policy": policy, "modes": modes})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,7 @@ class _Mode:
 
 def _measured(line: Line, mode: _Mode) -> dict[str, Any]:
     line.pulse(Beat("evaluation", "the verdicts on held-out attempts"))
+    assert not mode.question.missing(), "held-out problems that nobody answered would be left out of the counts"
     sampling = mode.question.asked.sampling
     attempts = mode.question.stored()
     return measure(attempts, sampling, line.workers.judge, mode.strategy.shortened, seed=mode.author.seed)
@@ -83,15 +91,16 @@ def _tell(line: Line, step: Step) -> None:
         line.pulse(Beat("evaluation", f"the policy to answer {step.waiting_for}", step.done, step.total))
 
 
-def _modes(line: Line, adapter: Path | None, store: OpenStore, *, last: bool, first: bool) -> dict[str, _Mode]:
+def _modes(line: Line, number: int | None, adapter: Path | None, store: OpenStore) -> dict[str, _Mode]:
     """Return how a policy is measured, by name."""
     config, arm = line.config.evaluation, line.arm
+    first, last = number is None, number == line.config.star.rounds - 1
     author = Author(line.config, arm, adapter, derived_seed(line.seed, "evaluation"))
     strategy = line.strategy
 
     def mode(name: str, sampling: Sampling, author: Author = author, strategy: Strategy = strategy) -> _Mode:
         units = stored_units(line, store, author, mode=name)
-        return _Mode(author, Question(units, Pass(line.held_out, sampling), config.batch_size), strategy)
+        return _Mode(author, Question(units, Pass(line.held_out, sampling), config.batch_size, line.portion), strategy)
 
     sampled = _sampling(line, arm.decoding, config.temperature)
     modes = {"sampled": mode("sampled", sampled)}
@@ -109,9 +118,9 @@ def _sampling(line: Line, decoding: Any, temperature: float) -> Sampling:
     return line.config.sampling.sampling(decoding, temperature=temperature, samples=1)
 
 
-def _headline(line: Line, folder: Path, mode: dict[str, Any]) -> str:
-    base = not folder.name.startswith("round-")
-    what = f"base model, {line.arm.decoding}" if base else f"{line.arm.name}, after round {int(folder.name[-3:]) + 1}"
+def _headline(line: Line, number: int | None, mode: dict[str, Any]) -> str:
+    base = f"base model, {line.arm.decoding}"
+    what = base if number is None else f"{line.arm.name}, after round {number + 1}"
     n = mode["n"]
     rates = ", ".join(
         f"{key} {mode[name] / n:.1%}"

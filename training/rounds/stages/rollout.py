@@ -1,6 +1,7 @@
 """Attempts and their verdicts: two stages that may overlap, and the file that both make."""
 
 from collections.abc import Iterable, Sequence
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,10 @@ OPENED = ("traces.open.jsonl", "verdicts.open.jsonl")
 
 
 def roll_out(line: Line, number: int, adapter: Path | None, hinted: bool) -> None:
-    """Sample what the round lacks into its open store."""
+    """Sample what the round lacks of the line's share into its open store."""
     if not is_stored(line.sealed(number)):
         traces = round_traces(line, number, adapter)
-        traces.sample(_pass(line, number, traces, hinted=hinted))
+        traces.sample(_pass(line, number, traces, hinted=hinted), line.portion)
 
 
 def certify(line: Line, number: int, adapter: Path | None, hinted: bool) -> None:
@@ -40,6 +41,11 @@ def certify(line: Line, number: int, adapter: Path | None, hinted: bool) -> None
         traces.seal(sealed, [_pass(line, number, traces, hinted=False), asked][not hinted :])
     for name in OPENED:
         sealed.with_name(name).unlink(missing_ok=True)
+
+
+def num_batches(line: Line) -> int:
+    """Return how many batches the problems of a round are asked in."""
+    return ceil(line.config.star.problems_per_round / line.config.sampling.batch_size)
 
 
 def round_traces(line: Line, number: int, adapter: Path | None) -> RoundTraces:
