@@ -18,7 +18,21 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeVar
 
-from critics.formula import Application, Literal, Rule, Statement, Term, is_within_bounds, subterms
+from critics.formula import Literal, Rule, Statement, Term, is_within_bounds
+from critics.matching import (
+    Kind,
+    Place,
+    Symbol,
+    ground_terms,
+    has_functions,
+    is_ground,
+    kind,
+    largest_term,
+    literals_of,
+    match,
+    places,
+    uses,
+)
 from critics.sorts import Signature
 
 DEFAULT_WORK_LIMIT = 100_000
@@ -30,11 +44,6 @@ _SYMBOLS_PER_WORK = 8
 
 _Key = TypeVar("_Key")
 _Item = TypeVar("_Item")
-_Symbol = tuple[str, str]
-"""A namespace, `predicate` or `function`, and a name in it."""
-_Kind = tuple[bool, str, int]
-_Place = tuple[_Kind, tuple[int, Term] | None]
-"""Where facts are looked up: all of a signature (None), or those with one argument known, by its position."""
 
 
 class WorkLimitExceeded(RuntimeError):  # noqa: N818
@@ -83,15 +92,15 @@ class Kernel:
         self._signature = signature
         self._sorts: dict[str, str] = {}
         """The sort of each object seen so far; empty without a signature."""
-        self._arities: dict[_Symbol, int] = {}
+        self._arities: dict[Symbol, int] = {}
         self._objects: dict[Term, None] = {}
         """The ground terms that universal facts speak of, in order of occurrence."""
         self._universals: list[int] = []
         self._variables: dict[int, tuple[tuple[str, ...], ...]] = {}
         """The variables of each rule's premises."""
         self._rules: dict[Rule, int] = {}
-        self._facts: dict[_Place, list[Literal]] = {}
-        self._rules_by_premise: dict[_Kind, list[tuple[int, int]]] = {}
+        self._facts: dict[Place, list[Literal]] = {}
+        self._rules_by_premise: dict[Kind, list[tuple[int, int]]] = {}
         self._trail: list[_Undo] = []
         self._weight = 1
         """What a match costs, by the largest term so far."""
@@ -125,7 +134,7 @@ class Kernel:
         rule, premises = self.offers[literal]
         self._spend(literal)
         # Its rule and premises have declared its symbols and objects, unless it makes a new term.
-        declared = self._signature is None and not _has_functions(literal)
+        declared = self._signature is None and not has_functions(literal)
         undo = _Undo(weight=self._weight) if declared else self._declare(literal)
         return self._add_fact(Inference(literal, rule, premises), literal, undo)
 
@@ -186,20 +195,20 @@ class Kernel:
 
     def _declare(self, statement: Statement) -> "_Undo":
         """Check the statement's symbols, and note what it names for the first time."""
-        literals = _literals(statement)
-        within: dict[_Symbol, int] = {}
-        for symbol, num in _uses(literals):
+        literals = literals_of(statement)
+        within: dict[Symbol, int] = {}
+        for symbol, num in uses(literals):
             first = self._arities.get(symbol) or within.setdefault(symbol, num)
             if first != num:
                 raise ArityError(f"{statement}: {symbol[1]} took {first} argument(s) before, not {num}")
         sorts = {} if self._signature is None else self._signature.sorts_in(statement, self._sorts)
-        objects = [term for term in _ground_terms(literals) if term not in self._objects]
+        objects = [term for term in ground_terms(literals) if term not in self._objects]
         undo = _Undo(objects, {name: self._sorts.get(name) for name in sorts}, list(within), weight=self._weight)
         self._arities.update(within)
         self._sorts.update(sorts)
         self._objects.update(dict.fromkeys(objects))
-        if any(map(_has_functions, literals)):
-            self._weight = max(self._weight, 1 + _largest_term(literals) // _SYMBOLS_PER_WORK)
+        if any(map(has_functions, literals)):
+            self._weight = max(self._weight, 1 + largest_term(literals) // _SYMBOLS_PER_WORK)
         return undo
 
     def _add_rule(self, rule: Rule, undo: "_Undo") -> int:
@@ -208,7 +217,7 @@ class Kernel:
         self._rules[rule] = index
         self._variables[index] = tuple(tuple(dict.fromkeys(p.variables())) for p in rule.premises)
         for position, premise in enumerate(rule.premises):
-            self._rules_by_premise.setdefault(_kind(premise), []).append((index, position))
+            self._rules_by_premise.setdefault(kind(premise), []).append((index, position))
         self._trail.append(undo)
         self._offer_all(self._instances(undo), undo)
         if rule.premises:
@@ -223,7 +232,7 @@ class Kernel:
         undo.fact, undo.withdrawn = fact, self.offers.pop(fact, None)
         self.entries.append(entry)
         self.known[fact] = index
-        for place in _places(fact):
+        for place in places(fact):
             self._facts.setdefault(place, []).append(fact)
         self._trail.append(undo)
         self._offer_all(self._instances(undo), undo)
@@ -256,10 +265,10 @@ class Kernel:
 
     def _new_matches(self, fact: Literal) -> Iterator[tuple[Literal, int, tuple[int, ...]]]:
         """Yield the applications that use `fact` in some premise."""
-        for index, position in self._rules_by_premise.get(_kind(fact), ()):
+        for index, position in self._rules_by_premise.get(kind(fact), ()):
             rule = self._rule(index)
             self._spend(rule)
-            binding = _match(rule.premises[position], fact, {})
+            binding = match(rule.premises[position], fact, {})
             if binding is not None:
                 yield from self._joins(index, rule, binding, {position: self.known[fact]})
 
@@ -277,15 +286,15 @@ class Kernel:
         premise = rule.premises[position].substitute(binding)
         for fact in self._candidates(premise):
             self._spend(rule)
-            extended = _match(premise, fact, binding)
+            extended = match(premise, fact, binding)
             if extended is not None:
                 yield from self._joins(index, rule, extended, {**chosen, position: self.known[fact]})
 
     def _candidates(self, premise: Literal) -> list[Literal]:
-        bound = [(i, a) for i, a in enumerate(premise.arguments) if _is_ground(a)]
+        bound = [(i, a) for i, a in enumerate(premise.arguments) if is_ground(a)]
         if len(bound) == len(premise.arguments):
             return [premise] if premise in self.known else []
-        return self._facts.get((_kind(premise), bound[0] if bound else None), [])
+        return self._facts.get((kind(premise), bound[0] if bound else None), [])
 
     def _spend(self, on: Statement) -> None:
         self._work_left -= self._weight
@@ -329,13 +338,13 @@ class Kernel:
         index = self._rules.pop(rule)
         del self._variables[index]
         for premise in rule.premises:
-            _pop(self._rules_by_premise, _kind(premise))
+            _pop(self._rules_by_premise, kind(premise))
         if self._universals and self._universals[-1] == index:
             self._universals.pop()
 
     def _forget_fact(self, fact: Literal, withdrawn: "tuple[int, tuple[int, ...]] | None") -> None:
         del self.known[fact]
-        for place in _places(fact):
+        for place in places(fact):
             _pop(self._facts, place)
         if withdrawn is not None:
             self.offers[fact] = withdrawn
@@ -356,7 +365,7 @@ class _Undo:
     objects: list[Term] = field(default_factory=list[Term])
     sorts: dict[str, str | None] = field(default_factory=dict[str, str | None])
     """The former sorts of the objects whose sort is known better now."""
-    declared: list[_Symbol] = field(default_factory=list[_Symbol])
+    declared: list[Symbol] = field(default_factory=list[Symbol])
     weight: int = 1
     """The former weight."""
     offered: list[Literal] = field(default_factory=list[Literal])
@@ -367,21 +376,6 @@ class _Undo:
     truncates: bool = False
     is_mention: bool = False
     """Whether no entry was added."""
-
-
-def _kind(literal: Literal) -> _Kind:
-    return literal.positive, literal.predicate, len(literal.arguments)
-
-
-def _places(fact: Literal) -> list[_Place]:
-    """Return where a fact is found; of a single argument nothing is left to look up once it is bound."""
-    signature = _kind(fact)
-    arguments = enumerate(fact.arguments) if len(fact.arguments) > 1 else ()
-    return [(signature, None), *((signature, bound) for bound in arguments)]
-
-
-def _literals(statement: Statement) -> tuple[Literal, ...]:
-    return (statement,) if isinstance(statement, Literal) else (*statement.premises, statement.conclusion)
 
 
 def _pop(lists: dict[_Key, list[_Item]], key: _Key) -> None:
@@ -396,53 +390,6 @@ def _restore(values: dict[str, str], key: str, former: str | None) -> None:
         del values[key]
     else:
         values[key] = former
-
-
-def _uses(literals: Sequence[Literal]) -> Iterator[tuple[_Symbol, int]]:
-    """Yield every use of a predicate or function with its number of arguments."""
-    for literal in literals:
-        yield ("predicate", literal.predicate), len(literal.arguments)
-        for term in subterms(literal):
-            if isinstance(term, Application):
-                yield ("function", term.function), len(term.arguments)
-
-
-def _has_functions(literal: Literal) -> bool:
-    return any(argument.__class__ is Application for argument in literal.arguments)
-
-
-def _largest_term(literals: Sequence[Literal]) -> int:
-    """Return the number of symbols in the largest term that is applied to something."""
-    terms = [term for literal in literals for term in literal.arguments if isinstance(term, Application)]
-    return max((1 + sum(1 for _ in subterms(term)) for term in terms), default=0)
-
-
-def _ground_terms(literals: Sequence[Literal]) -> list[Term]:
-    """Return the terms without variables, each once, in order of occurrence."""
-    return list(dict.fromkeys(term for literal in literals for term in subterms(literal) if _is_ground(term)))
-
-
-def _is_ground(term: Term) -> bool:
-    if isinstance(term, str):
-        return term[0] != "'"
-    return all(map(_is_ground, term.arguments))
-
-
-def _match(pattern: Literal, fact: Literal, binding: Mapping[str, Term]) -> dict[str, Term] | None:
-    """Extend `binding` so that `pattern` becomes `fact`, or return None. Kinds are equal."""
-    extended = dict(binding)
-    for wanted, given in zip(pattern.arguments, fact.arguments, strict=True):
-        if not _match_term(wanted, given, extended):
-            return None
-    return extended
-
-
-def _match_term(wanted: Term, given: Term, binding: dict[str, Term]) -> bool:
-    if isinstance(wanted, str):
-        return given == (binding.setdefault(wanted, given) if wanted[0] == "'" else wanted)
-    if isinstance(given, str) or wanted.function != given.function:
-        return False
-    return all(_match_term(w, g, binding) for w, g in zip(wanted.arguments, given.arguments, strict=True))
 
 
 def _reindexed(entry: Entry, place: dict[int, int]) -> Entry:
