@@ -108,12 +108,15 @@ def problems(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A key of the generator, e.g. depths=[1,2].")
     ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Processes that draw formulas of autoeval-..; else all cores.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Generate problems of a data set, or convert a published file to problem records."""
     from training.commands.problems import make_problems
 
-    make_problems(name, out, num, seed, hops, ontology, split, ordered, source, settings or [], as_json)
+    make_problems(name, out, num, seed, hops, ontology, split, ordered, source, settings or [], as_json, jobs)
 
 
 @command

@@ -6,11 +6,11 @@ that starting late costs making those; it changes nothing.
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import chain, islice
-from typing import Any, Protocol
+from itertools import chain, cycle, islice
+from typing import Any, NamedTuple, Protocol
 
 from critics.equivalence.language import Language
 from critics.equivalence.regex import Regex, read_regex, write_regex
@@ -66,56 +66,113 @@ class _Source(Protocol):
         ...
 
 
+class Turn(NamedTuple):
+    """An item to come."""
+
+    item: int
+    category: int
+    before: int
+    """How many of the category there are before it."""
+
+
+class Turns:
+    """Whose turn it is: the categories one after the other, without those that have no more formulas."""
+
+    def __init__(self, categories: Sequence[int]) -> None:
+        self._left, self._place, self._made = list(categories), 0, Counter[int]()
+        self.num_made = 0
+
+    def now(self) -> Turn | None:
+        """Return the next item's turn; None where no category is left."""
+        if not self._left:
+            return None
+        category = self._left[self._place]
+        return Turn(self.num_made, category, self._made[category])
+
+    def coming(self) -> Iterator[Turn]:
+        """Yield the turns from now on, as they are if no category runs out; what happens meanwhile changes none."""
+        order, before = (*self._left[self._place :], *self._left[: self._place]), Counter(self._made)
+        for item, category in enumerate(cycle(order), self.num_made):
+            yield Turn(item, category, before[category])
+            before[category] += 1
+
+    def pass_on(self) -> None:
+        """Count the item whose turn it was as made."""
+        category = self._left[self._place]
+        self._made[category] += 1
+        self._place = (self._place + 1) % len(self._left)
+        self.num_made += 1
+
+    def leave_out(self) -> None:
+        """Count the category whose turn it is as one that has no more formulas."""
+        self._left.pop(self._place)
+        self._place %= max(1, len(self._left))
+
+
+class Candidate(NamedTuple):
+    """A problem, unless there was one with its key before."""
+
+    key: int | str
+    problem: Problem
+
+
+class Drawing:
+    """Draws the formulas of a data set: what a turn comes to depends on nothing else but the keys to be avoided."""
+
+    def __init__(self, config: Formulas, seed: int) -> None:
+        self.config, self.seed = config, seed
+        self._language = language_of(config)
+        is_regex = self._language is Language.REGEX
+        self._source: _Source = _Expressions(config) if is_regex else _Formulas(config)
+
+    def candidate(self, turn: Turn, seen: Container[int | str]) -> Candidate | None:
+        """Return the first formula that is drawn and not seen; None where there seem to be no more."""
+        rng = random.Random(item_seed(self.config.name, self.config.split, self.seed, turn.item, turn.category))
+        for _ in range(MAX_DRAWS):
+            found = self._source.drawn(turn.category, turn.before, rng)
+            if found is not None and found.key not in seen:
+                return Candidate(found.key, self._problem(turn, found))
+        return None
+
+    def _problem(self, turn: Turn, found: Drawn) -> Problem:
+        config = self.config
+        meta = {"language": self._language.value, "by": config.by, "category": turn.category, **found.measure()}
+        if isinstance(config, EnglishFirstOrderFormulas):
+            meta["english"] = True
+        if isinstance(config, OwnGrammar):
+            meta["signs"] = sorted({sign for sign in "→↔⊕|" if sign in config.grammar().signs()})
+        return Problem(
+            f"{config.name}/{config.split}/{self.seed}/{turn.item}",
+            config.name,
+            context(meta),
+            question(found.text),
+            answer="true",
+            formal=Formal((), found.text),
+            meta=meta,
+        )
+
+
 def generate(config: Formulas, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
     """Yield items `start` to `start + num - 1`; raises `InputError` where there are not so many."""
-    return islice(_problems(config, seed), start, start + num)
+    return islice(problems(Drawing(config, seed)), start, start + num)
 
 
-def _problems(config: Formulas, seed: int) -> Iterator[Problem]:
-    language = language_of(config)
-    source = _Expressions(config) if language is Language.REGEX else _Formulas(config)
-    left, place, index = list(config.categories), 0, 0
-    seen, made = set[int | str](), Counter[int]()
-    while left:
-        place %= len(left)
-        category = left[place]
-        rng = random.Random(item_seed(config.name, config.split, seed, index, category))
-        found = _new(source, category, made[category], rng, seen)
+def problems(drawing: Drawing, ahead: Callable[[Turns], Candidate | None] = lambda _: None) -> Iterator[Problem]:
+    """Yield all problems; `ahead` may know what the turn that it is comes to where nothing was seen before."""
+    config, turns, seen = drawing.config, Turns(drawing.config.categories), set[int | str]()
+    while (turn := turns.now()) is not None:
+        found = ahead(turns)
+        if found is None or found.key in seen:
+            found = drawing.candidate(turn, seen)
         if found is None:
-            left.pop(place)
+            turns.leave_out()
             continue
-        yield _problem(config, language, category, found, f"{config.name}/{config.split}/{seed}/{index}")
-        made[category] += 1
-        place, index = place + 1, index + 1
+        seen.add(found.key)
+        yield found.problem
+        turns.pass_on()
     raise InputError(
-        f"{config.name}: there are no more than {index} such formulas in split {config.split!r}; ask for fewer, name "
-        "more categories, or set distinct to 'text'"
-    )
-
-
-def _new(source: _Source, category: int, turn: int, rng: random.Random, seen: set[int | str]) -> Drawn | None:
-    for _ in range(MAX_DRAWS):
-        found = source.drawn(category, turn, rng)
-        if found is not None and found.key not in seen:
-            seen.add(found.key)
-            return found
-    return None
-
-
-def _problem(config: Formulas, language: Language, category: int, found: Drawn, problem_id: str) -> Problem:
-    meta = {"language": language.value, "by": config.by, "category": category, **found.measure()}
-    if isinstance(config, EnglishFirstOrderFormulas):
-        meta["english"] = True
-    if isinstance(config, OwnGrammar):
-        meta["signs"] = sorted({sign for sign in "→↔⊕|" if sign in config.grammar().signs()})
-    return Problem(
-        problem_id,
-        config.name,
-        context(meta),
-        question(found.text),
-        answer="true",
-        formal=Formal((), found.text),
-        meta=meta,
+        f"{config.name}: there are no more than {turns.num_made} such formulas in split {config.split!r}; ask for "
+        "fewer, name more categories, or set distinct to 'text'"
     )
 
 
@@ -207,13 +264,13 @@ def _measured(
     derivation: Derivation, used: Sequence[Rule], atoms: list[Atom], formula: Formula, *, is_prefixed: bool
 ) -> dict[str, Any]:
     """Return a formula's sizes and names; a prefix of quantifiers is no part of the derivation."""
-    shape, named = sizes(derivation, used), _named(atoms, formula)
+    shape, named = sizes(derivation, used), _named(atoms, formula, is_prefixed=is_prefixed)
     if is_prefixed:
         shape["depth"] += named.get("quantifiers", 0) + 1
     return {**shape, **named}
 
 
-def _named(atoms: list[Atom], formula: Formula) -> dict[str, Any]:
+def _named(atoms: list[Atom], formula: Formula, *, is_prefixed: bool) -> dict[str, Any]:
     """Return the names in a formula, as a prompt lists them, and how many quantifiers there are and bind."""
     predicates = sorted({(atom.predicate, len(atom.arguments)) for atom in atoms})
     if not any(arity for _, arity in predicates):
@@ -221,12 +278,18 @@ def _named(atoms: list[Atom], formula: Formula) -> dict[str, Any]:
     bound = variables_of(atoms)
     terms = {term for atom in atoms for term in atom.arguments}
     return {
-        "quantifiers": sum(isinstance(part, Quantified) for part in subformulas(formula)),
+        "quantifiers": _num_quantifiers(formula, is_prefixed=is_prefixed),
         "binding": len(bound),
         "predicates": dict(predicates),
         "objects": sorted(term.name for term in terms if isinstance(term, Constant)),
         "variables": sorted(bound),
     }
+
+
+def _num_quantifiers(formula: Formula, *, is_prefixed: bool) -> int:
+    if is_prefixed:
+        return 1 + _num_quantifiers(formula.body, is_prefixed=True) if isinstance(formula, Quantified) else 0
+    return sum([isinstance(part, Quantified) for part in subformulas(formula)])
 
 
 def _key(formula: Formula, text: str, distinct: Distinct) -> int | str:

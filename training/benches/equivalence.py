@@ -2,15 +2,16 @@
 
 `*_ms` is deciding alone, from trees, with the witness of a difference evaluated; reading the two texts is a row of its
 own. The median and the 99th percentile are over pairs, each pair's time a median of repeats. `strings_per_s` is how
-many formulas the generators of the paper's grammars make, balanced and without duplicates; `judged_per_s` how many
-attempts of all languages the critic judges, reading and certificates included.
+many formulas the generators of the paper's grammars make with `JOBS` processes, balanced and without duplicates, the
+start of the processes included; `strings_per_cpu_s` how many one process makes in a second of its own time, as many of
+each data set. `judged_per_s` is how many attempts of all languages the critic judges, with reading and certificates.
 """
 
 import json
 import random
 import statistics
 from collections.abc import Callable, Sequence
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from critics.equivalence.critic import judge_equivalence
@@ -23,6 +24,7 @@ from critics.equivalence.regex import Regex, read_regex, write_regex
 from critics.fol.printing import canonical
 from critics.fol.syntax import Formula
 from critics.problem import Attempt, Problem
+from rollout.formulas.ahead import generate_ahead
 from rollout.formulas.generator import generate
 from rollout.formulas.languages import (
     FirstOrderFormulas,
@@ -37,6 +39,10 @@ from training.benches.timing import Row, Timing, interleaved
 NUM_PAIRS = 200
 """Of each language; a hundredth of them are two."""
 MAX_REPEATS = 5
+JOBS = 2
+NUM_STRINGS = 10_000
+"""Of each data set: about the paper's sizes."""
+STRINGS_A_REPEAT = 100
 GENERATORS: tuple[Formulas, ...] = (
     ThreeCnfFormulas(),
     PropositionalFormulas(),
@@ -68,7 +74,7 @@ def equivalence(repeats: int) -> list[Row]:
         Row("regex_ms", _median(_decided_ms(decide_regex, regexes, n)), "ms", None, n * num),
         Row("reading_ms", _reading_ms(texts, n), "ms", None, n * len(texts)),
         Row("judged_per_s", _judged_per_s(texts), "1/s", None, len(texts)),
-        Row("strings_per_s", _strings_per_s(10 * num), "1/s", None, 10 * num * len(GENERATORS)),
+        *_strings_rows(min(NUM_STRINGS, STRINGS_A_REPEAT * repeats)),
     ]
 
 
@@ -123,12 +129,18 @@ def _judged_per_s(texts: Sequence[tuple[Language, str, str]]) -> float:
     return len(attempts) / _seconds(lambda: [judge_equivalence(problem, attempt) for attempt in attempts])
 
 
-def _strings_per_s(num: int) -> float:
-    """Return how many formulas are generated a second, as many of each data set."""
+def _strings_rows(num: int) -> list[Row]:
+    """Return how many formulas are generated a second, as many of each data set: by processes, and by one alone."""
     for config in GENERATORS:
         # The tables of a grammar are made once.
         _texts(config, 1)
-    return num * len(GENERATORS) / _seconds(lambda: [_texts(config, num) for config in GENERATORS])
+    wall_s = _seconds(lambda: [list(generate_ahead(config, num, seed=0, jobs=JOBS)) for config in GENERATORS])
+    cpu_s = _seconds(lambda: [_texts(config, num) for config in GENERATORS], process_time)
+    total = num * len(GENERATORS)
+    return [
+        Row("strings_per_s", total / wall_s, "1/s", None, total),
+        Row("strings_per_cpu_s", total / cpu_s, "1/s", None, total),
+    ]
 
 
 def _median(values: Sequence[float]) -> float:
@@ -139,7 +151,7 @@ def _percentile_99(values: Sequence[float]) -> float:
     return sorted(values)[max(0, -(-99 * len(values) // 100) - 1)]
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    began = perf_counter()
+def _seconds(work: Callable[[], object], clock: Callable[[], float] = perf_counter) -> float:
+    began = clock()
     work()
-    return perf_counter() - began
+    return clock() - began

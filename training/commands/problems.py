@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from critics.errors import InputError
 from critics.problem import Problem, read_problem
+from rollout.formulas.ahead import generate_ahead
 from rollout.logic_forms import class_coverage
 from rollout.problems.catalogue import LANGUAGES, family
 from rollout.problems.prontoqa import Ontology
@@ -13,6 +14,7 @@ from rollout.problems.splits import Split
 from rollout.published.loaders import load_published
 from training.autoeval.dataset_statistics import said, statistics_of
 from training.commands.messages import say, say_or_print
+from training.doctor import num_cores
 from training.records.store import write_records
 from training.rounds.problems import load_problems
 
@@ -29,8 +31,12 @@ def make_problems(
     source: Path | None,
     settings: list[str],
     as_json: bool = False,
+    jobs: int | None = None,
 ) -> None:
     """Write problem records, generated or converted."""
+    is_language = source is None and name in LANGUAGES
+    if jobs is not None and not is_language:
+        raise InputError(f"problems {name}: --jobs is for formulas that are generated: {', '.join(LANGUAGES)}")
     if source is not None:
         made: Iterable[Problem] = load_published(source, name)
     else:
@@ -40,14 +46,15 @@ def make_problems(
             configuration = family(name).configured(keys, split_)  # type: ignore[arg-type]
         except ValueError as error:
             raise InputError(f"problems {name}: {error}") from error
-        made = family(name).generate(configuration, num, seed=seed)
+        made = _generated(name, configuration, num, seed, jobs)
     listed = list(made)
     records = [problem.record() for problem in listed]
     write_records(out, records)
-    say_or_print(f"{len(records)} problems in {out}", {"problems": len(records), "out": str(out)}, as_json)
-    if source is None and name in LANGUAGES:
-        for line in said(name, statistics_of(listed)):
-            say(line)
+    found = statistics_of(listed) if is_language else None
+    told = {"problems": len(records), "out": str(out)} | ({} if found is None else {"statistics": found})
+    say_or_print(f"{len(records)} problems in {out}", told, as_json)
+    for line in [] if found is None else said(name, found):
+        say(line)
     unformalised = sum(record["formal"] is None for record in records)
     if name == "folio":
         shares = ", ".join(f"{name} {num}" for name, num in class_coverage(map(read_problem, records)).items())
@@ -56,6 +63,13 @@ def make_problems(
         say(f"{unformalised} of them have no formalisation: no guided proof of theirs can be certified")
     if source is not None and name == "deontiqa":
         _say_findings(source)
+
+
+def _generated(name: str, configuration: Any, num: int, seed: int, jobs: int | None) -> Iterable[Problem]:
+    """Return generated problems: the same ones, by however many processes."""
+    if name in LANGUAGES:
+        return generate_ahead(configuration, num, seed=seed, jobs=num_cores() if jobs is None else jobs)
+    return family(name).generate(configuration, num, seed=seed)
 
 
 def _say_findings(source: Path) -> None:
