@@ -4,7 +4,10 @@ On a machine with an accelerator that is nothing: bitsandbytes asks the GPUs wha
 fork of a process that did so may use them.
 """
 
+import signal
 from pathlib import Path
+
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # an interrupt that comes meanwhile ends the server without a word
 
 DRIVERS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")
 """Where the drivers of NVIDIA, AMD and WSL show; to ask torch could wake the GPUs."""

@@ -23,6 +23,7 @@ from critics.errors import RunFailed
 from critics.lifeline import die_with_parent
 from training.workers.outcome import portable
 
+QUIET = "ignore:resource_tracker:UserWarning"
 PRELOADED = "training.workers.preloaded"
 """What is imported once for all processes of a run."""
 
@@ -65,8 +66,7 @@ class Child:
     """The parent's end: a process that works on `function(channel, *arguments)`."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, environment: Mapping[str, str] | None = None):
-        # CUDA must not be initialised before a fork, which asking it for its devices would do.
-        os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+        _prepare_environment()
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([PRELOADED])
         self.connection, theirs = context.Pipe()
@@ -119,6 +119,16 @@ class Child:
     def kill(self) -> None:
         """End the process at once; its own children die with it."""
         self._process.kill()
+
+
+def _prepare_environment() -> None:
+    """Set what the server and Python's resource tracker read as they start."""
+    # CUDA must not be initialised before a fork, which asking it for its devices would do.
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+    # The locks of a stage that is killed are cleaned up by the tracker, which need not be said.
+    warnings = os.environ.get("PYTHONWARNINGS", "")
+    if QUIET not in warnings:
+        os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [warnings, QUIET]))
 
 
 def _work(connection: Connection, surroundings: Surroundings, function: Callable[..., Any], arguments: Any) -> None:
