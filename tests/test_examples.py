@@ -1,6 +1,6 @@
 import pytest
 
-from training.configuration.run import TrainingConfig
+from training.configuration.fine_tuning import TrainingConfig
 from training.finetuning.stage import _step_limit
 from training.lessons.examples import IGNORED, CompletionCollator, Example, ExampleError, checked
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from training.configuration.run import ModelConfig
+from training.configuration.model import ModelConfig
 from training.finetuning.stage import read_examples
 from training.lessons.examples import ExampleError
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from training.configuration.run import RunConfig, TrainingConfig
+from training.configuration.fine_tuning import TrainingConfig
+from training.configuration.run import RunConfig
 from training.planning import forecast as looking_ahead
 from training.planning.capacity import Store, Workload, a100, cost, simulate
 from training.planning.compute import Shape, num_trained, shape_of, training_flops, training_memory

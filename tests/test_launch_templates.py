@@ -49,7 +49,7 @@ def test_accelerate_launches_with_what_they_say(path):
 def test_trainer_reads_the_configurations_own_sharding(sharding, tmp_path):
     from transformers import TrainingArguments
 
-    from training.configuration.run import TrainingConfig
+    from training.configuration.fine_tuning import TrainingConfig
     from training.finetuning.sharding import sharding_arguments
 
     made = sharding_arguments(TrainingConfig.model_validate({"sharding": sharding, "offload": True}))
@@ -62,7 +62,7 @@ def test_trainer_reads_the_configurations_own_sharding(sharding, tmp_path):
 def test_deepspeed_gets_a_configuration_that_trainer_can_fill_in(sharding, stage):
     from accelerate.utils.deepspeed import HfDeepSpeedConfig
 
-    from training.configuration.run import TrainingConfig
+    from training.configuration.fine_tuning import TrainingConfig
     from training.finetuning.sharding import deepspeed
 
     read = HfDeepSpeedConfig(deepspeed(TrainingConfig.model_validate({"sharding": sharding, "offload": True})))

@@ -21,7 +21,8 @@ from rollout.policy import Completion, Interrupted, ScriptedPolicy
 from rollout.prompt import SEPARATOR
 from rollout.traces import Sampling
 from training.configuration.actor_critic import ActorCriticConfig
-from training.configuration.run import ArmConfig, ModelConfig, RunConfig
+from training.configuration.model import ModelConfig
+from training.configuration.run import ArmConfig, RunConfig
 from training.rounds.strategy import ActorCritic, strategy_of
 
 CONTEXT = "Birds that sing are merry.\nPip is a bird.\nPip sings."

@@ -21,15 +21,9 @@ from rollout.problems.catalogue import family
 from rollout.prompt import PromptStyle, messages, solved_examples, text
 from rollout.traces import Sampling
 from training.cli import app
-from training.configuration.run import (
-    ArmConfig,
-    EvaluationConfig,
-    ModelConfig,
-    ProblemsConfig,
-    RunConfig,
-    StarConfig,
-    load_run,
-)
+from training.configuration.model import ModelConfig
+from training.configuration.problems import ProblemsConfig
+from training.configuration.run import ArmConfig, EvaluationConfig, RunConfig, StarConfig, load_run
 from training.configuration.section import ConfigError
 from training.curation.filters import kept
 from training.lessons.references import completions, dialogs

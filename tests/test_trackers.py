@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from critics.errors import InputError
-from training.configuration.run import ModelConfig, RunConfig, TrainingConfig
+from training.configuration.fine_tuning import TrainingConfig
+from training.configuration.model import ModelConfig
+from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError, validated
 from training.finetuning.job import FineTuning, read_job, write_job
 from training.finetuning.stage import fine_tune

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from critics.errors import InputError
-from training.configuration.run import ModelConfig, TrainingConfig
+from training.configuration.fine_tuning import TrainingConfig
+from training.configuration.model import ModelConfig
 from training.configuration.section import ConfigError
 from training.finetuning.job import FineTuning, TrainingFailed, read_job, write_job
 from training.finetuning.packing import PackCollator, packed

@@ -6,7 +6,9 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from critics.judge import DEFAULT_TIMEOUT_S
-from training.configuration.run import ModelConfig, ProblemsConfig, TrainingConfig
+from training.configuration.fine_tuning import TrainingConfig
+from training.configuration.model import ModelConfig
+from training.configuration.problems import ProblemsConfig
 from training.configuration.section import Positive, Section, read_yaml, validated
 
 

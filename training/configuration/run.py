@@ -3,207 +3,23 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
-from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from critics.errors import InputError
-from critics.problem import Problem
-from rollout.decoding.request import Switches
-from rollout.problems.catalogue import GENERATED, LANGUAGES, family, is_generated
-from rollout.problems.prontoqa import Ontology
+from rollout.problems.catalogue import LANGUAGES
 from rollout.problems.splits import Split
-from rollout.prompt import PromptStyle
-from rollout.servers.connection import ServerSettings
-from rollout.servers.constraint import Way
-from rollout.traces import Conclusion, Decoding, Sampling
-from training.autoeval.round_trips import Curriculum
+from rollout.traces import Decoding
 from training.configuration.actor_critic import ActorCriticConfig
+from training.configuration.fine_tuning import TrainingConfig
+from training.configuration.model import Format, ModelConfig, SamplingConfig
+from training.configuration.problems import ProblemsConfig
 from training.configuration.programs import ProgramsConfig
-from training.configuration.round_trip import CurriculumConfig, RoundTripConfig
-from training.configuration.section import ConfigError, Positive, Rate, Section, explained, read_yaml, validated
+from training.configuration.round_trip import RoundTripConfig
+from training.configuration.section import Positive, Rate, Section, explained, read_yaml, validated
 from training.curation.filters import Keep
-from training.finetuning.trackers import Name
-
-YamlOntology = Annotated[Ontology, BeforeValidator(lambda v: str(v).lower() if isinstance(v, bool) else v)]
-"""YAML reads the names `true` and `false` as booleans."""
-Format = Literal["guided", "cot", "answer", "fol", "fol-cot", "asp", "program", "equivalence"]
-"""What arms write: guided rationales, plain chain of thought, the answer alone, formulas that a solver decides,
-formulas with the model's own answer under them, programs with tests in a dialog with the critic,
-programs for solvers in the data set's language, chosen and mended, formulas put into words and back."""
-
-
-class ProblemsConfig(Section):
-    """Problems to generate, or a file to read."""
-
-    later = frozenset({"dataset", "family", "hub"})
-    file: str | None = None
-    """A JSON-lines file of problems, or a published file; the other keys then do not matter."""
-    hub: str | None = None
-    """A data set of the Hub in the place of a file, with its split: `yale-nlp/FOLIO:train`, under `dataset: folio`."""
-    dataset: str = "prontoqa"
-    """What is generated (`rollout.problems.catalogue`)."""
-    hops: list[int] = [1, 2, 3, 4, 5]
-    ontologies: list[YamlOntology] = ["fictional"]
-    extra_kinds: tuple[int, int] = (0, 3)
-    property_rate: Rate = 1.0
-    ordering: Literal["random", "ordered"] = "random"
-    family: dict[str, Any] = {}
-    """The keys of another data set's generator, as its dataclass names them; PrOntoQA's stand beside this one."""
-
-    @model_validator(mode="after")
-    def _can_be_generated(self) -> Self:
-        if self.hub is not None and (self.dataset != "folio" or self.file is not None):
-            raise ValueError(f"hub: {self.hub!r} needs `dataset: folio`, which alone is read from the Hub, and no file")
-        own = self.dataset == "prontoqa"
-        for key in ("family",) if own else _PRONTOQA_KEYS:
-            if getattr(self, key) != type(self).model_fields[key].get_default(call_default_factory=True):
-                raise ValueError(f"{key}: " + ("PrOntoQA's keys stand beside it" if own else "write it under family"))
-        if is_generated(self.dataset):
-            self._configured("train")
-        elif self.source is None:
-            raise ValueError(f"dataset: {self.dataset!r} has no generator; known here: {', '.join(GENERATED)}")
-        return self
-
-    @property
-    def source(self) -> str | None:
-        """What the problems are read from; None: they are generated."""
-        return self.file if self.hub is None else self.hub
-
-    @property
-    def named_dataset(self) -> str | None:
-        """The data set of a file where it is said; None: the file's records show it."""
-        return None if self.dataset == "prontoqa" else self.dataset
-
-    def generate(self, split: Split, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
-        """Yield problems `start` to `start + num - 1` of a split."""
-        return family(self.dataset).generate(self._configured(split), num, seed=seed, start=start)
-
-    def curriculum(self, config: CurriculumConfig, num_rounds: int) -> Curriculum:
-        """Return in which order rounds come to the categories; raises `InputError` where there are none."""
-        if self.source is not None or self.dataset not in LANGUAGES:
-            raise InputError(f"first: is for generated formulas (problems.dataset: {', '.join(LANGUAGES)})")
-        return config.of(tuple(self._configured("train").categories), num_rounds)
-
-    def of_categories(self, categories: Sequence[int]) -> "ProblemsConfig":
-        """Return the same for some categories of formulas."""
-        return self.model_copy(update={"family": {**self.family, "categories": list(categories)}})
-
-    def _configured(self, split: Split) -> Any:
-        made = family(self.dataset)
-        if self.dataset == "prontoqa":
-            return made.configured({key: getattr(self, key) for key in _PRONTOQA_KEYS}, split)
-        try:
-            return made.configured(self.family, split)
-        except ValueError as error:
-            raise ValueError(f"family.{error}") from error
-
-
-_PRONTOQA_KEYS = ("hops", "ontologies", "extra_kinds", "property_rate", "ordering")
-
-
-class ServerConfig(Section):
-    """A server that writes the attempts; docs/servers.md has the command lines of vLLM, SGLang and others."""
-
-    base_url: str
-    """Up to and including `/v1`. Keys and passwords come from the environment and have no place in it."""
-    model: str
-    """The name under which the server knows the model."""
-    kind: Literal["completions", "chat"] = "completions"
-    """completions: the prompt is text and the model goes on with it, which guides need least help for."""
-    key_variable: str | None = None
-    """The environment variable that holds the key. null: OPENAI_API_KEY where that is set."""
-    constraint: Literal["auto"] | Way = "auto"
-    """How blocks are held to the guide. auto: the best way that the server is seen to honour."""
-    max_violations: Positive = 20
-    """An attempt with so many is given up, as in paper 004, appendix D."""
-    parallel: Positive = 16
-    """Attempts written at once."""
-    retries: Annotated[int, Field(ge=0)] = 5
-    timeout_s: Annotated[float, Field(gt=0)] = 600
-    logprobs: bool = False
-    """Keep the log-probabilities of the tokens where the server gives them."""
-    extra_body: dict[str, Any] = {}
-    """Further fields of every request, such as a server's own sampling parameters; kept in the traces."""
-
-    @model_validator(mode="after")
-    def _holds_no_secret(self) -> Self:
-        address = urlsplit(self.base_url)
-        if address.scheme not in ("http", "https") or not address.hostname:
-            raise ValueError(
-                f"base_url: {self.base_url.rpartition('@')[2]!r} is no address such as http://host:8000/v1"
-            )
-        if address.username or address.password or address.query:
-            raise ValueError("base_url: leave keys and passwords out; name the variable that has them in key_variable")
-        return self
-
-    def settings(self) -> ServerSettings:
-        """Return what the policy needs."""
-        return ServerSettings(**dict(self))
-
-
-class ModelConfig(Section):
-    """The base model and how problems are put to it."""
-
-    later = frozenset({"server", "thinking", "policy"})
-    name: str
-    """A local folder or a hub name; with a server, whose tokenizer it speaks."""
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    prompt: Literal["bare", "few-shot", "chat"] = "bare"
-    examples: Annotated[int, Field(ge=0)] | None = None
-    """Solved examples in the prompt. null: two under the guided format and four without, as the paper has it, and one
-    more where the data set knows the answer unknown."""
-    thinking: Literal["kept", "stripped"] = "kept"
-    """stripped: of a reasoning model, only what follows its thinking is the attempt; what was thought stays in the
-    traces. For unguided arms; round trips and verifiers strip it anyway."""
-    server: ServerConfig | None = None
-    """null: the model runs in this process."""
-    policy: str | None = None
-    """A policy of another package, by its name in `certistar.policies` (docs/plug-ins.md), which writes in the place of
-    a Hugging Face model or a server. null: one of ours."""
-
-    def style(self, format_: Format) -> PromptStyle:
-        """Return the prompt style for a format; a conversation asks of it only how turns are put to the model."""
-        return PromptStyle(self.prompt, self.examples, format_ if format_ in ("cot", "answer") else "guided")
-
-
-class SamplingConfig(Section):
-    """How attempts are sampled in rollouts; evaluation uses the same token limit."""
-
-    later = frozenset({"conclusion", "jump_forward", "gathered_head", "log_probabilities", "fit_blocks", "num_seats"})
-    temperature: Annotated[float, Field(ge=0)] = 1.0
-    samples_per_problem: Positive = 1
-    max_new_tokens: Positive = 256
-    batch_size: Positive = 100
-    """Problems in a work unit: sampled together, stored together, and lost together at most."""
-    conclusion: Conclusion = "free"
-    """decided: under the guide, the line `Answer:` waits until the goal is decided and agrees with it, the repair
-    that the paper names at its figure 12. free, because that is what the paper measures."""
-    jump_forward: bool = False
-    """Write forced text without asking the model: fewer forward passes, other token boundaries (docs/decoding.md)."""
-    gathered_head: bool = False
-    """Compute only the allowed rows of the output head inside blocks; equal but for floating-point error."""
-    log_probabilities: bool = False
-    """Keep each token's log-probability under the unmasked model in the traces."""
-    fit_blocks: bool = False
-    """Near the token limit open only blocks that still fit."""
-    num_seats: Positive | None = None
-    """Sequences written at a time, the next one seated as soon as one ends: what bounds the memory of the cache.
-    null: as many as a work unit has."""
-
-    def sampling(self, decoding: Decoding, *, temperature: float | None = None, samples: int | None = None) -> Sampling:
-        """Return the sampling of a rollout, or of an evaluation with other temperature and sample count."""
-        return Sampling(
-            decoding,
-            self.temperature if temperature is None else temperature,
-            self.samples_per_problem if samples is None else samples,
-            self.max_new_tokens,
-            self.conclusion if decoding == "guided" else "free",
-            Switches(self.jump_forward, self.gathered_head, self.log_probabilities, self.fit_blocks),
-        )
 
 
 class ArmConfig(Section):
@@ -264,87 +80,6 @@ class StarConfig(Section):
     the last adapter with the new traces alone."""
     rationalise: bool = False
     """Retry a failed problem with its answer as a hint; kept attempts are trained on without the hint."""
-
-
-class TrainingConfig(Section):
-    """Fine-tuning with transformers' Trainer: LoRA by default."""
-
-    later = frozenset({"quantisation", "attention", "layout", "global_batch_size", "sharding", "offload"})
-    method: Literal["lora", "dora", "full"] = "lora"
-    """dora: LoRA whose columns keep a magnitude of their own, which learns more at small ranks and runs slower."""
-    quantisation: Literal["none", "nf4"] = "none"
-    """nf4: the frozen base in four bits (QLoRA). Rollouts read the base as `model.dtype` says all the same."""
-    lora_rank: Positive = 8
-    lora_alpha: Positive = 16
-    lora_dropout: Rate = 0.0
-    epochs: Positive = 1
-    max_steps: Annotated[int, Field(ge=0)] = 0
-    """At most so many optimiser steps, whatever the epochs ask for: an equal budget for arms that keep more.
-    0: no limit."""
-    batch_size: Positive = 2
-    """Rows a process computes at once; a row is an example, or a pack of them under `layout: packed`."""
-    gradient_accumulation: Positive = 1
-    global_batch_size: Positive | None = None
-    """Rows an optimiser step learns from on all processes together: accumulation is computed from it, so that a run
-    on other GPUs takes the same steps. null: batch_size x gradient_accumulation x processes."""
-    learning_rate: Annotated[float, Field(gt=0)] = 2e-5
-    scheduler: Literal["constant", "linear", "cosine"] = "linear"
-    warmup_ratio: Rate = 0.0
-    weight_decay: float = 0.0
-    optimizer: Literal["adamw_torch", "adamw_bnb_8bit"] = "adamw_torch"
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    """auto: mixed bfloat16 on a GPU and on CPUs that multiply it natively, where it was measured more than twice
-    as fast; else float32."""
-    attention: Literal["auto", "eager", "sdpa", "flash_attention_2"] = "auto"
-    """auto: sdpa on a GPU and eager on a CPU. flash_attention_2 needs the package flash-attn."""
-    layout: Literal["padded", "grouped", "packed"] = "padded"
-    """grouped: rows of like length in a batch, so that little is padded. packed: several examples in a row of
-    max_tokens, none of which sees another."""
-    max_tokens: Positive = 2048
-    gradient_checkpointing: bool = False
-    sharding: Literal["none", "fsdp2", "zero2", "zero3"] = "none"
-    """What processes hold in parts. none: each holds all (DDP). zero2 and zero3 need the package deepspeed."""
-    offload: bool = False
-    """Keep what is sharded in the host's memory: slower, and room for models that fit no other way."""
-    checkpoint_steps: int = 0
-    """Steps between resumable checkpoints within a fine-tuning; 0: none, a killed one starts over."""
-    trackers: list[Name] = []
-    """Where Trainer reports to, and the rates of each round: trackio, wandb, tensorboard. They change no result, so no
-    digest knows them."""
-
-    @model_validator(mode="after")
-    def _settings_fit(self) -> Self:
-        if self.quantisation != "none" and self.method == "full":
-            raise ValueError("quantisation: four-bit weights cannot be trained; write `method: lora` or `dora`")
-        if self.global_batch_size is not None and self.gradient_accumulation != 1:
-            raise ValueError("gradient_accumulation: is computed from global_batch_size; write one of the two")
-        if self.offload and self.sharding == "none":
-            raise ValueError("offload: is for what is sharded; write `sharding: fsdp2`, `zero2` or `zero3`")
-        if self.quantisation != "none" and self.sharding in ("zero2", "zero3"):
-            raise ValueError("sharding: four-bit weights go with `none` or `fsdp2`")
-        return self
-
-    def accumulation(self, num_processes: int) -> int:
-        """Return how many batches of each process make an optimiser step; raises `ConfigError`."""
-        if self.global_batch_size is None:
-            return self.gradient_accumulation
-        at_once = self.batch_size * num_processes
-        if self.global_batch_size % at_once:
-            raise ConfigError(
-                f"training.global_batch_size: {self.global_batch_size} is no multiple of batch_size {self.batch_size} "
-                f"x {num_processes} processes; change one of the three"
-            )
-        return self.global_batch_size // at_once
-
-    def digested(self) -> dict[str, Any]:
-        """Return the JSON form that a digest is made from: without the trackers, which change no result."""
-        record = super().digested()
-        record.pop("trackers", None)
-        return record
-
-    def digested_json(self) -> str:
-        """Return the JSON text that an adapter's manifest names by its digest."""
-        return self.model_dump_json(exclude=set(type(self).model_fields) - set(self.digested()))
 
 
 class PromotionConfig(Section):

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from rollout.conversation import Messages
 from rollout.policy import as_prompt, prompt_ids
 from rollout.prompt import PromptStyle
-from training.configuration.run import ModelConfig
+from training.configuration.model import ModelConfig
 from training.lessons import dialogs
 from training.lessons.dialogs import MaskedExample, masked_example, read_lesson
 from training.lessons.examples import Example, ExampleError, checked, tokenised

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from critics.errors import RunFailed
-from training.configuration.run import ModelConfig, TrainingConfig
+from training.configuration.fine_tuning import TrainingConfig
+from training.configuration.model import ModelConfig
 from training.finetuning.trackers import Tracking, tracking
 from training.records.store import write_json
 

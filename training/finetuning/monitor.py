@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from transformers import TrainerCallback
 
-from training.configuration.run import TrainingConfig
+from training.configuration.fine_tuning import TrainingConfig
 from training.planning.compute import shape_of_model, training_flops
 from training.planning.hardware import device_here
 from training.rounds.heartbeat import Beat, Pulse

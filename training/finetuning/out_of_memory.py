@@ -1,6 +1,6 @@
 """What to change when memory runs out: the knobs that are still to be turned, the cheapest first."""
 
-from training.configuration.run import TrainingConfig
+from training.configuration.fine_tuning import TrainingConfig
 
 
 def is_out_of_memory(error: BaseException) -> bool:

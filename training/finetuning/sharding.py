@@ -6,7 +6,7 @@ What was asked for is asserted after start-up, since accelerate has ways of runn
 from typing import Any
 
 from critics.errors import InputError
-from training.configuration.run import TrainingConfig
+from training.configuration.fine_tuning import TrainingConfig
 from training.finetuning.job import TrainingFailed
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from critics.errors import InputError, RunFailed
 from rollout.policy import adapter_weights_digest, load_tokenizer
-from training.configuration.run import TrainingConfig
+from training.configuration.fine_tuning import TrainingConfig
 from training.finetuning.adapter_files import MANIFEST, not_finite
 from training.finetuning.example_files import Examples, read_examples
 from training.finetuning.job import FineTuning, TrainingFailed, read_job

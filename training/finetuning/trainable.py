@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from rollout.policy import load_model
-from training.configuration.run import TrainingConfig
+from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.section import ConfigError
 from training.finetuning.adapter_files import verify_adapter
 from training.finetuning.job import FineTuning

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
-from training.configuration.run import TrainingConfig
+from training.configuration.fine_tuning import TrainingConfig
 from training.finetuning.example_files import Examples
 from training.finetuning.job import FineTuning, TrainingFailed
 from training.finetuning.monitor import Monitor, StepBeats

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from critics.errors import InputError
-from training.configuration.run import TrainingConfig
+from training.configuration.fine_tuning import TrainingConfig
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from rollout.actor_critic.feedback import Reply, Review, Reviewing
 from rollout.actor_critic.model_critic import ModelCritic, OpinionSettings
 from rollout.policy import ChatPolicy
 from training.configuration.actor_critic import ActorCriticConfig
-from training.configuration.run import ModelConfig, RunConfig
+from training.configuration.model import ModelConfig
+from training.configuration.run import RunConfig
 from training.rounds.policy import build_policy
 
 

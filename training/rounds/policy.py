@@ -9,7 +9,8 @@ from rollout.policy import HuggingFacePolicy, Policy
 from rollout.prompt import PromptStyle
 from rollout.reasoning import AnswersOnly
 from rollout.servers.policy import ServerPolicy
-from training.configuration.run import ArmConfig, ModelConfig, RunConfig
+from training.configuration.model import ModelConfig
+from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.adapter_files import verify_adapter
 from training.logs import quieten
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from critics.errors import InputError
 from critics.problem import Problem, RecordError, read_problem
 from rollout.published.loaders import load_published
-from training.configuration.run import ProblemsConfig, RunConfig
+from training.configuration.problems import ProblemsConfig
+from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError
 from training.records.store import read_records
 

@@ -1,0 +1,119 @@
+"""The sections that say who writes the attempts, and how they are sampled."""
+
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import Field, model_validator
+
+from rollout.decoding.request import Switches
+from rollout.prompt import PromptStyle
+from rollout.servers.connection import ServerSettings
+from rollout.servers.constraint import Way
+from rollout.traces import Conclusion, Decoding, Sampling
+from training.configuration.section import Positive, Section
+
+Format = Literal["guided", "cot", "answer", "fol", "fol-cot", "asp", "program", "equivalence"]
+"""What arms write: guided rationales, plain chain of thought, the answer alone, formulas that a solver decides,
+formulas with the model's own answer under them, programs with tests in a dialog with the critic,
+programs for solvers in the data set's language, chosen and mended, formulas put into words and back."""
+
+
+class ServerConfig(Section):
+    """A server that writes the attempts; docs/servers.md has the command lines of vLLM, SGLang and others."""
+
+    base_url: str
+    """Up to and including `/v1`. Keys and passwords come from the environment and have no place in it."""
+    model: str
+    """The name under which the server knows the model."""
+    kind: Literal["completions", "chat"] = "completions"
+    """completions: the prompt is text and the model goes on with it, which guides need least help for."""
+    key_variable: str | None = None
+    """The environment variable that holds the key. null: OPENAI_API_KEY where that is set."""
+    constraint: Literal["auto"] | Way = "auto"
+    """How blocks are held to the guide. auto: the best way that the server is seen to honour."""
+    max_violations: Positive = 20
+    """An attempt with so many is given up, as in paper 004, appendix D."""
+    parallel: Positive = 16
+    """Attempts written at once."""
+    retries: Annotated[int, Field(ge=0)] = 5
+    timeout_s: Annotated[float, Field(gt=0)] = 600
+    logprobs: bool = False
+    """Keep the log-probabilities of the tokens where the server gives them."""
+    extra_body: dict[str, Any] = {}
+    """Further fields of every request, such as a server's own sampling parameters; kept in the traces."""
+
+    @model_validator(mode="after")
+    def _holds_no_secret(self) -> Self:
+        address = urlsplit(self.base_url)
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise ValueError(
+                f"base_url: {self.base_url.rpartition('@')[2]!r} is no address such as http://host:8000/v1"
+            )
+        if address.username or address.password or address.query:
+            raise ValueError("base_url: leave keys and passwords out; name the variable that has them in key_variable")
+        return self
+
+    def settings(self) -> ServerSettings:
+        """Return what the policy needs."""
+        return ServerSettings(**dict(self))
+
+
+class ModelConfig(Section):
+    """The base model and how problems are put to it."""
+
+    later = frozenset({"server", "thinking", "policy"})
+    name: str
+    """A local folder or a hub name; with a server, whose tokenizer it speaks."""
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    prompt: Literal["bare", "few-shot", "chat"] = "bare"
+    examples: Annotated[int, Field(ge=0)] | None = None
+    """Solved examples in the prompt. null: two under the guided format and four without, as the paper has it, and one
+    more where the data set knows the answer unknown."""
+    thinking: Literal["kept", "stripped"] = "kept"
+    """stripped: of a reasoning model, only what follows its thinking is the attempt; what was thought stays in the
+    traces. For unguided arms; round trips and verifiers strip it anyway."""
+    server: ServerConfig | None = None
+    """null: the model runs in this process."""
+    policy: str | None = None
+    """A policy of another package, by its name in `certistar.policies` (docs/plug-ins.md), which writes in the place of
+    a Hugging Face model or a server. null: one of ours."""
+
+    def style(self, format_: Format) -> PromptStyle:
+        """Return the prompt style for a format; a conversation asks of it only how turns are put to the model."""
+        return PromptStyle(self.prompt, self.examples, format_ if format_ in ("cot", "answer") else "guided")
+
+
+class SamplingConfig(Section):
+    """How attempts are sampled in rollouts; evaluation uses the same token limit."""
+
+    later = frozenset({"conclusion", "jump_forward", "gathered_head", "log_probabilities", "fit_blocks", "num_seats"})
+    temperature: Annotated[float, Field(ge=0)] = 1.0
+    samples_per_problem: Positive = 1
+    max_new_tokens: Positive = 256
+    batch_size: Positive = 100
+    """Problems in a work unit: sampled together, stored together, and lost together at most."""
+    conclusion: Conclusion = "free"
+    """decided: under the guide, the line `Answer:` waits until the goal is decided and agrees with it, the repair
+    that the paper names at its figure 12. free, because that is what the paper measures."""
+    jump_forward: bool = False
+    """Write forced text without asking the model: fewer forward passes, other token boundaries (docs/decoding.md)."""
+    gathered_head: bool = False
+    """Compute only the allowed rows of the output head inside blocks; equal but for floating-point error."""
+    log_probabilities: bool = False
+    """Keep each token's log-probability under the unmasked model in the traces."""
+    fit_blocks: bool = False
+    """Near the token limit open only blocks that still fit."""
+    num_seats: Positive | None = None
+    """Sequences written at a time, the next one seated as soon as one ends: what bounds the memory of the cache.
+    null: as many as a work unit has."""
+
+    def sampling(self, decoding: Decoding, *, temperature: float | None = None, samples: int | None = None) -> Sampling:
+        """Return the sampling of a rollout, or of an evaluation with other temperature and sample count."""
+        return Sampling(
+            decoding,
+            self.temperature if temperature is None else temperature,
+            self.samples_per_problem if samples is None else samples,
+            self.max_new_tokens,
+            self.conclusion if decoding == "guided" else "free",
+            Switches(self.jump_forward, self.gathered_head, self.log_probabilities, self.fit_blocks),
+        )

@@ -1,0 +1,87 @@
+"""The section that says which problems: generated, or read from a file."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, model_validator
+
+from critics.errors import InputError
+from critics.problem import Problem
+from rollout.problems.catalogue import GENERATED, LANGUAGES, family, is_generated
+from rollout.problems.prontoqa import Ontology
+from rollout.problems.splits import Split
+from training.autoeval.round_trips import Curriculum
+from training.configuration.round_trip import CurriculumConfig
+from training.configuration.section import Rate, Section
+
+YamlOntology = Annotated[Ontology, BeforeValidator(lambda v: str(v).lower() if isinstance(v, bool) else v)]
+"""YAML reads the names `true` and `false` as booleans."""
+
+
+class ProblemsConfig(Section):
+    """Problems to generate, or a file to read."""
+
+    later = frozenset({"dataset", "family", "hub"})
+    file: str | None = None
+    """A JSON-lines file of problems, or a published file; the other keys then do not matter."""
+    hub: str | None = None
+    """A data set of the Hub in the place of a file, with its split: `yale-nlp/FOLIO:train`, under `dataset: folio`."""
+    dataset: str = "prontoqa"
+    """What is generated (`rollout.problems.catalogue`)."""
+    hops: list[int] = [1, 2, 3, 4, 5]
+    ontologies: list[YamlOntology] = ["fictional"]
+    extra_kinds: tuple[int, int] = (0, 3)
+    property_rate: Rate = 1.0
+    ordering: Literal["random", "ordered"] = "random"
+    family: dict[str, Any] = {}
+    """The keys of another data set's generator, as its dataclass names them; PrOntoQA's stand beside this one."""
+
+    @model_validator(mode="after")
+    def _can_be_generated(self) -> Self:
+        if self.hub is not None and (self.dataset != "folio" or self.file is not None):
+            raise ValueError(f"hub: {self.hub!r} needs `dataset: folio`, which alone is read from the Hub, and no file")
+        own = self.dataset == "prontoqa"
+        for key in ("family",) if own else _PRONTOQA_KEYS:
+            if getattr(self, key) != type(self).model_fields[key].get_default(call_default_factory=True):
+                raise ValueError(f"{key}: " + ("PrOntoQA's keys stand beside it" if own else "write it under family"))
+        if is_generated(self.dataset):
+            self._configured("train")
+        elif self.source is None:
+            raise ValueError(f"dataset: {self.dataset!r} has no generator; known here: {', '.join(GENERATED)}")
+        return self
+
+    @property
+    def source(self) -> str | None:
+        """What the problems are read from; None: they are generated."""
+        return self.file if self.hub is None else self.hub
+
+    @property
+    def named_dataset(self) -> str | None:
+        """The data set of a file where it is said; None: the file's records show it."""
+        return None if self.dataset == "prontoqa" else self.dataset
+
+    def generate(self, split: Split, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
+        """Yield problems `start` to `start + num - 1` of a split."""
+        return family(self.dataset).generate(self._configured(split), num, seed=seed, start=start)
+
+    def curriculum(self, config: CurriculumConfig, num_rounds: int) -> Curriculum:
+        """Return in which order rounds come to the categories; raises `InputError` where there are none."""
+        if self.source is not None or self.dataset not in LANGUAGES:
+            raise InputError(f"first: is for generated formulas (problems.dataset: {', '.join(LANGUAGES)})")
+        return config.of(tuple(self._configured("train").categories), num_rounds)
+
+    def of_categories(self, categories: Sequence[int]) -> "ProblemsConfig":
+        """Return the same for some categories of formulas."""
+        return self.model_copy(update={"family": {**self.family, "categories": list(categories)}})
+
+    def _configured(self, split: Split) -> Any:
+        made = family(self.dataset)
+        if self.dataset == "prontoqa":
+            return made.configured({key: getattr(self, key) for key in _PRONTOQA_KEYS}, split)
+        try:
+            return made.configured(self.family, split)
+        except ValueError as error:
+            raise ValueError(f"family.{error}") from error
+
+
+_PRONTOQA_KEYS = ("hops", "ontologies", "extra_kinds", "property_rate", "ordering")
