@@ -10,9 +10,16 @@ from training.configuration.model import ModelConfig
 from training.finetuning.trackers import Tracking, tracking
 from training.records.store import write_json
 
+ANSWER_S = 600.0
+"""How long processes wait for one another: until machines have met, and in each exchange. NCCL's own default."""
+
 
 class TrainingFailed(RunFailed):
     """A fine-tuning ended with an error; the message says which, and what to change."""
+
+
+class PeerLost(TrainingFailed):
+    """Another process of the fine-tuning ended or answers no more; it may have said why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,7 @@ class FineTuning:
     """Machines, each of which runs this same command on a shared file system."""
     rendezvous: str = ""
     """HOST:PORT of one of several machines, where their processes meet."""
+    answer_s: float = ANSWER_S
 
     @property
     def tracking(self) -> Tracking:
@@ -61,6 +69,7 @@ def write_job(job: FineTuning, path: Path) -> None:
     record |= {"tracked_as": job.tracked_as}
     record |= {"log": str(job.log) if job.log else None, "nnodes": job.nnodes, "progress": job.progress}
     record |= {"heartbeat": str(job.heartbeat) if job.heartbeat else None}
+    record |= {"rendezvous": job.rendezvous, "answer_s": job.answer_s}
     write_json(path, record | {"base_digest": job.base_digest, "nproc": job.nproc})
 
 
@@ -81,4 +90,6 @@ def read_job(path: Path) -> FineTuning:
         record["tracked_as"],
         Path(record["heartbeat"]) if record["heartbeat"] else None,
         record["nnodes"],
+        record["rendezvous"],
+        record["answer_s"],
     )

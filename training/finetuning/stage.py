@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 from critics.errors import InputError, RunFailed
@@ -17,13 +18,16 @@ from rollout.policy import adapter_weights_digest, load_tokenizer
 from training.configuration.fine_tuning import TrainingConfig
 from training.finetuning.adapter_files import MANIFEST, not_finite
 from training.finetuning.example_files import Examples, read_examples
-from training.finetuning.job import FineTuning, TrainingFailed, read_job
+from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job
+from training.finetuning.lost_peer import is_lost_peer, lost_peer
 from training.finetuning.out_of_memory import explanation, is_out_of_memory
 from training.finetuning.torchrun import die_with_torchrun, launch, launched_already, write_failure
 from training.finetuning.trackers import quiet
 from training.lineage.entries import LINEAGE, check_dataset, merkle_root
 from training.logs import quieten
 from training.records.store import read_records, write_json, write_records
+
+SHOWN_S = 60.0
 
 
 def fine_tune(job: FineTuning) -> dict[str, Any]:
@@ -32,7 +36,7 @@ def fine_tune(job: FineTuning) -> dict[str, Any]:
         return json.loads((job.out / MANIFEST).read_text())
     if job.num_processes > 1 and not launched_already():
         launch(job)
-        return json.loads((job.out / MANIFEST).read_text())
+        return _made(job)
     return train_here(job)
 
 
@@ -44,6 +48,8 @@ def train_here(job: FineTuning) -> dict[str, Any]:
     except (RuntimeError, MemoryError) as error:
         if is_out_of_memory(error):
             raise TrainingFailed(explanation(job.training, job.num_processes)) from error
+        if job.num_processes > 1 and is_lost_peer(error):
+            raise PeerLost(lost_peer(error)) from error
         raise
 
 
@@ -72,7 +78,18 @@ def _train(job: FineTuning) -> dict[str, Any]:
     if trainer.is_world_process_zero():
         _put_in_place(job, trainer.accelerator.unwrap_model(trainer.model), whole, work, examples, result.metrics)
     _barrier()
-    return json.loads((job.out / MANIFEST).read_text())
+    return _made(job)
+
+
+def _made(job: FineTuning) -> dict[str, Any]:
+    """Return the manifest that the first machine wrote, which a network's file system may show others late."""
+    path = job.out / MANIFEST
+    deadline = monotonic() + (SHOWN_S if job.nnodes > 1 else 0)
+    while not path.exists():
+        if monotonic() > deadline:
+            raise TrainingFailed(f"{path} is not to be seen on this machine; --out must lie where all machines see it")
+        sleep(1)
+    return json.loads(path.read_text())
 
 
 def _step_limit(config: TrainingConfig, num_rows: int, nproc: int) -> int:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from critics.errors import InputError, RunFailed
 from critics.lifeline import die_with_parent
-from training.finetuning.job import FineTuning, TrainingFailed, write_job
+from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job, write_job
 
+AGAIN = "start the same command on all machines again: it goes on from its last checkpoint (training.checkpoint_steps)"
 STARTED_BY = "CERTISTAR_STARTED_BY"
 """The variable in which torchrun tells its processes who it is."""
 
@@ -37,7 +38,8 @@ def launch(job: FineTuning) -> None:
     if done.returncode == 0:
         spec.unlink(missing_ok=True)
         return
-    raise _failure(spec) or TrainingFailed(f"torchrun ended with status {done.returncode}; the cause is printed above")
+    hint = f" by one of the {job.nnodes} machines; {AGAIN}" if job.nnodes > 1 else " above"
+    raise _failure(spec) or TrainingFailed(f"torchrun ended with status {done.returncode}; the cause is printed{hint}")
 
 
 def _rendezvous(job: FineTuning) -> list[str]:
@@ -45,7 +47,9 @@ def _rendezvous(job: FineTuning) -> list[str]:
         return ["--standalone"]
     if not job.rendezvous:
         raise InputError(f"--nnodes {job.nnodes}: say where the machines meet, such as --rendezvous node0:29500")
-    return [f"--nnodes={job.nnodes}", "--rdzv-backend=c10d", f"--rdzv-endpoint={job.rendezvous}", "--rdzv-id=certistar"]
+    waits = f"join_timeout={job.answer_s:.0f},read_timeout={job.answer_s:.0f}"
+    place = ["--rdzv-backend=c10d", f"--rdzv-endpoint={job.rendezvous}", "--rdzv-id=certistar"]
+    return [f"--nnodes={job.nnodes}", *place, f"--rdzv-conf={waits}"]
 
 
 def failure_path(spec: Path) -> Path:
@@ -54,7 +58,9 @@ def failure_path(spec: Path) -> Path:
 
 
 def write_failure(spec: Path, error: Exception) -> None:
-    """Say why this process fails; of several that fail at once, one is heard."""
+    """Say why this process fails; of several that fail at once, one is heard, and who only lost another is not."""
+    if isinstance(error, PeerLost) and failure_path(spec).exists():
+        return
     text = json.dumps({"input": isinstance(error, InputError), "message": str(error)})
     failure_path(spec).write_text(text)
 
@@ -63,8 +69,7 @@ def _failure(spec: Path) -> InputError | RunFailed | None:
     path = failure_path(spec)
     if not path.exists():
         return None
-    record = json.loads(path.read_text())
-    path.unlink()
+    record = json.loads(path.read_text())  # and left, for the other machines
     return InputError(record["message"]) if record["input"] else TrainingFailed(record["message"])
 
 
@@ -74,9 +79,28 @@ def die_with_torchrun() -> None:
     die_with_parent(None if started_by is None else int(started_by))
 
 
-if __name__ == "__main__":
+def _main() -> int:
+    """Be torchrun; return the status."""
     die_with_parent()
     os.environ[STARTED_BY] = str(os.getpid())
+    from torch.distributed.elastic.rendezvous import RendezvousError
     from torch.distributed.run import main
 
-    main()
+    try:
+        main()
+    except RendezvousError as error:
+        spec = Path(sys.argv[-1])
+        write_failure(spec, PeerLost(_did_not_meet(read_job(spec), error)))
+        return 1
+    return 0
+
+
+def _did_not_meet(job: FineTuning, error: Exception) -> str:
+    return (
+        f"{job.nnodes} machines were to meet at {job.rendezvous} within {job.answer_s:.0f} s and did not "
+        f"({type(error).__name__}); start the same command on each, with the same --nnodes, and let the port be reached"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(_main())

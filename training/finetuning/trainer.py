@@ -110,6 +110,7 @@ def _arguments(job: FineTuning, num_rows: int, work: Path, max_steps: int) -> Tr
         seed=job.seed,
         data_seed=job.seed,
         dataloader_pin_memory=gpu,
+        ddp_timeout=int(job.answer_s),
         **sharding_arguments(config),
     )
 

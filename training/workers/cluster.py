@@ -68,8 +68,11 @@ def connected(address: str | None) -> Any:
     _reach(named)
     try:
         ray.init(address=named, log_to_driver=False, logging_level="error")
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        raise RunFailed(f"workers.address: no Ray cluster answers at {named} ({error}); `ray start --head`") from error
+    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        raise RunFailed(
+            f"workers.address: no Ray cluster answers at {named} ({error}); `ray start --head`, with the same "
+            "RAY_AUTH_TOKEN as here"
+        ) from error
     return ray
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from critics.errors import RunFailed
 from critics.judge import DEFAULT_TIMEOUT_S, slim
 from rollout.policy import Policy
+from training.workers.adapter_parcel import parcel_of
 from training.workers.backend import Author, Batch, Record
 from training.workers.cluster import Share, connected, inventory, num_places
 from training.workers.outcome import Outcome
@@ -67,9 +68,10 @@ class RayWorkers:
         author = replace(author, adapter=None if author.adapter is None else author.adapter.resolve())
         waiting = deque(_Work(f"the batch {batch.name}", batch) for batch in batches)
         running: dict[Any, _Work] = {}
+        parcel = self._parcel(author) if waiting else None
         try:
             while waiting or running:
-                self._hire(author, waiting, running)
+                self._hire(author, parcel, waiting, running)
                 ref = self._done(list(running), self._policy_share)
                 work = running.pop(ref)
                 outcome = self._outcome(ref, work)
@@ -141,10 +143,16 @@ class RayWorkers:
         places = num_places(self._ray, self._policy_share)
         return max(1, places if self._policy_share.gpus else places - 1)
 
-    def _hire(self, author: Author, waiting: deque[_Work], running: dict[Any, _Work]) -> None:
+    def _parcel(self, author: Author) -> Any:
+        """Put the adapter where machines without the run's folder fetch it; None where there is one machine."""
+        if author.adapter is None or sum(node["Alive"] for node in self._ray.nodes()) < 2:
+            return None
+        return self._ray.put(parcel_of(author.adapter))
+
+    def _hire(self, author: Author, parcel: Any, waiting: deque[_Work], running: dict[Any, _Work]) -> None:
         """Start policies for what waits, as many as there is room for: at the start, after a loss, on new machines."""
         for _ in range(min(len(waiting), self._num_policies() - len(running))):
-            self._ask(self._policies.remote(author, self.load, self.origin), waiting.popleft(), running)
+            self._ask(self._policies.remote(author, self.load, self.origin, parcel), waiting.popleft(), running)
 
     def _ask(self, actor: Any, work: _Work, running: dict[Any, _Work]) -> None:
         work.actor = actor

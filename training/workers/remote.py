@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import critics
@@ -17,6 +17,7 @@ from critics.errors import RunFailed
 from critics.judge import JudgePool
 from rollout.policy import Policy
 from training.rounds.policy import quiet_policy
+from training.workers.adapter_parcel import Parcel, reachable
 from training.workers.backend import Author, Batch, Record
 from training.workers.outcome import Outcome, outcome
 from training.workers.sampler import Sampler
@@ -49,9 +50,15 @@ class Origin:
 class RemoteSampler:
     """An actor: one author's policy, loaded once and asked for batch after batch."""
 
-    def __init__(self, author: Author, load: Callable[[Author], Policy] | None, origin: Origin) -> None:
+    def __init__(
+        self,
+        author: Author,
+        load: Callable[[Author], Policy] | None,
+        origin: Origin,
+        parcel: Parcel | None = None,
+    ) -> None:
         self._origin = origin
-        self._sampler = Sampler(author, load or _settled_policy)
+        self._sampler = Sampler(author, load or partial(_settled_policy, parcel=parcel))
         self._is_ready = False
 
     def attempts(self, batch: Batch) -> Outcome:
@@ -81,14 +88,12 @@ def _judges(timeout_s: float) -> JudgePool:
     return JudgePool(timeout_s=timeout_s)
 
 
-def _settled_policy(author: Author) -> Policy:
+def _settled_policy(author: Author, parcel: Parcel | None) -> Policy:
     """Load an author's policy as quietly, and with the same sums, as a local worker does; raises `RunFailed`."""
-    if author.adapter is not None and not author.adapter.is_dir():
-        raise RunFailed(
-            f"{socket.gethostname()}: this machine of the cluster cannot read {author.adapter}; put the run folder "
-            "(--out) on a file system that all of them share"
-        )
-    return quiet_policy(author.config, author.arm, author.adapter)
+    if author.adapter is None:
+        return quiet_policy(author.config, author.arm, None)
+    with reachable(author.adapter, parcel) as adapter:
+        return quiet_policy(author.config, author.arm, adapter)
 
 
 @cache
