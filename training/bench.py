@@ -15,6 +15,7 @@ from training.benches.capacity import capacity
 from training.benches.decoding import decoding
 from training.benches.equivalence import equivalence
 from training.benches.kernel import kernel
+from training.benches.memory import memory
 from training.benches.pool import pool
 from training.benches.programs import programs
 from training.benches.store import store
@@ -60,6 +61,7 @@ BENCHES: dict[str, Callable[[int], list[Row]]] = {
     "decoding": decoding,
     "equivalence": equivalence,
     "kernel": kernel,
+    "memory": memory,
     "pool": pool,
     "programs": programs,
     "store": store,

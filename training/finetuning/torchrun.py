@@ -9,11 +9,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
+from time import monotonic, sleep
 
 from critics.errors import InputError, RunFailed
 from critics.lifeline import die_with_parent
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job, write_job
 
+SETTLE_S = 30.0
+"""Beyond the patience of a job: how long torchrun may take when its processes are done."""
 AGAIN = "start the same command on all machines again: it goes on from its last checkpoint (training.checkpoint_steps)"
 STARTED_BY = "CERTISTAR_STARTED_BY"
 """The variable in which torchrun tells its processes who it is."""
@@ -83,16 +87,48 @@ def _main() -> int:
     """Be torchrun; return the status."""
     die_with_parent()
     os.environ[STARTED_BY] = str(os.getpid())
+    spec = Path(sys.argv[-1])
+    job = read_job(spec)
+    if job.nnodes > 1:
+        Thread(target=_end_without_processes, args=(job.answer_s + SETTLE_S,), daemon=True).start()
     from torch.distributed.elastic.rendezvous import RendezvousError
     from torch.distributed.run import main
 
     try:
         main()
     except RendezvousError as error:
-        spec = Path(sys.argv[-1])
-        write_failure(spec, PeerLost(_did_not_meet(read_job(spec), error)))
+        write_failure(spec, PeerLost(_did_not_meet(job, error)))
         return 1
     return 0
+
+
+def _end_without_processes(patience_s: float) -> None:
+    """End torchrun some time after its processes: it may wait for ever for a machine that is there and does not answer.
+
+    torch (2.13) reads from the machine where all meet without a limit of time, unless the connection breaks.
+    """
+    seen, last = False, monotonic()
+    while not seen or monotonic() - last < patience_s:
+        if _has_processes():
+            seen, last = True, monotonic()
+        sleep(1)
+    os._exit(1)
+
+
+def _has_processes() -> bool:
+    """Say whether a child of this process lives; without Linux's /proc, always so."""
+    try:
+        lists = [path.read_text() for path in Path("/proc/self/task").glob("*/children")]
+    except OSError:  # a thread that ended meanwhile
+        return True
+    return not lists or any(_lives(pid) for children in lists for pid in children.split())
+
+
+def _lives(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def _did_not_meet(job: FineTuning, error: Exception) -> str:

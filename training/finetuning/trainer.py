@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,7 @@ def build_trainer(job: FineTuning, model: Any, tokenizer: Any, rows: Sequence[Ro
     )
     trainer.row_order = order
     assert_sharded(config, trainer.accelerator, job.num_processes)
+    _bound_waits(job)
     trainer.remove_callback(PrinterCallback)
     if job.log is not None and trainer.is_world_process_zero():
         trainer.monitor = Monitor(job.log, job.out, config, trainer.model, job.num_processes)
@@ -78,6 +80,16 @@ def build_trainer(job: FineTuning, model: Any, tokenizer: Any, rows: Sequence[Ro
     if job.heartbeat is not None and trainer.is_world_process_zero():
         trainer.add_callback(StepBeats(Heartbeat.at(job.heartbeat).beat, job.out))
     return trainer
+
+
+def _bound_waits(job: FineTuning) -> None:
+    """Let exchanges over gloo end too: transformers (5) hands `ddp_timeout` on for accelerators alone."""
+    from torch.distributed import is_available, is_initialized
+
+    if is_available() and is_initialized() and not torch.cuda.is_available():
+        from torch.distributed.distributed_c10d import _set_pg_timeout
+
+        _set_pg_timeout(timedelta(seconds=job.answer_s))
 
 
 def _arguments(job: FineTuning, num_rows: int, work: Path, max_steps: int) -> TrainingArguments:
