@@ -1,5 +1,6 @@
 """Stages and samplers in processes of their own: what they tell, how they die, and that how many changes nothing."""
 
+import json
 import os
 import signal
 import subprocess
@@ -100,6 +101,10 @@ def seat(line):
     (line.run / f"{line.portion.number} of {line.portion.of} on {gpu}").touch()
 
 
+def waited_for(line):
+    return [json.loads(path.read_text())["waiting_for"] for path in (line.run / "log").glob("*.heartbeat.json")]
+
+
 def crash_once(line):
     try:
         (line.run / "crashed").touch(exist_ok=False)
@@ -166,6 +171,11 @@ def test_where_there_is_a_gpu_the_server_imports_nothing_that_could_wake_it(tmp_
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [str(not driver)] * 2
+
+
+def test_what_hangs_before_it_can_say_anything_is_waited_for_too(tmp_path):
+    assert processes(tmp_path).run(waited_for) == ["the process of waited for"]
+    assert not list((tmp_path / "log").iterdir())
 
 
 def test_each_gpu_has_a_process_with_its_portion_and_no_more_than_there_are_batches(tmp_path):

@@ -18,12 +18,13 @@ from typing import Any, Literal
 
 from critics.errors import RunFailed
 
-Stage = Literal["sampling", "judging", "curating", "training", "evaluation"]
+Stage = Literal["starting", "sampling", "judging", "curating", "training", "evaluation"]
 SUFFIX = ".heartbeat.json"
 WRITE_S = 1.0
 """A file is written at most so often, unless what is waited for has changed."""
 
 BUDGETS_S: Mapping[Stage, float] = {
+    "starting": 900.0,  # a process that imports what it needs
     "sampling": 3_600.0,  # a work unit: a batch of problems
     "judging": 900.0,  # a verdict, for which a critic has seconds
     "curating": 3_600.0,
@@ -33,6 +34,7 @@ BUDGETS_S: Mapping[Stage, float] = {
 """Seconds that a stage may go without progress; `certistar run --patience` is one number for all."""
 
 REMEDIES: Mapping[Stage, str] = {
+    "starting": "look at the disk that Python's packages are on, and at the driver of the GPU; or at the Ray cluster",
     "sampling": "look at the server or the GPU; or lower sampling.batch_size, or allow more time (--patience)",
     "judging": "a critic's worker hangs, which its time limit should have ended; report it with the named attempt",
     "curating": "look at the disk that the run folder is on",

@@ -14,7 +14,7 @@ from queue import Empty
 from typing import Any
 
 from training.configuration.run import ArmConfig, RunConfig
-from training.rounds.heartbeat import Heartbeat
+from training.rounds.heartbeat import Beat, Heartbeat
 from training.rounds.line import Line, Progress, RunError, StageFunction
 from training.rounds.questions import WHOLE, Portion
 from training.workers.choice import VISIBLE, open_workers, places
@@ -84,7 +84,7 @@ class StageProcesses:
             raise
 
     def _run(self, task: "_Task", followed: threading.Event | None = None) -> Any:
-        what = f"{task.name}: {task.stage.__name__.replace('_', ' ')}"
+        what = f"{task.name}: {task.what}"
         for start in range(1, STARTS + 1):
             try:
                 return self._run_once(task, followed)
@@ -100,12 +100,18 @@ class StageProcesses:
         raise AssertionError("the last death is raised")
 
     def _run_once(self, task: "_Task", followed: threading.Event | None) -> Any:
-        child = self._start(task)
+        heartbeat = Heartbeat(self.out / "log", task.name)
+        heartbeat.beat(Beat("starting", f"the process of {task.what}"))
+        try:
+            child = self._start(task)
+        except BaseException:
+            heartbeat.stop()
+            raise
         try:
             return self._result(child, followed)
         finally:
             child.kill()
-            Heartbeat(self.out / "log", task.name).stop()
+            heartbeat.stop()
             with self._changing:
                 self._alive.discard(child)
 
@@ -143,6 +149,11 @@ class _Task:
     """Of its heartbeat, and in messages."""
     place: Mapping[str, str] = field(default_factory=dict)
     portion: Portion = WHOLE
+
+    @property
+    def what(self) -> str:
+        """The stage, for messages."""
+        return self.stage.__name__.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
