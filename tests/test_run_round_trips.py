@@ -272,6 +272,13 @@ def test_benchmarks_are_named_as_in_the_paper(name, dataset, keys):
     assert (found.dataset, found.keys) == (dataset, keys)
 
 
+def test_a_benchmark_can_end_at_a_category():
+    found = read_benchmark("autoeval:3CNF:12@8").problems(12, "test", seed=0)
+    assert {problem.meta["category"] for problem in found} == {2, 5, 8}
+    with pytest.raises(InputError, match="name at least one"):
+        read_benchmark("autoeval:3CNF:12@1").problems(1, "test", seed=0)
+
+
 @pytest.mark.parametrize(
     "name",
     ["autoeval", "autoeval:PL", "autoeval:PL:8,12", "autoeval:FOL:8", "autoeval:RE:2:english", "autoeval:PL:0"],

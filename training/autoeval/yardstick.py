@@ -26,7 +26,7 @@ Record = dict[str, Any]
 STRATA = ("binding", "depth", "states")
 """What trips are sorted by beside their category: quantifiers that bind, depth, states of the minimal automaton."""
 _NAMES = ("autoeval:PL:12", "autoeval:3CNF:12", "autoeval:FOL:8,12", "autoeval:FOL:8,12:english", "autoeval:RE:2")
-_NAME = re.compile(r"autoeval:(PL|3CNF|FOL|RE):(\d+)(?:,(\d+))?(?::(synthetic|english))?", re.IGNORECASE)
+_NAME = re.compile(r"autoeval:(PL|3CNF|FOL|RE):(\d+)(?:,(\d+))?(?::(synthetic|english))?(?:@(\d+))?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,30 +36,39 @@ class Benchmark:
     name: str
     dataset: str
     keys: Mapping[str, Any]
+    up_to: int | None = None
+    """The last category, as the d of the paper's S_cal(D, d); None: all that the data set has."""
 
     def problems(self, num: int, split: Split, *, seed: int) -> list[Problem]:
         """Return problems of a split; raises `InputError` where the sizes cannot be had."""
         made = family(self.dataset)
         try:
             configured = made.configured(self.keys, split)
+            if self.up_to is not None:
+                categories = [category for category in configured.categories if category <= self.up_to]
+                configured = made.configured({**self.keys, "categories": categories}, split)
         except ValueError as error:
             raise InputError(f"--benchmark {self.name}: {error}") from error
         return list(made.generate(configured, num, seed=seed))
 
 
 def read_benchmark(name: str) -> Benchmark:
-    """Read a name such as `autoeval:FOL:8,12:english`; raises `InputError` that shows names that are known."""
+    """Read a name such as `autoeval:FOL:8,12:english@10`; raises `InputError` that shows names that are known."""
     match = _NAME.fullmatch(name.strip())
-    kind, size, objects, words = match.groups() if match else ("", "0", None, None)
+    kind, size, objects, words, last = match.groups() if match else ("", "0", None, None, None)
     is_first_order = kind.upper() == "FOL"
     if match is None or int(size) < 1 or is_first_order != (objects is not None) or (words and not is_first_order):
-        raise InputError(f"--benchmark {name!r}: write {', '.join(_NAMES)}, with other numbers where you like")
+        raise InputError(
+            f"--benchmark {name!r}: write {', '.join(_NAMES)}, with other numbers where you like, and @4 behind it for "
+            "categories up to 4"
+        )
+    up_to = None if last is None else int(last)
     if objects is not None:
         dataset = "autoeval-fol" if (words or "synthetic").lower() == "synthetic" else "autoeval-fol-english"
-        return Benchmark(name, dataset, {"num_predicates": int(size), "num_objects": int(objects)})
+        return Benchmark(name, dataset, {"num_predicates": int(size), "num_objects": int(objects)}, up_to)
     if kind.upper() == "RE":
-        return Benchmark(name, "autoeval-re", {"alphabet_size": int(size)})
-    return Benchmark(name, f"autoeval-{kind.lower()}", {"num_propositions": int(size)})
+        return Benchmark(name, "autoeval-re", {"alphabet_size": int(size)}, up_to)
+    return Benchmark(name, f"autoeval-{kind.lower()}", {"num_propositions": int(size)}, up_to)
 
 
 @dataclass(frozen=True, slots=True)

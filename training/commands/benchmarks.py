@@ -89,6 +89,8 @@ def _say(result: Mapping[str, Any]) -> None:
         say(f"{name}: score {_rate(whole, 'score')}, compliance {_rate(whole, 'compliance')}, n = {whole['n']}")
         fates = ("equivalent", "different", "undecided", "malformed", "leaked", "vacuous", "errors")
         say(f"{name}: {', '.join(f'{fate} {whole[fate]}' for fate in fates)}")
+        shown = ", ".join(f"{row['category']}: {row['score']:.0%}" for row in part["rows"] if row["n"])
+        say(f"{name}: score by {whole['by']} (operators, or depth): {shown}")
     for row in result.get("repeated", ()):
         say(f"category {row['category']}: score {row['score']:.3f} (sd {row['score_sd']:.3f} over {row['runs']} runs)")
     for level in result.get("by_rounds", ()):
