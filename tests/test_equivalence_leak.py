@@ -106,6 +106,15 @@ def test_a_copy_is_found(language: Language, formula: str, description: str, rea
     assert leak.reason == reason
 
 
+def test_a_formula_that_would_take_minutes_to_look_for_is_not_looked_for() -> None:
+    formula = "p1"
+    for number in range(100):
+        formula = f"({formula} {'∧∨'[number % 2]} p{number % 12})"
+    leak = find_leak(formula, PL, "p1 is true")
+    assert leak is not None
+    assert leak.reason == "too_long"
+
+
 @pytest.mark.parametrize("kind", [PropositionalFormulas, ThreeCnfFormulas, FirstOrderFormulas, RegularExpressions])
 def test_plain_descriptions_of_generated_formulas_give_nothing_away(kind: type[Formulas]) -> None:
     for problem in generate(kind(), 30, seed=4):

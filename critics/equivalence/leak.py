@@ -38,6 +38,8 @@ from critics.fol.tokens import OPERATORS
 MAX_CHARACTERS = 20_000
 MAX_PARTS = 200
 """Bracketed parts that are read; a description has a handful."""
+MAX_WORK = 4_000
+"""Signs and atoms of all parts of a formula together; generated ones have fewer than a thousand."""
 MAX_EXCERPT = 60
 ALL_LETTERS = "0123456789"
 _WORDLESS = sorted(
@@ -84,6 +86,9 @@ def find_leak(text: str, language: Language, description: str) -> Leak | None:
     if language is Language.REGEX:
         return _in_expression(read_regex(text, ALL_LETTERS), description)
     whole = flattened(read_formula(text, language).formula)
+    if _work(whole) > MAX_WORK:
+        # Attack: in a later round, a formula of one's own that takes minutes to look for.
+        return Leak("too_long", "")
     names = {name.lower() for _, name in signature([whole]).symbols()} | _bound(whole)
     return (
         _sign(description, names)
@@ -157,6 +162,22 @@ def _bracketed(text: str) -> Iterator[str]:
                 found.append((start, position + 1))
     for start, end in sorted(found):
         yield text[start:end]
+
+
+def _work(formula: Formula) -> int:
+    """Return how many signs and atoms all parts of a formula have together."""
+    total, waiting = 0, [(formula, 1)]
+    while waiting and total <= MAX_WORK:
+        current, depth = waiting.pop()
+        total += depth
+        match current:
+            case Not(body) | Quantified(body=body):
+                waiting.append((body, depth + 1))
+            case Compound(_, operands):
+                waiting += [(operand, depth + 1) for operand in operands]
+            case Atom() | Equality():
+                pass
+    return total
 
 
 def _bound(formula: Formula) -> set[str]:

@@ -59,11 +59,13 @@ def find_traversal(description: str, formula: Formula, names: Collection[str]) -
             continue
         for steps in set(_polish(part)):
             for place in _places(steps, said):
+                if not _is_image(steps, said, names, place, own=False):
+                    continue
                 window = said[place : place + len(steps)]
-                is_alone, is_adjacent = window in alone, _is_adjacent(steps)
-                if (is_alone or num > 1) and _is_image(
-                    steps, window, names, own=not (is_adjacent or (is_alone and num > 1))
-                ):
+                is_alone = window in alone
+                if not is_alone and num < 2:
+                    continue
+                if _is_adjacent(steps) or (is_alone and num > 1) or _is_image(steps, said, names, place, own=True):
                     return " ".join(window)
     return _written_out(description, formula, names)
 
@@ -74,7 +76,7 @@ def _written_out(description: str, formula: Formula, names: Collection[str]) -> 
         return None
     steps = _infix(formula)
     lines = (line for line in description.splitlines() if not _GROUPING.search(line))
-    return next((line for line in lines if _is_image(steps, tokens(line), names, own=False)), None)
+    return next((line for line in lines if _is_whole_image(steps, tokens(line), names, own=False)), None)
 
 
 def find_spelling(description: str, expression: Regex) -> str | None:
@@ -86,7 +88,7 @@ def find_spelling(description: str, expression: Regex) -> str | None:
             signs = {text for is_sign, text in form if is_sign}
             # One sign alone may be any word in honest descriptions: `0 then 1`, of 01*, is only wrong.
             own = sum(is_sign for is_sign, _ in form) < 2
-            if signs and _is_image(form, said, "0123456789", own=own):
+            if signs and _is_whole_image(form, said, "0123456789", own=own):
                 return segment.strip()
     return None
 
@@ -131,12 +133,15 @@ def _places(steps: Sequence[Step], said: Sequence[str]) -> Iterator[int]:
             yield number - offset
 
 
-def _is_image(steps: Sequence[Step], said: Sequence[str], names: Collection[str], *, own: bool) -> bool:
-    """Say whether words go through the steps: every name in its place, and for each sign a word that no other has."""
-    if len(steps) != len(said):
-        return False
+def _is_whole_image(steps: Sequence[Step], said: Sequence[str], names: Collection[str], *, own: bool) -> bool:
+    return len(steps) == len(said) and _is_image(steps, said, names, 0, own=own)
+
+
+def _is_image(steps: Sequence[Step], said: Sequence[str], names: Collection[str], place: int, *, own: bool) -> bool:
+    """Say whether words from a place on go through the steps: each name, and for each sign a word that no other has."""
     known: dict[str, str] = {}
-    for (is_sign, text), word in zip(steps, said, strict=True):
+    for number, (is_sign, text) in enumerate(steps, place):
+        word = said[number]
         if not is_sign:
             if word != text:
                 return False
