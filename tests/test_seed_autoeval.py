@@ -26,6 +26,15 @@ def test_every_formula_is_taught_in_both_directions():
     assert taught[1].prompt == f"write: {taught[0].completion}\n"
 
 
+def test_a_phase_that_is_taken_several_times_shows_the_smallest_formulas_each_time():
+    made = config(times=3)
+    taught = [lesson.prompt for lesson in lessons(made, made.phases[0], seed=0)]
+    assert len(taught) == 360
+    assert taught[:120] != taught[120:240] != taught[240:]
+    few = FormulaPhaseConfig(num_formulas=100, times=3, family={"categories": [0, 1]})
+    assert [lesson.prompt for lesson in lessons(made, few, seed=0)].count("say: p5\n") == 3
+
+
 def test_brackets_are_lost_at_the_rate_that_is_asked_for():
     made = config(unreadable_rate=1.0)
     written = [

@@ -105,6 +105,9 @@ class FormulaPhaseConfig(Section):
     """One phase of a seed model of round trips: formulas, each with a lesson into words and one back."""
 
     num_formulas: Positive
+    times: Positive = 1
+    """How often so many formulas are drawn, each time from another seed: without duplicates the smallest categories run
+    out, and a model that is no longer shown short formulas forgets them."""
     family: dict[str, Any] = Field(default_factory=dict)
     """The keys of the formulas' generator."""
     error_rate: Rate = 0.0

@@ -267,7 +267,7 @@ def _num_sequences(config: AnyPretrainingConfig) -> int:
         case ActorPretrainingConfig():
             return sum(phase.num_examples for phase in config.phases)
         case RoundTripPretrainingConfig():
-            return sum(2 * phase.num_formulas for phase in config.phases)
+            return sum(2 * phase.num_formulas * phase.times for phase in config.phases)
 
 
 def _on_purpose(config: AnyPretrainingConfig) -> dict[str, Any]:

@@ -18,13 +18,18 @@ _PIECE = re.compile(
 """Names alone, so that formulas and descriptions share them; blanks go with the words and signs."""
 _MIN_COUNT = 10
 _NUM_SAMPLED = 2000
+_BETWEEN_TIMES = 1000
+"""What is added to the seed each time; phases are 1 apart."""
 
 
 def lessons(config: RoundTripPretrainingConfig, phase: FormulaPhaseConfig, *, seed: int) -> Iterator[Lesson]:
     """Yield two lessons for each formula of the phase; each depends on configuration, seed and index alone."""
     made = family(config.round_trips)
-    problems = made.generate(made.configured(phase.family, "pretrain"), phase.num_formulas, seed=seed)
-    yield from bare_lessons(problems, seed=seed, error_rate=phase.error_rate, unreadable_rate=phase.unreadable_rate)
+    configured = made.configured(phase.family, "pretrain")
+    for time in range(phase.times):
+        own = seed + _BETWEEN_TIMES * time
+        problems = made.generate(configured, phase.num_formulas, seed=own)
+        yield from bare_lessons(problems, seed=own, error_rate=phase.error_rate, unreadable_rate=phase.unreadable_rate)
 
 
 def build_round_trip_tokenizer(config: RoundTripPretrainingConfig) -> Any:
@@ -34,6 +39,6 @@ def build_round_trip_tokenizer(config: RoundTripPretrainingConfig) -> Any:
 
 
 def _sample(config: RoundTripPretrainingConfig) -> Iterator[str]:
-    last = config.phases[-1].model_copy(update={"num_formulas": _NUM_SAMPLED})
+    last = config.phases[-1].model_copy(update={"num_formulas": _NUM_SAMPLED, "times": 1})
     for lesson in lessons(config, last, seed=config.seed * 100 + 99):
         yield lesson.prompt + lesson.completion
