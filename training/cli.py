@@ -360,7 +360,12 @@ def answer(
 
 @command
 def compare(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Run folders; or YAML tables of AutoEval's scores beside others', the paper's: autoeval-paper."
+        ),
+    ],
     as_json: Json = False,
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the numbers there as JSON, or a page if it ends in .html.")
@@ -369,7 +374,15 @@ def compare(
         bool, typer.Option("--unpaired", help="Compare arms of other problems or seeds as independent samples.")
     ] = False,
 ) -> None:
-    """Compare the arms of one or several finished runs, answer by answer on the problems that they share."""
+    """Compare the arms of one or several finished runs, answer by answer on the problems that they share.
+
+    Or say how AutoEval's scores correlate with other benchmarks', and what they predict, from tables of both.
+    """
+    from training.commands.score_tables import are_tables, compare_tables
+
+    if are_tables(runs):
+        compare_tables(runs, as_json, out)
+        return
     from training.console import print_comparison
 
     print_comparison(runs, as_json, out=out, unpaired=unpaired)

@@ -1,14 +1,26 @@
 """Figures like AutoEval's 3 to 6: rates over complexity, correlation with benchmarks, predictive power. As SVG."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from training.records.store import write_text
-from training.reporting.figures import GREY, MARKERS, SPARE_COLOURS, drawing, panels_of, percent_scale, svg_of
+from training.reporting.figures import (
+    GREY,
+    INK,
+    MARKERS,
+    SPARE_COLOURS,
+    drawing,
+    inlined,
+    panels_of,
+    percent_scale,
+    svg_of,
+)
 
 Rows = Sequence[Mapping[str, Any]]
 """Of one model on one data set: a row for each category, as `training.autoeval.scores.parameterised` makes them."""
+Pairs = Mapping[str, Sequence[float]]
+"""For each model AutoEval's score and a benchmark's."""
 METRICS = (("compliance", "Syntactic compliance"), ("score", "AutoEval score"), ("f1", "F1 as verifier"))
 INKS = ("#0072b2", "#d55e00", "#009e73", *SPARE_COLOURS)
 AXES = {"operators": "operators", "depth": "depth of the parse tree"}
@@ -35,22 +47,26 @@ def write_scores(tables: Mapping[str, Mapping[str, Rows]], path: Path, *, by: Ma
         write_text(path, svg_of(figure))
 
 
-def write_correlations(benchmarks: Mapping[str, Mapping[str, Sequence[float]]], path: Path) -> None:
+def write_correlations(benchmarks: Mapping[str, Pairs], path: Path) -> None:
     """Save figure 4: for each benchmark the models' pairs of scores, with Pearson's coefficient and its p-value."""
-    from training.autoeval.benchmarks import correlation
-
     with drawing(text="path"):
         figure, panels = panels_of(width=3.1 * len(benchmarks), height=3.0, count=len(benchmarks))
         figure.patch.set_facecolor("white")
         for axes, (name, scores) in zip(panels, benchmarks.items(), strict=True):
-            found = correlation({m: row[0] for m, row in scores.items()}, {m: row[1] for m, row in scores.items()})
-            axes.scatter([row[0] for row in scores.values()], [row[1] for row in scores.values()], s=18, color=INKS[0])
-            axes.set_title(f"{name}: rho = {found['rho']:.2f}, p = {found['p']:.1g}", loc="left", fontsize=9)
-            axes.set_xlabel("calibrated AutoEval score")
-            axes.set_ylabel("score on the benchmark")
-            axes.set_xlim(0, 1)
-            axes.set_ylim(0, 1)
+            _draw_pairs(axes, {"": scores})
+            axes.set_title(name, loc="left", fontsize=9)
         write_text(path, svg_of(figure))
+
+
+def correlation_panels(benchmarks: Mapping[str, Mapping[str, Pairs]]) -> Iterator[tuple[str, str]]:
+    """Yield figure 4 for a page, benchmark by benchmark; `benchmarks[NAME][SOURCE]` are pairs of scores by model."""
+    inks = list(dict.fromkeys(source for sources in benchmarks.values() for source in sources))
+    for name, sources in benchmarks.items():
+        with drawing(text="none"):
+            figure, [axes] = panels_of(width=3.4, height=3.0, count=1)
+            _draw_pairs(axes, sources, inks)
+            label = f"{name}: {_correlated([*sources.values()])}; a point for each model"
+            yield name, inlined(svg_of(figure), label)
 
 
 def write_predictive_powers(powers: Mapping[str, Mapping[str, Any]], path: Path) -> None:
@@ -58,16 +74,52 @@ def write_predictive_powers(powers: Mapping[str, Mapping[str, Any]], path: Path)
     with drawing(text="path"):
         figure, [axes] = panels_of(width=5.6, height=0.8 + 0.32 * len(powers), count=1)
         figure.patch.set_facecolor("white")
-        for place, found in enumerate(powers.values()):
-            low, high = found["interval"]
-            errors = [[max(0.0, found["power"] - low)], [max(0.0, high - found["power"])]]
-            axes.barh(place, found["power"], xerr=errors, height=0.7, color=INKS[0], alpha=0.75, ecolor=GREY)
-        axes.axvline(0.5, color=GREY, lw=0.8, ls="--")
-        axes.set_yticks(range(len(powers)), list(powers))
-        axes.invert_yaxis()
-        axes.set_xlim(0, 1)
-        axes.set_xlabel("predictive power of AutoEval")
+        _draw_powers(axes, powers)
         write_text(path, svg_of(figure))
+
+
+def power_panel(powers: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return figure 5 for a page."""
+    with drawing(text="none"):
+        figure, [axes] = panels_of(width=5.6, height=0.8 + 0.32 * len(powers), count=1)
+        _draw_powers(axes, powers)
+        return inlined(svg_of(figure), "predictive power of AutoEval for each benchmark, with 95% intervals")
+
+
+def _correlated(sources: Sequence[Pairs]) -> str:
+    from training.autoeval.benchmarks import correlation
+
+    pairs = {model: row for scores in sources for model, row in scores.items()}
+    found = correlation({m: row[0] for m, row in pairs.items()}, {m: row[1] for m, row in pairs.items()})
+    return f"ρ = {found['rho']:.2f}, {'p < 0.001' if found['p'] < 0.001 else 'p = ' + format(found['p'], '.3f')}"
+
+
+def _draw_pairs(axes: Any, sources: Mapping[str, Pairs], order: Sequence[str] = ("",)) -> None:
+    for source, scores in sources.items():
+        place = order.index(source) % len(INKS)
+        x, y = [row[0] for row in scores.values()], [row[1] for row in scores.values()]
+        axes.scatter(x, y, s=20, color=INKS[place], marker=MARKERS[place], label=source, lw=0, clip_on=False)
+    if len(sources) > 1:
+        axes.legend(loc="best", frameon=False, fontsize=8, handletextpad=0.2)
+    axes.text(0.03, 0.97, _correlated([*sources.values()]), transform=axes.transAxes, va="top")
+    axes.set_xlabel("calibrated AutoEval score", color=GREY)
+    axes.set_ylabel("score on the benchmark", color=GREY)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1)
+
+
+def _draw_powers(axes: Any, powers: Mapping[str, Mapping[str, Any]]) -> None:
+    for place, found in enumerate(powers.values()):
+        low, high = found["interval"]
+        errors = [[max(0.0, found["power"] - low)], [max(0.0, high - found["power"])]]
+        axes.barh(place, found["power"], xerr=errors, height=0.7, color=INKS[0], alpha=0.75, ecolor=INK)
+        axes.text(0.02, place, f"{found['power']:.2f}", va="center", fontsize=8, color="white")
+    axes.axvline(0.5, color=GREY, lw=0.8, ls="--")
+    axes.set_yticks(range(len(powers)), list(powers))
+    axes.tick_params(axis="y", length=0)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1)
+    axes.set_xlabel("predictive power of AutoEval", color=GREY)
 
 
 def _grid(rows: int, columns: int) -> tuple[Any, list[list[Any]]]:

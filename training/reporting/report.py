@@ -80,6 +80,15 @@ def progress_page(seen: RunProgress) -> str:
     return _environment().get_template("progress.html.jinja").render(seen=seen)
 
 
+def benchmarks_page(rows: Sequence[Mapping[str, Any]], correlations: Sequence[tuple[str, str]], powers: str) -> str:
+    """Return the page of AutoEval beside other benchmarks, of `compared` rows and figures that are drawn."""
+    from markupsafe import Markup
+
+    figures = [(title, Markup(svg)) for title, svg in correlations]
+    template = _environment().get_template("benchmarks.html.jinja")
+    return template.render(rows=rows, correlations=figures, powers=Markup(powers))
+
+
 def _environment() -> Any:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 

@@ -1,0 +1,103 @@
+"""Tables of scores by model, AutoEval's beside another benchmark's: the paper's own, and files that users write.
+
+    HumanEval(A):
+      up_to: 7                                   # AutoEval's categories that count: those that the benchmark has
+      scores:
+        some-model: [0.62, 0.87]                 # AutoEval's calibrated score, and the benchmark's
+        my-model: [pl/scores.json, folio/scores.json]
+
+A name of a file, relative to the table, is read as what `certistar evaluate --benchmark .. --out DIR` wrote.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from training.autoeval.benchmarks import PUBLISHED
+from training.configuration.section import ConfigError, Rate, Section, read_yaml, validated
+
+PAPER = "autoeval-paper"
+"""What stands for the paper's own tables where files are named."""
+Score = Rate | str
+
+
+class ScoreTable(Section):
+    """One benchmark."""
+
+    scores: Annotated[dict[str, tuple[Score, Score]], Field(min_length=1)]
+    """For each model AutoEval's calibrated score and the benchmark's: numbers from 0 to 1, or files that hold them."""
+    dataset: str | None = None
+    """AutoEval's data set, such as autoeval-pl."""
+    up_to: int | None = None
+    """The highest category that AutoEval's score is calibrated to; all of them, if none."""
+    table: int | None = None
+    """Its number in the paper."""
+
+
+class _File(Section):
+    benchmarks: dict[str, ScoreTable]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The tables of one file."""
+
+    name: str
+    tables: Mapping[str, Mapping[str, tuple[float, float]]]
+    """For each benchmark both scores by model."""
+
+
+def read_source(name: str) -> Source:
+    """Read the paper's tables or a file; raises `ConfigError` that names the file and the key."""
+    path = PUBLISHED if name == PAPER else Path(name)
+    found: _File = validated(_File, {"benchmarks": read_yaml(path)}, [], path)
+    tables = {benchmark: _resolved(table, path) for benchmark, table in found.benchmarks.items()}
+    return Source(PAPER if name == PAPER else path.stem, tables)
+
+
+def merged(sources: Sequence[Source]) -> dict[str, dict[str, tuple[float, float]]]:
+    """Return the tables of all sources, benchmarks of one name joined; raises `ConfigError` where two disagree."""
+    found: dict[str, dict[str, tuple[float, float]]] = {}
+    for source in sources:
+        for benchmark, scores in source.tables.items():
+            table = found.setdefault(benchmark, {})
+            for model, both in scores.items():
+                if table.setdefault(model, both) != both:
+                    raise ConfigError(f"{source.name}: {benchmark}: {model!r} has other scores in another table")
+    return found
+
+
+def _resolved(table: ScoreTable, path: Path) -> dict[str, tuple[float, float]]:
+    return {
+        model: (_number(own, path, table.up_to), _number(other, path, None))
+        for model, (own, other) in table.scores.items()
+    }
+
+
+def _number(score: Score, path: Path, up_to: int | None) -> float:
+    if not isinstance(score, str):
+        return score
+    written = path.parent / score
+    try:
+        record = json.loads(written.read_text(encoding="utf-8"))
+        found = _calibrated(record["scores"], up_to) if "scores" in record else record["score"]
+        return float(found)
+    except OSError as error:
+        raise ConfigError(f"{path}: {score}: cannot be read ({error.strerror})") from error
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ConfigError(
+            f"{path}: {score}: holds no score; name a number from 0 to 1, or the scores.json of certistar evaluate"
+        ) from error
+
+
+def _calibrated(scores: Mapping[str, Any], up_to: int | None) -> float:
+    """Return the mean of the categories' scores, of one data set, up to a category."""
+    (part,) = scores.values()
+    rows = [row for row in part["rows"] if row["score"] is not None and (up_to is None or row["category"] <= up_to)]
+    if not rows:
+        raise ValueError("no category counts")
+    return sum(row["score"] for row in rows) / len(rows)

@@ -1,0 +1,80 @@
+"""`compare` on tables of scores: how AutoEval correlates with other benchmarks, and what it predicts of them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError
+from training.autoeval.benchmarks import MIN_MODELS, compared
+from training.autoeval.figures import correlation_panels, power_panel
+from training.autoeval.score_tables import PAPER, Source, merged, read_source
+from training.records.store import write_json, write_text
+from training.reporting.report import benchmarks_page
+
+Record = dict[str, Any]
+
+
+def are_tables(named: Sequence[Path]) -> bool:
+    """Say whether tables of scores are named, not runs; raises `InputError` where it is both."""
+    tables = [path for path in named if str(path) == PAPER or path.suffix in (".yaml", ".yml")]
+    if tables and len(tables) < len(named):
+        others = [str(path) for path in named if path not in tables]
+        raise InputError(f"compare: {tables[0]} is a table of scores and {others[0]} is none; compare either")
+    return bool(tables)
+
+
+def compare_tables(named: Sequence[Path], as_json: bool, out: Path | None) -> None:
+    """Print correlations and predictive powers; `out` gets them as JSON, or with figures 4 and 5 as a page."""
+    sources = [read_source(str(path)) for path in named]
+    tables = merged(sources)
+    for name, scores in tables.items():
+        if len(scores) < MIN_MODELS:
+            raise InputError(
+                f"{name}: has {len(scores)} models, and at least {MIN_MODELS} are needed; add some, or name {PAPER} as "
+                "well to join the paper's"
+            )
+    rows = compared({
+        name: ({model: own for model, (own, _) in scores.items()}, {model: b for model, (_, b) in scores.items()})
+        for name, scores in tables.items()
+    })  # fmt: skip
+    if out is not None and out.suffix == ".html":
+        write_text(out, _page(sources, tables, rows))
+    elif out is not None:
+        write_json(out, {"benchmarks": rows, "scores": tables})
+    if as_json:
+        print(json.dumps({"benchmarks": rows}))
+        return
+    _print(rows)
+
+
+def _page(sources: Sequence[Source], tables: Mapping[str, Any], rows: Sequence[Record]) -> str:
+    by_source = {
+        name: {source.name: source.tables[name] for source in sources if name in source.tables} for name in tables
+    }
+    powers = {row["benchmark"]: row["predictive_power"] for row in rows}
+    return benchmarks_page(rows, list(correlation_panels(by_source)), power_panel(powers))
+
+
+def _print(rows: Sequence[Record]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table()
+    table.add_column("benchmark", no_wrap=True)
+    for name in ("models", "correlation (95%)", "p", "predicts (95%)"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        rho, power = row["correlation"], row["predictive_power"]
+        table.add_row(
+            row["benchmark"],
+            str(rho["n"]),
+            _between(rho["rho"], rho["interval"]),
+            f"{rho['p']:.1g}",
+            _between(power["power"], power["interval"]),
+        )
+    Console().print(table)
+
+
+def _between(value: float, interval: Sequence[float]) -> str:
+    return f"{value:.2f} ({interval[0]:.2f}..{interval[1]:.2f})"
