@@ -334,6 +334,21 @@ def test_a_negation_more_hardly_changes_the_similarity_of_texts():
     assert found["meteor"] > 0.9
 
 
+@pytest.mark.parametrize(
+    ("said", "score"),
+    [
+        ("the dogs bark", 1 - 0.5 * (1 / 3) ** 3),
+        ("the dog barks", 1 - 0.5 * (1 / 3) ** 3),
+        ("the hounds bark", 2 / 3 * (1 - 0.5)),
+    ],
+)
+def test_meteor_pairs_stems_and_no_synonyms(said, score):
+    pytest.importorskip("nltk")
+    from training.autoeval.text_similarity import meteor
+
+    assert meteor([said], ["the dogs bark"]) == pytest.approx(score)
+
+
 def test_a_missing_package_is_named_with_the_remedy(monkeypatch):
     from training.autoeval import text_similarity
 

@@ -16,7 +16,7 @@ OWN = """
   up_to: 3
   scores:
     mine: [trips/scores.json, folio.json]
-    other: [0.30, 0.66]
+    other: [0.30, folio.json#rouge]
 """
 
 
@@ -25,7 +25,7 @@ def own(tmp_path: Path) -> Path:
     rows = [{"category": category, "score": score} for category, score in ((1, 0.9), (2, None), (3, 0.5), (9, 0.1))]
     (tmp_path / "trips").mkdir()
     (tmp_path / "trips" / "scores.json").write_text(json.dumps({"scores": {"autoeval-fol": {"rows": rows}}}))
-    (tmp_path / "folio.json").write_text(json.dumps({"score": 0.61}))
+    (tmp_path / "folio.json").write_text(json.dumps({"score": 0.61, "rouge": 0.66}))
     (tmp_path / "own.yaml").write_text(OWN)
     return tmp_path / "own.yaml"
 

@@ -24,14 +24,15 @@ LARGE = 7
 _NAME = re.compile(r"\b([a-z]+)\d+\b")
 
 
-def statistics_of(problems: Sequence[Problem]) -> Record:
+def statistics_of(problems: Sequence[Problem], categories: Sequence[int] = ()) -> Record:
     """Return counts and shares of one data set's formulas; constant and repeated ones are sought, not taken on trust.
 
     `skeletons`: the share of different texts once all names are one, as the paper counts it; `short`: how many formulas
-    there are of the categories that have fewer than their share.
+    there are of the categories that have fewer than their share, of those that were asked for.
     """
     texts = [problem.formal.goal for problem in problems if problem.formal is not None]
-    counts = Counter(problem.meta["category"] for problem in problems)
+    counts = Counter(dict.fromkeys(categories, 0))
+    counts.update(problem.meta["category"] for problem in problems)
     found: Record = {
         "n": len(texts),
         "categories": len(counts),

@@ -38,7 +38,7 @@ def measure(name: str, *, each: int, seed: int, jobs: int) -> Record:
     began = perf_counter()
     problems = list(generate_ahead(config, num, seed=seed, jobs=jobs))
     made_s = perf_counter() - began
-    found = statistics_of(problems)
+    found = statistics_of(problems, config.categories)
     sys.stderr.write(f"{name}: {num} made in {made_s:.1f} s, counted in {perf_counter() - began - made_s:.1f} s\n")
     for line in said(name, found):
         sys.stderr.write(f"  {line}\n")

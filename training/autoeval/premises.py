@@ -21,7 +21,7 @@ from rollout.policy import ChatPolicy
 from rollout.thinking import without_thinking
 from rollout.traces import Sampling, derived_seed
 from training.autoeval.scores import calibrated, parameterised
-from training.autoeval.text_similarity import similarities
+from training.autoeval.text_similarity import METEOR_MATCHES, similarities
 
 Record = dict[str, Any]
 Way = Literal["autoformalise", "informalise"]
@@ -131,4 +131,5 @@ def _attempt(premise: Premise, text: str) -> Record:
 
 def informalised(replies: Sequence[Record], asked: Sequence[Premise]) -> Record:
     """Return the mean similarity of the words with the sentences; raises `InputError` where a package is missing."""
-    return {"n": len(asked), **similarities([reply["text"] for reply in replies], [p.sentence for p in asked])}
+    found = similarities([reply["text"] for reply in replies], [premise.sentence for premise in asked])
+    return {"n": len(asked), **found, "meteor_matches": METEOR_MATCHES}

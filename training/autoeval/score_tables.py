@@ -5,8 +5,10 @@
       scores:
         some-model: [0.62, 0.87]                 # AutoEval's calibrated score, and the benchmark's
         my-model: [pl/scores.json, folio/scores.json]
+        my-other: [pl-2/scores.json, folio-2/scores.json#meteor]
 
-A name of a file, relative to the table, is read as what `certistar evaluate --benchmark .. --out DIR` wrote.
+A name of a file, relative to the table, is read as what `certistar evaluate --benchmark .. --out DIR` wrote; behind `#`
+stands which of its numbers, where that is not `score`.
 """
 
 import json
@@ -81,11 +83,10 @@ def _resolved(table: ScoreTable, path: Path) -> dict[str, tuple[float, float]]:
 def _number(score: Score, path: Path, up_to: int | None) -> float:
     if not isinstance(score, str):
         return score
-    written = path.parent / score
+    name, _, key = score.partition("#")
     try:
-        record = json.loads(written.read_text(encoding="utf-8"))
-        found = _calibrated(record["scores"], up_to) if "scores" in record else record["score"]
-        return float(found)
+        record = json.loads((path.parent / name).read_text(encoding="utf-8"))
+        return float(_calibrated(record["scores"], up_to) if "scores" in record else record[key or "score"])
     except OSError as error:
         raise ConfigError(f"{path}: {score}: cannot be read ({error.strerror})") from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:

@@ -68,7 +68,8 @@ def _tell(found: Mapping[str, Any], out: Path | None, as_json: bool) -> None:
         if key in ("score", "compliance", "bleu", "rouge", "meteor"):
             low, high = found.get(f"{key}_interval") or (None, None)
             interval = "" if low is None else f" (95% {low:.1%} to {high:.1%})"
-            say(f"{found['benchmark']}: {key} {value:.1%}{interval}, n = {found['n']}")
+            how = f" ({found['meteor_matches']})" if key == "meteor" else ""
+            say(f"{found['benchmark']}: {key}{how} {value:.1%}{interval}, n = {found['n']}")
 
 
 def _write(out: Path, result: Mapping[str, Any], trips: list[dict[str, Any]]) -> None:

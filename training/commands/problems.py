@@ -37,6 +37,7 @@ def make_problems(
     is_language = source is None and name in LANGUAGES
     if jobs is not None and not is_language:
         raise InputError(f"problems {name}: --jobs is for formulas that are generated: {', '.join(LANGUAGES)}")
+    configuration: Any = None
     if source is not None:
         made: Iterable[Problem] = load_published(source, name)
     else:
@@ -50,7 +51,7 @@ def make_problems(
     listed = list(made)
     records = [problem.record() for problem in listed]
     write_records(out, records)
-    found = statistics_of(listed) if is_language else None
+    found = statistics_of(listed, configuration.categories) if is_language else None
     told = {"problems": len(records), "out": str(out)} | ({} if found is None else {"statistics": found})
     say_or_print(f"{len(records)} problems in {out}", told, as_json)
     for line in [] if found is None else said(name, found):
