@@ -18,6 +18,8 @@ def remedies(config: TrainingConfig, *, num_processes: int = 1, longest: int | N
     found: list[str] = []
     if not config.gradient_checkpointing:
         found.append("training.gradient_checkpointing=true (a third more computing)")
+    if config.attention == "eager":
+        found.append("training.attention=sdpa (no scores kept)")
     if config.batch_size > 1:
         kept = config.global_batch_size or config.batch_size * config.gradient_accumulation * num_processes
         found.append(f"training.batch_size={config.batch_size // 2} with training.global_batch_size={kept}")

@@ -71,6 +71,10 @@ def shape_of_model(model: Any) -> Shape:
     )
 
 
+LOGIT_BYTES = 12
+"""Of one token and one word: the logarithm of its probability, and two gradients, all in float32."""
+
+
 def num_trained(shape: Shape, config: TrainingConfig) -> int:
     """Return how many parameters a fine-tuning changes."""
     return shape.num_params if config.method == "full" else config.lora_rank * shape.linear_widths
@@ -118,7 +122,8 @@ def training_memory(
     shards = num_processes if config.sharding != "none" and not config.offload else 1
     weights = 0.0 if config.method == "full" else base_bytes(shape, config, bytes_a_weight)
     masters = 4 * held / (shards if config.sharding in ("fsdp2", "zero3") else 1)
-    gradients, moments = 4 * held / shards, 0.0 if config.offload else kept * held / shards
+    buckets = 2 if num_processes > 1 and config.sharding == "none" else 1  # what DDP exchanges is a copy
+    gradients, moments = 4 * held * buckets / shards, 0.0 if config.offload else kept * held / shards
     if config.sharding in ("fsdp2", "zero3"):
         weights = weights / shards + 2 * bytes_a_weight * shape.num_linear / max(1, shape.layers)
     rows = config.batch_size * tokens
@@ -126,7 +131,7 @@ def training_memory(
         weights,
         masters + gradients + moments,
         rows * activation_bytes(shape, config, tokens, bytes_a_weight),
-        rows * shape.vocabulary * (bytes_a_weight + 8),
+        rows * shape.vocabulary * LOGIT_BYTES,
     )
 
 
@@ -138,16 +143,18 @@ def base_bytes(shape: Shape, config: TrainingConfig, bytes_a_weight: int) -> flo
 
 
 def activation_bytes(shape: Shape, config: TrainingConfig, tokens: float, bytes_a_value: int) -> float:
-    """Return what backward needs of one token: per layer about 12 vectors of the width, 4 of the MLP's and scores.
+    """Return what backward needs of one token: of a layer about 12 vectors of the width, 4 of the MLP's, and scores.
 
-    After Korthikanti et al. (2022, section 4), for a gated MLP with norms in float32. Adapters keep one input more.
-    Checkpointing keeps a layer's input, and one layer whole.
+    After Korthikanti et al. (2022, section 4), for a gated MLP with norms in float32. The layer that backward is at has
+    gradients of the same size; checkpointing keeps but the other layers' inputs. Compared with processes' peaks by
+    `certistar bench memory`.
     """
-    scores = shape.heads * tokens * 8 if config.attention == "eager" or bytes_a_value == 4 else 0
+    eager = config.attention == "eager" or (config.attention == "auto" and bytes_a_value == 4)
+    scores = shape.heads * tokens * (4 if bytes_a_value == 4 else 4 + bytes_a_value) if eager else 0
     layer = bytes_a_value * (12 * shape.hidden + 2 * shape.kv_width + 4 * shape.mlp) + 8 * shape.hidden + scores
     if config.gradient_checkpointing:
-        return shape.layers * bytes_a_value * shape.hidden + layer
-    return shape.layers * layer
+        return shape.layers * bytes_a_value * shape.hidden + 2 * layer
+    return (shape.layers + 1) * layer
 
 
 def cache_bytes(shape: Shape, bytes_a_value: int) -> float:
