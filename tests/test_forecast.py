@@ -7,6 +7,7 @@ import pytest
 
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.run import RunConfig
+from training.finetuning.out_of_memory import most_sparing
 from training.planning import forecast as looking_ahead
 from training.planning.capacity import Store, Workload, a100, cost, simulate
 from training.planning.compute import Shape, num_trained, shape_of, training_flops, training_memory
@@ -87,11 +88,40 @@ def test_a_configuration_that_cannot_fit_says_why_and_what_to_change(config, mon
         forecast(large)
 
 
+@pytest.mark.parametrize(
+    ("gib", "told"), [(16, r"one worker at a time takes \d+\.\d GiB$"), (2, r"not enough .* a smaller model$")]
+)
+def test_a_configuration_that_cannot_fit_says_whether_the_knobs_are_enough(config, monkeypatch, gib, told):
+    monkeypatch.setattr(looking_ahead, "shape_of", lambda _: LLAMA_8B)
+    monkeypatch.setattr(looking_ahead, "device_here", lambda: replace(A100, memory=gib * 2**30))
+    with pytest.raises(CannotFit, match=told):
+        forecast(config)
+
+
+@pytest.mark.parametrize("keys", [{}, {"method": "full"}, {"sharding": "zero3"}], ids=str)
+def test_the_most_sparing_fine_tuning_takes_least(keys):
+    config = TrainingConfig.model_validate(keys)
+    spared = most_sparing(config, num_processes=4)
+    sizes = [
+        training_memory(LLAMA_8B, one, tokens=2048, bytes_a_weight=2, num_processes=4).total for one in (spared, config)
+    ]
+    assert sizes[0] < sizes[1]
+    assert spared.accumulation(4) * spared.batch_size * 4 == config.accumulation(4) * config.batch_size * 4
+
+
 def test_a_rollout_that_cannot_fit_names_the_seats(config, monkeypatch):
     monkeypatch.setattr(looking_ahead, "shape_of", lambda _: LLAMA_8B)
-    monkeypatch.setattr(looking_ahead, "device_here", lambda: replace(A100, memory=16 * 2**30))
+    monkeypatch.setattr(looking_ahead, "device_here", lambda: replace(A100, memory=20 * 2**30))
     small = config.model_copy(update={"training": TrainingConfig(quantisation="nf4", gradient_checkpointing=True)})
     with pytest.raises(CannotFit, match=r"rolling out .* sampling\.num_seats=50"):
+        forecast(small)
+
+
+def test_seats_are_no_advice_where_the_weights_alone_do_not_fit(config, monkeypatch):
+    monkeypatch.setattr(looking_ahead, "shape_of", lambda _: LLAMA_8B)
+    monkeypatch.setattr(looking_ahead, "device_here", lambda: replace(A100, memory=14 * 2**30))
+    small = config.model_copy(update={"training": TrainingConfig(quantisation="nf4", gradient_checkpointing=True)})
+    with pytest.raises(CannotFit, match=r"rolling out .* with one seat, .*: set a smaller model$"):
         forecast(small)
 
 

@@ -36,6 +36,24 @@ def remedies(config: TrainingConfig, *, num_processes: int = 1, longest: int | N
     return found
 
 
+def most_sparing(config: TrainingConfig, *, num_processes: int = 1) -> TrainingConfig:
+    """Return what is left of a fine-tuning's memory when all knobs but the examples' length are turned."""
+    kept = config.global_batch_size or config.batch_size * config.gradient_accumulation * num_processes
+    sharding = config.sharding if config.sharding != "none" or num_processes == 1 else "fsdp2"
+    four_bits = sharding in ("none", "fsdp2")
+    changes = {
+        "gradient_checkpointing": True,
+        "batch_size": 1,
+        "gradient_accumulation": 1,
+        "global_batch_size": kept,
+        "attention": "sdpa",
+        "method": "lora" if config.method == "full" else config.method,
+        "quantisation": "nf4" if four_bits else "none",
+        "sharding": sharding,
+    }
+    return TrainingConfig.model_validate(config.model_dump() | changes)
+
+
 def explanation(config: TrainingConfig, num_processes: int = 1) -> str:
     """Return one line for people."""
     return "out of memory in fine-tuning: set " + ", or ".join(remedies(config, num_processes=num_processes))

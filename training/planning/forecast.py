@@ -15,7 +15,7 @@ from typing import Any
 from critics.errors import InputError
 from rollout.policy import load_tokenizer
 from training.configuration.run import ArmConfig, RunConfig
-from training.finetuning.out_of_memory import remedies
+from training.finetuning.out_of_memory import most_sparing, remedies
 from training.planning.compute import (
     Memory,
     Shape,
@@ -64,6 +64,15 @@ class Speed:
     training_token_s: float
     critic_s: float
     measured: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """Bytes of a worker with all knobs turned for memory."""
+
+    training: float
+    rollout: float
+    """With one seat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +145,22 @@ def forecast(config: RunConfig) -> Forecast:
         lengths=lengths,
         speed=Speed(0, 0, 0, UNKNOWN_CRITIC_S, measured=False),
     )
-    _must_fit(found, config, processes, longest, on_host=not gpu)
+    sparing = most_sparing(config.training, num_processes=processes)
+    least = memory_of_training(shape, sparing, tokens=longest, bytes_a_weight=size, num_processes=processes)
+    one_seat = _rollout_bytes(
+        config.model_copy(update={"sampling": config.sampling.model_copy(update={"num_seats": 1})}),
+        shape,
+        lengths,
+        size,
+    )
+    _must_fit(found, config, processes, longest, Least(least.total, one_seat), on_host=not gpu)
     speed = _measured(config, lengths) if _is_small(config, shape) else _assumed(shape, device, config, lengths, size)
     return replace(found, speed=speed, seconds=_seconds(found, config, speed, lengths, processes))
 
 
-def _must_fit(found: Forecast, config: RunConfig, processes: int, longest: float, *, on_host: bool) -> None:
+def _must_fit(
+    found: Forecast, config: RunConfig, processes: int, longest: float, least: Least, *, on_host: bool
+) -> None:
     """Workers share a machine's memory, or one GPU's."""
     overhead = PROCESS_BYTES if on_host else 0.0
     room = found.device.memory / found.at_once - overhead
@@ -149,25 +168,37 @@ def _must_fit(found: Forecast, config: RunConfig, processes: int, longest: float
     where = f"{found.device.name} has {said_bytes(found.device.memory / found.at_once)}{shared}"
     fewer = [f"jobs={found.at_once // 2}"] if found.at_once > 1 else []
     if found.training.total > room:
-        advice = ", or ".join([*remedies(config.training, num_processes=processes, longest=round(longest)), *fewer])
-        memory = found.training
-        parts = {
-            "base": memory.weights,
-            "what is trained": memory.trained,
-            "activations": memory.activations,
-            "logits": memory.logits,
-        }
-        most = max(parts, key=lambda name: parts[name])
+        advice = [*remedies(config.training, num_processes=processes, longest=round(longest)), *fewer]
+        hope = _hope(least.training, found.device.memory - overhead)
         raise CannotFit(
-            f"fine-tuning {config.model.name} takes about {said_bytes(memory.total)} a worker, most of it "
-            f"{most} ({said_bytes(parts[most])}), and {where}: set {advice}"
+            f"fine-tuning {config.model.name} takes about {said_bytes(found.training.total)} a worker, most of it "
+            f"{_most(found.training)}, and {where}: set {', or '.join(advice)}; {hope}"
         )
     if found.rollout_bytes > room:
         seats = max(1, (config.sampling.num_seats or config.sampling.batch_size) // 2)
+        advice = [f"sampling.num_seats={seats}", *fewer] if least.rollout <= found.device.memory - overhead else []
         raise CannotFit(
-            f"rolling out {config.model.name} takes about {said_bytes(found.rollout_bytes)} a worker, and {where}: set "
-            + ", or ".join([f"sampling.num_seats={seats}", "a smaller model", *fewer])
+            f"rolling out {config.model.name} takes about {said_bytes(found.rollout_bytes)} a worker, "
+            f"{said_bytes(least.rollout)} with one seat, and {where}: set " + ", or ".join([*advice, "a smaller model"])
         )
+
+
+def _most(memory: Memory) -> str:
+    parts = {
+        "base": memory.weights,
+        "what is trained": memory.trained,
+        "activations": memory.activations,
+        "logits": memory.logits,
+    }
+    most = max(parts, key=lambda name: parts[name])
+    return f"{most} ({said_bytes(parts[most])})"
+
+
+def _hope(least: float, room: float) -> str:
+    """Say whether the knobs are enough, so that nobody turns them in vain."""
+    if least <= room:
+        return f"with four bits, checkpointing and rows of one, one worker at a time takes {said_bytes(least)}"
+    return f"all of it is not enough (one worker at a time takes {said_bytes(least)}): it takes a smaller model"
 
 
 def _rollout_bytes(config: RunConfig, shape: Shape, lengths: Lengths, size: int) -> float:
