@@ -16,6 +16,7 @@ from rollout.traces import PolicyDigests, Sampling
 from training.autoeval.round_trips import RoundTrips
 from training.autoeval.yardstick import Asked, measure_trips, measure_verifier, read_benchmark
 from training.cli import app
+from training.commands.benchmarks import _by_category
 from training.configuration.run import PromotionConfig, RunConfig
 from training.curation.filters import select
 from training.records.store import read_records, write_json, write_records
@@ -270,6 +271,11 @@ def test_a_verifier_that_always_agrees_has_the_f1_of_its_precision():
 def test_benchmarks_are_named_as_in_the_paper(name, dataset, keys):
     found = read_benchmark(name)
     assert (found.dataset, found.keys) == (dataset, keys)
+
+
+def test_neighbouring_categories_of_one_score_are_told_together():
+    rows = [{"category": n, "n": 1, "score": score} for n, score in enumerate([1.0, 0.5, 0.0, 0.0, 0.0])]
+    assert _by_category([*rows, {"category": 5, "n": 0, "score": None}]) == "0: 100%, 1: 50%, 2 to 4: 0%"
 
 
 def test_a_benchmark_can_end_at_a_category():

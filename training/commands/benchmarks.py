@@ -1,7 +1,8 @@
 """`evaluate --benchmark`: AutoEval's data sets, and what they are compared with, on any policy or adapter."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -90,8 +91,7 @@ def _say(result: Mapping[str, Any]) -> None:
         say(f"{name}: score {_rate(whole, 'score')}, compliance {_rate(whole, 'compliance')}, n = {whole['n']}")
         fates = ("equivalent", "different", "undecided", "malformed", "leaked", "vacuous", "errors")
         say(f"{name}: {', '.join(f'{fate} {whole[fate]}' for fate in fates)}")
-        shown = ", ".join(f"{row['category']}: {row['score']:.0%}" for row in part["rows"] if row["n"])
-        say(f"{name}: score by {whole['by']} (operators, or depth): {shown}")
+        say(f"{name}: score by {whole['by']} (operators, or depth): {_by_category(part['rows'])}")
     for row in result.get("repeated", ()):
         say(f"category {row['category']}: score {row['score']:.3f} (sd {row['score_sd']:.3f} over {row['runs']} runs)")
     for level in result.get("by_rounds", ()):
@@ -103,6 +103,15 @@ def _say(result: Mapping[str, Any]) -> None:
         f1 = "unknown" if said["f1"] is None else f"{said['f1']:.3f}"
         unreadable = said["unreadable_equivalent"] + said["unreadable_different"]
         say(f"as verifier: F1 {f1} over {said['n']} pairs, {unreadable} answers unreadable")
+
+
+def _by_category(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the score of each category, neighbours of one score together: `1: 50%, 2 to 40: 0%`."""
+    shown: list[str] = []
+    for score, listed in groupby((row for row in rows if row["n"]), key=lambda row: f"{row['score']:.0%}"):
+        first, *rest = [row["category"] for row in listed]
+        shown.append(f"{first} to {rest[-1]}: {score}" if rest else f"{first}: {score}")
+    return ", ".join(shown)
 
 
 def _say_false_positives(found: Mapping[str, Any]) -> None:
