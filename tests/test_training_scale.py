@@ -3,9 +3,10 @@
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from training.configuration.section import ConfigError
 from training.finetuning.job import FineTuning, TrainingFailed, read_job, write_job
 from training.finetuning.packing import PackCollator, packed
 from training.finetuning.stage import fine_tune, train_here
+from training.finetuning.torchrun import launch
 from training.lessons.examples import IGNORED, Example
 from training.rounds.heartbeat import Beat
 
@@ -309,6 +311,24 @@ def test_the_processes_of_a_job_die_with_the_command(job, tmp_path):
         command.wait()
     _, alive = psutil.wait_procs(family, timeout=20)
     assert not alive
+
+
+def test_torchrun_dies_where_who_started_it_ended_before_it_could_ask_to(job, tmp_path, monkeypatch):
+    """Else it would train on, beside the fine-tuning of the run that goes on."""
+    told = []
+    monkeypatch.setattr(subprocess, "run", lambda command, *, env, check: told.append((command, env)) or _Done(0))
+    launch(replace(job, nproc=2))
+    ((command, environment),) = told
+    assert environment["CERTISTAR_STARTED_BY"] == str(os.getpid())
+    monkeypatch.undo()
+    orphan = [*command[:3], str(tmp_path / "none.json")]
+    done = subprocess.run(orphan, cwd=ROOT, env={**environment, "CERTISTAR_STARTED_BY": str(2**30)}, check=False)
+    assert done.returncode == -signal.SIGKILL
+
+
+@dataclass
+class _Done:
+    returncode: int
 
 
 def _grown(process, num: int) -> list:

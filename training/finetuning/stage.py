@@ -21,7 +21,7 @@ from training.finetuning.example_files import Examples, read_examples
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job
 from training.finetuning.lost_peer import is_lost_peer, lost_peer
 from training.finetuning.out_of_memory import explanation, is_out_of_memory
-from training.finetuning.torchrun import die_with_torchrun, launch, launched_already, write_failure
+from training.finetuning.torchrun import die_with_starter, launch, launched_already, write_failure
 from training.finetuning.trackers import quiet
 from training.lineage.entries import LINEAGE, check_dataset, merkle_root
 from training.logs import quieten
@@ -187,7 +187,7 @@ def _last_checkpoint(work: Path) -> str | None:
 
 def _main(spec: Path) -> int:
     """Do one process's part of a job; return its exit status."""
-    die_with_torchrun()
+    die_with_starter()
     try:
         train_here(read_job(spec))
     except (InputError, RunFailed) as error:

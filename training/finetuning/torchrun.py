@@ -20,7 +20,7 @@ SETTLE_S = 30.0
 """Beyond the patience of a job: how long torchrun may take when its processes are done."""
 AGAIN = "start the same command on all machines again: it goes on from its last checkpoint (training.checkpoint_steps)"
 STARTED_BY = "CERTISTAR_STARTED_BY"
-"""The variable in which torchrun tells its processes who it is."""
+"""The variable in which a process tells those that it starts who it is."""
 
 
 def launched_already() -> bool:
@@ -35,6 +35,7 @@ def launch(job: FineTuning) -> None:
     failure_path(spec).unlink(missing_ok=True)
     # GLOO_SOCKET_IFNAME: where the host name does not resolve, gloo would not find its own machine.
     environment = {"OMP_NUM_THREADS": "1", **({"GLOO_SOCKET_IFNAME": "lo"} if job.nnodes == 1 else {}), **os.environ}
+    environment[STARTED_BY] = str(os.getpid())
     arguments = [*_rendezvous(job), f"--nproc-per-node={job.nproc}", "-m", "training.finetuning.stage", str(spec)]
     done = subprocess.run(
         [sys.executable, "-m", "training.finetuning.torchrun", *arguments], env=environment, check=False
@@ -77,15 +78,18 @@ def _failure(spec: Path) -> InputError | RunFailed | None:
     return InputError(record["message"]) if record["input"] else TrainingFailed(record["message"])
 
 
-def die_with_torchrun() -> None:
-    """Die with the torchrun that started this process, also where it ended while this one was loading."""
+def die_with_starter() -> None:
+    """Die with the process that started this one, also where it ended while this one was loading.
+
+    Else a second fine-tuning would soon write beside it: that of the run which goes on.
+    """
     started_by = os.environ.get(STARTED_BY)
     die_with_parent(None if started_by is None else int(started_by))
 
 
 def _main() -> int:
     """Be torchrun; return the status."""
-    die_with_parent()
+    die_with_starter()
     os.environ[STARTED_BY] = str(os.getpid())
     spec = Path(sys.argv[-1])
     job = read_job(spec)
