@@ -19,6 +19,7 @@ from training.configuration.run import RunConfig
 from training.records.store import OpenStore
 from training.rounds.heartbeat import no_pulse
 from training.rounds.line import RunError
+from training.rounds.loop import _Slots
 from training.rounds.processes import StageProcesses
 from training.rounds.questions import WHOLE, Pass, Portion, Question, fill
 from training.rounds.traces import RoundTraces
@@ -235,3 +236,53 @@ def test_a_stage_whose_follower_fails_is_ended_and_the_followers_error_told(tmp_
     with pytest.raises(InputError, match=r"problems.source"):
         processes(tmp_path, cores=2).spread(wait_long, most=2, beside=crash_beside)
     assert time.monotonic() - began < 300
+
+
+HANGS = """
+import os, signal, sys, threading, time
+from pathlib import Path
+sys.path.insert(0, "tests")
+from multiprocessing import forkserver
+from test_stage_processes import crash, processes
+from training.rounds.line import RunError
+from training.rounds.loop import _Slots
+from training.workers import process
+
+def ended():
+    try:
+        line.run(crash)
+    except RunError:
+        told.append("ended")
+
+if __name__ == "__main__":
+    process.PRELOADED, told = "json", []
+    forkserver.set_forkserver_preload(["json"])
+    forkserver.ensure_running()
+    os.kill(forkserver._forkserver._forkserver_pid, signal.SIGSTOP)
+    line = processes(Path(sys.argv[1]))
+    starts = threading.Thread(target=ended, daemon=True)
+    starts.start()
+    time.sleep(0.3)
+    line.kill()
+    process.end_server()
+    starts.join(20)
+    print(told)
+    sys.stdout.flush()
+    os._exit(0)
+"""
+
+
+def test_a_server_that_hangs_keeps_no_run_from_its_end(tmp_path):
+    command = [sys.executable, "-c", HANGS, str(tmp_path)]
+    done = subprocess.run(
+        command, cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "['ended']\n", done.stderr
+
+
+def test_a_line_that_begins_as_the_run_ends_is_ended_too(tmp_path):
+    slots = _Slots(1, [])
+    slots.kill()
+    with slots.held(processes(tmp_path)) as stages, pytest.raises(RunError):
+        stages.run(surroundings)
+    assert not list((tmp_path / "log").glob("*"))

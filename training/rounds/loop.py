@@ -27,7 +27,7 @@ from training.rounds.line import Line, Progress, RunError, base_path, line_path
 from training.rounds.processes import StageProcesses
 from training.rounds.rounds import evaluate_base, run_line
 from training.workers.choice import cluster, cores_for_each, num_cores, open_workers, visible_gpus
-from training.workers.process import Channel, Child, ChildDied
+from training.workers.process import Channel, Child, ChildDied, end_server
 
 Report = Callable[[Progress], None]
 LAST_FILES = {"dataset": "summary.json", "adapter": MANIFEST}
@@ -184,6 +184,7 @@ def _schedule(pool: ThreadPoolExecutor, crew: "_Crew", units: list[Unit], watch:
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         crew.slots.kill()  # one that hangs ends in no other way
+        end_server()
         raise
 
 
@@ -207,6 +208,7 @@ class _Slots:
     gpus: list[str]
     _free: SimpleQueue[int] = field(default_factory=SimpleQueue)
     _busy: set[StageProcesses] = field(default_factory=set)
+    _is_ended: bool = False
 
     def __post_init__(self) -> None:
         for number in range(self.num):
@@ -218,6 +220,8 @@ class _Slots:
         number = self._free.get()
         stages.gpus = self.gpus[number :: self.num] or self.gpus[number % len(self.gpus or [0]) :][:1]
         self._busy.add(stages)
+        if self._is_ended:  # while this line was about to begin
+            stages.kill()
         try:
             yield stages
         finally:
@@ -225,7 +229,8 @@ class _Slots:
             self._free.put(number)
 
     def kill(self) -> None:
-        """End all stages at once."""
+        """End all stages at once, and those of lines that begin from now on."""
+        self._is_ended = True
         for stages in list(self._busy):
             stages.kill()
 

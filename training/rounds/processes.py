@@ -71,8 +71,8 @@ class StageProcesses:
 
     def kill(self) -> None:
         """End what runs at once, and start nothing any more."""
+        self._is_ended = True  # before the lock, so that what starts now finds it or is found
         with self._changing:
-            self._is_ended = True
             for child in self._alive:
                 child.kill()
 
@@ -116,13 +116,15 @@ class StageProcesses:
                 self._alive.discard(child)
 
     def _start(self, task: "_Task") -> Child:
+        if self._is_ended:
+            raise _EndedError("the run is ended")
+        work = _Work(self.config, self.out, self.arm, self.seed, self.cores, task)
+        child = Child(_work_on, work, environment=task.place)  # without the lock: who kills does not wait for a server
         with self._changing:
-            if self._is_ended:
-                raise _EndedError("the run is ended")
-            work = _Work(self.config, self.out, self.arm, self.seed, self.cores, task)
-            child = Child(_work_on, work, environment=task.place)
             self._alive.add(child)
-            return child
+            if self._is_ended:
+                child.kill()
+        return child
 
     def _result(self, child: Child, followed: threading.Event | None) -> Any:
         """Pass on what a stage tells until its result; tell it when what it follows has ended."""

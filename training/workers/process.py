@@ -11,8 +11,11 @@ parent is gone ends at once.
 import multiprocessing
 import os
 import signal
+import socket
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
@@ -76,6 +79,7 @@ class Child:
         try:
             self._process.start()
         except (EOFError, OSError) as error:
+            self.connection.close()  # if there is a process all the same, it ends
             raise ChildDied(f"the server that processes are forked from was killed ({error!r})") from error
         finally:
             theirs.close()
@@ -117,8 +121,18 @@ class Child:
             return
 
     def kill(self) -> None:
-        """End the process at once; its own children die with it."""
+        """End the process at once; its own children die with it. One that a driver holds is listened to no more."""
         self._process.kill()
+        with suppress(OSError), socket.fromfd(self.connection.fileno(), socket.AF_UNIX, socket.SOCK_STREAM) as end:
+            end.shutdown(socket.SHUT_RDWR)
+
+
+def end_server() -> None:
+    """End the server and all that it forked, so that nobody waits for it: it may hang as it imports or forks."""
+    pid = forkserver._forkserver._forkserver_pid  # pyright: ignore - it has no public name
+    if pid is not None:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _prepare_environment() -> None:
