@@ -11,12 +11,14 @@ import pytest
 from rich.console import Console
 
 from critics.errors import InputError
+from training.configuration.run import RunConfig
 from training.dashboard import Dashboard, PlainLines, last_attempt, progress_bar, watching
 from training.records.store import line_of
 from training.reporting.progress import progress_of
 from training.reporting.server import server
-from training.rounds.heartbeat import Beat, Heartbeat
+from training.rounds.heartbeat import Beat, Heartbeat, base_name
 from training.rounds.line import Progress
+from training.rounds.loop import _lines, _units
 
 ARMS = ("strict", "naive")
 
@@ -74,6 +76,14 @@ def test_a_line_is_where_its_files_and_its_heartbeat_say(run):
         finish(run, arm, 0)
         finish(run, arm, 1)
     assert progress_of(run).is_finished
+
+
+def test_base_models_that_are_measured_at_once_have_a_heartbeat_each(tiny_model):
+    arms = [{"name": kind, "keep": "naive", "decoding": kind} for kind in ("guided", "free")]
+    config = RunConfig.model_validate({"name": "t", "model": {"name": str(tiny_model)}, "arms": arms, "seeds": [0, 1]})
+    names = [unit.name for unit in _units(config)]
+    assert len(names) == len(set(names)) == 8
+    assert {base_name(entry["base"]) for entry in _lines(config)["lines"]} == set(names[:4])
 
 
 def test_the_last_attempt_is_the_last_whole_line_with_the_verdict_that_it_has_by_now(run):

@@ -13,7 +13,7 @@ from typing import Any
 
 from training.records.store import fits, is_stored
 from training.reporting.results import read
-from training.rounds.heartbeat import SUFFIX
+from training.rounds.heartbeat import SUFFIX, base_name, line_name
 
 TAIL_BYTES = 256_000
 """Read from the end of a growing file to find its last record."""
@@ -96,8 +96,8 @@ def _line(run: Path, entry: Mapping[str, Any], num_rounds: int, beats: Mapping[s
 
 def _beaten_by(entry: Mapping[str, Any], base: Path) -> str:
     """Return whose heartbeat tells of a line: its base model's until that is measured."""
-    who = entry["arm"] if (base / "evaluation.json").exists() else "base-model"
-    return f"{who}-seed-{entry['seed']}".replace(" ", "-")
+    is_measured = (base / "evaluation.json").exists()
+    return line_name(entry["arm"], entry["seed"]) if is_measured else base_name(entry["base"])
 
 
 def _stage(base: Path, folder: Path, beat: Mapping[str, Any]) -> str:

@@ -65,6 +65,16 @@ def no_pulse(_: Beat) -> None:
     """Tell nobody."""
 
 
+def line_name(arm: str, seed: int) -> str:
+    """Return the name of a line of rounds in messages and heartbeats."""
+    return f"{arm}-seed-{seed}".replace(" ", "-")
+
+
+def base_name(path: str) -> str:
+    """Return that of a base model's measurement, by its folder in the run: several of one seed may be at work."""
+    return f"base-model{path.removeprefix('base').replace('/', '-')}"
+
+
 @dataclass
 class Heartbeat:
     """A line's file in the log folder; a failing disk is not its concern."""

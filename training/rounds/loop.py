@@ -22,7 +22,7 @@ from training.finetuning.adapter_files import MANIFEST
 from training.finetuning.trackers import check_installed
 from training.lineage.retraining import settle_revocations
 from training.records.store import write_json, write_text
-from training.rounds.heartbeat import BUDGETS_S, Watch
+from training.rounds.heartbeat import BUDGETS_S, Watch, base_name, line_name
 from training.rounds.line import Line, Progress, RunError, base_path, line_path
 from training.rounds.processes import StageProcesses
 from training.rounds.rounds import evaluate_base, run_line
@@ -43,10 +43,8 @@ class Unit:
     kind: Literal["base", "line"]
     arm: ArmConfig
     seed: int
-
-    def name(self) -> str:
-        """Return a name for messages."""
-        return f"{self.arm.name}, seed {self.seed}" if self.kind == "line" else f"base model, seed {self.seed}"
+    name: str
+    """In messages, and of its heartbeats: no other unit has it."""
 
 
 def run(
@@ -144,8 +142,9 @@ def _units(config: RunConfig) -> list[Unit]:
     lines: list[Unit] = []
     for seed in config.seeds:
         for arm in config.arms:
-            bases.setdefault(base_path(config, arm, seed), Unit("base", arm, seed))
-            lines.append(Unit("line", arm, seed))
+            base = base_path(config, arm, seed)
+            bases.setdefault(base, Unit("base", arm, seed, base_name(base)))
+            lines.append(Unit("line", arm, seed, line_name(arm.name, seed)))
     return [*bases.values(), *lines]
 
 
@@ -246,9 +245,8 @@ class _Crew:
 
     def work(self, unit: Unit) -> None:
         """Measure a base model, or run a line."""
-        name = unit.name().replace(", ", "-").replace(" ", "-")
         cores = cores_for_each(self.slots.num)
-        processes = StageProcesses(self.config, self.out, unit.arm, unit.seed, name, self.report, cores)
+        processes = StageProcesses(self.config, self.out, unit.arm, unit.seed, unit.name, self.report, cores)
         with self.slots.held(processes) as stages, open_workers(self.config) as workers:
             line = Line(self.config, self.out, unit.arm, unit.seed, workers, elsewhere=stages)
             if unit.kind == "base":
