@@ -18,10 +18,12 @@ from rollout.traces import PolicyDigests, Sampling
 from training.configuration.run import RunConfig
 from training.records.store import OpenStore
 from training.rounds.heartbeat import no_pulse
-from training.rounds.line import RunError
+from training.rounds.line import Line, RunError
 from training.rounds.loop import _Slots
 from training.rounds.processes import StageProcesses
 from training.rounds.questions import WHOLE, Pass, Portion, Question, fill
+from training.rounds.rounds import run_round
+from training.rounds.stages.rollout import certify, roll_out
 from training.rounds.traces import RoundTraces
 from training.rounds.work_units import Asking, StoredUnits
 from training.workers.backend import Author
@@ -96,6 +98,10 @@ def surroundings(_line):
     return os.environ.get("CUDA_VISIBLE_DEVICES"), os.environ.get("OURS"), str(Path.cwd()), os.getpid()
 
 
+def digest_of_base(line):
+    return line.base_digest
+
+
 def seat(line):
     """Leave a file that says which portion was whose."""
     gpu = os.environ.get("CUDA_VISIBLE_DEVICES")
@@ -152,6 +158,41 @@ def test_a_stage_sees_what_was_set_after_the_server_began(tmp_path, monkeypatch)
     gpus, ours, folder, pid = processes(tmp_path, gpus=("3", "5")).run(surroundings)
     assert (gpus, ours, folder) == ("3,5", "set later", str(tmp_path))
     assert pid != os.getpid()
+
+
+def test_the_base_model_is_not_read_anew_by_each_stage(tmp_path):
+    told = StageProcesses(CONFIG, tmp_path, CONFIG.arms[0], 0, "a-seed-0", lambda _: None, 1, base_digest="b" * 64)
+    assert told.run(digest_of_base) == "b" * 64
+
+
+@pytest.mark.parametrize("stage", [roll_out, certify])
+def test_what_a_stage_reads_before_its_first_batch_is_no_start_of_a_process(tmp_path, stage):
+    """A round's problems, and what was sampled of them, take longer than that may."""
+    beats = []
+    config = RunConfig.model_validate({**CONFIG.model_dump(), "model": {"name": str(tmp_path / "none")}})
+    line = Line(config, tmp_path, config.arms[0], 0, LocalWorkers(), pulse=beats.append)
+    with pytest.raises(InputError, match="none"):
+        stage(line, 0, None, False)
+    assert [beat.stage for beat in beats] == ["sampling"]
+
+
+@pytest.mark.parametrize(("trackers", "told"), [([], 0), (["tensorboard"], 1)])
+def test_trackers_are_told_in_a_process_of_their_own(tmp_path, trackers, told):
+    """They go by the environment and redirect the output, which the lines of the command share."""
+
+    class Noting:
+        def run(self, stage, *_):
+            stages.append(stage.__name__)
+
+        def spread(self, stage, *_, **__):
+            stages.append(stage.__name__)
+
+    stages = []
+    config = RunConfig.model_validate({**CONFIG.model_dump(), "training": {"trackers": trackers}})
+    before = dict(os.environ)
+    run_round(Line(config, tmp_path, config.arms[0], 0, LocalWorkers(), elsewhere=Noting()), 0, None)
+    assert stages.count("tell_trackers") == told
+    assert dict(os.environ) == before
 
 
 def _nothing(_channel):
@@ -244,7 +285,7 @@ from pathlib import Path
 sys.path.insert(0, "tests")
 from multiprocessing import forkserver
 from test_stage_processes import crash, processes
-from training.rounds.line import RunError
+from training.rounds.line import Line, RunError
 from training.rounds.loop import _Slots
 from training.workers import process
 

@@ -68,6 +68,8 @@ class Line:
     """Which batches are sampled here."""
     rollout_ended: Callable[[float], bool] = field(default=lambda _: True)
     """Waits at most so many seconds for the rollout's end, and says whether it has come."""
+    told_digest: str | None = None
+    """The base model's digest where it is known, since a large model takes minutes to read; None: it is read."""
 
     @property
     def stages(self) -> Stages:
@@ -90,7 +92,7 @@ class Line:
     @cached_property
     def base_digest(self) -> str:
         """The digest of the base model."""
-        return model_digest(self.config.model.name)
+        return self.told_digest or model_digest(self.config.model.name)
 
     @cached_property
     def held_out(self) -> list[Problem]:

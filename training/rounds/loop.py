@@ -77,7 +77,8 @@ def run(
         _claim(config, out)
         settle_revocations({line["path"]: lines["num_rounds"] for line in lines["lines"]}, out, retrain=retrain)
         write_json(out / "lines.json", lines)
-        _run_units(config, out, _units(config), report, _watch(out, patience_s))
+        base_digest = lines["provenance"]["base_digest"]
+        _run_units(config, out, base_digest, report, _watch(out, patience_s))
         _write_report(out)
 
 
@@ -152,13 +153,13 @@ def _watch(out: Path, patience_s: float | None) -> Watch:
     return Watch(out / "log", BUDGETS_S if patience_s is None else dict.fromkeys(BUDGETS_S, patience_s))
 
 
-def _run_units(config: RunConfig, out: Path, units: list[Unit], report: Report, watch: Watch) -> None:
-    gpus = _gpus_here(out)
+def _run_units(config: RunConfig, out: Path, base_digest: str, report: Report, watch: Watch) -> None:
+    gpus, units = _gpus_here(out), _units(config)
     jobs = min(config.jobs or (1 if gpus else num_cores()), len(units))
     slots = _Slots(jobs, gpus)
     try:
         with ThreadPoolExecutor(jobs) as pool:
-            _schedule(pool, _Crew(config, out, report, slots), units, watch)
+            _schedule(pool, _Crew(config, out, report, slots, base_digest), units, watch)
     finally:
         slots.kill()
 
@@ -242,11 +243,14 @@ class _Crew:
     out: Path
     report: Report
     slots: _Slots
+    base_digest: str
 
     def work(self, unit: Unit) -> None:
         """Measure a base model, or run a line."""
         cores = cores_for_each(self.slots.num)
-        processes = StageProcesses(self.config, self.out, unit.arm, unit.seed, unit.name, self.report, cores)
+        processes = StageProcesses(
+            self.config, self.out, unit.arm, unit.seed, unit.name, self.report, cores, base_digest=self.base_digest
+        )
         with self.slots.held(processes) as stages, open_workers(self.config) as workers:
             line = Line(self.config, self.out, unit.arm, unit.seed, workers, elsewhere=stages)
             if unit.kind == "base":

@@ -43,6 +43,7 @@ class StageProcesses:
     report: Callable[[Progress], None]
     cores: int
     gpus: Sequence[str] = ()
+    base_digest: str | None = None
     _alive: set[Child] = field(default_factory=set)
     _is_ended: bool = False
     _changing: threading.Lock = field(default_factory=threading.Lock)
@@ -118,7 +119,7 @@ class StageProcesses:
     def _start(self, task: "_Task") -> Child:
         if self._is_ended:
             raise _EndedError("the run is ended")
-        work = _Work(self.config, self.out, self.arm, self.seed, self.cores, task)
+        work = _Work(self.config, self.out, self.arm, self.seed, self.cores, self.base_digest, task)
         child = Child(_work_on, work, environment=task.place)  # without the lock: who kills does not wait for a server
         with self._changing:
             self._alive.add(child)
@@ -167,6 +168,7 @@ class _Work:
     arm: ArmConfig
     seed: int
     cores: int
+    base_digest: str | None
     task: _Task
 
 
@@ -182,7 +184,8 @@ def _work_on(channel: Channel, work: _Work) -> Any:
     task, heartbeat = work.task, Heartbeat(work.out / "log", work.task.name)
     with open_workers(work.config, cores=work.cores) as workers:
         line = Line(work.config, work.out, work.arm, work.seed, workers, channel.tell, heartbeat.beat, heartbeat.path)
-        return task.stage(replace(line, portion=task.portion, rollout_ended=has_ended), *task.arguments)
+        line = replace(line, portion=task.portion, rollout_ended=has_ended, told_digest=work.base_digest)
+        return task.stage(line, *task.arguments)
 
 
 def _raise_the_cause(errors: Sequence[BaseException | None]) -> None:

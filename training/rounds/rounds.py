@@ -14,7 +14,8 @@ from training.rounds.stages.adapter import fine_tune_round
 from training.rounds.stages.dataset import curate
 from training.rounds.stages.measurement import ask_held_out, evaluate, num_held_out_batches
 from training.rounds.stages.rollout import certify, num_batches, roll_out
-from training.rounds.tracking import is_unsampled, track_round
+from training.rounds.stages.trackers import tell_trackers
+from training.rounds.tracking import is_unsampled
 
 
 def run_line(line: Line) -> None:
@@ -35,7 +36,8 @@ def run_round(line: Line, number: int, adapter: Path | None) -> Path | None:
     new_adapter = stages.run(fine_tune_round, number, adapter)
     stages.spread(ask_held_out, number, new_adapter, most=num_held_out_batches(line))
     chosen = stages.run(evaluate, number, new_adapter, adapter)
-    track_round(line.tracking, line.round_path(number), rollout_s)
+    if line.tracking.names:
+        stages.run(tell_trackers, number, rollout_s)
     return chosen
 
 

@@ -11,6 +11,7 @@ from rollout.problems.splits import content_key
 from rollout.traces import PolicyDigests, derived_seed
 from training.curation.filters import is_certified, is_right
 from training.records.store import OpenStore, is_stored
+from training.rounds.heartbeat import Beat
 from training.rounds.line import Line, Progress, RunError
 from training.rounds.problems import training_problems
 from training.rounds.questions import Pass
@@ -25,6 +26,7 @@ OPENED = ("traces.open.jsonl", "verdicts.open.jsonl")
 def roll_out(line: Line, number: int, adapter: Path | None, hinted: bool) -> None:
     """Sample what the round lacks of the line's share into its open store."""
     if not is_stored(line.sealed(number)):
+        line.pulse(Beat("sampling", "the problems of the round"))
         traces = round_traces(line, number, adapter)
         traces.sample(_pass(line, number, traces, hinted=hinted), line.portion)
 
@@ -33,6 +35,7 @@ def certify(line: Line, number: int, adapter: Path | None, hinted: bool) -> None
     """Judge attempts until the rollout has ended; after the last pass put the sorted, judged traces in place."""
     sealed = line.sealed(number)
     if not is_stored(sealed):
+        line.pulse(Beat("sampling", "the problems of the round"))
         traces = round_traces(line, number, adapter)
         asked = _pass(line, number, traces, hinted=hinted)
         traces.judge(asked, line.rollout_ended)
