@@ -17,6 +17,22 @@ def test_repeats_and_constant_formulas_are_found_where_there_are_any():
     assert found["skeletons"] == 2 / 4
 
 
+def test_with_one_name_for_all_texts_differ_by_their_shape_alone():
+    texts = (
+        "greet(Ann, x1) ∧ swim(Bob)",
+        "swim(Bob, x2) ∧ bake(Ann)",
+        "swim(Bob) ∧ bake(Ann)",
+        "pred1(p1) ∧ pred2(p7)",
+    )
+    assert statistics_of(pl(*texts))["skeletons"] == 2 / 4
+
+
+def test_a_category_that_has_too_few_is_told():
+    found = statistics_of(list(generate(PropositionalFormulas(categories=(0, 5), split="train"), 40, seed=0)), (0, 5))
+    assert found["short"] == {"0": found["fewest_in_one"]}
+    assert f"no more formulas: 0 ({found['fewest_in_one']})" in "\n".join(said("autoeval-pl", found))
+
+
 def test_generated_sets_are_balanced_and_have_neither():
     found = statistics_of(list(generate(PropositionalFormulas(categories=(3, 4), distinct="names"), 40, seed=0)))
     assert (found["fewest_in_one"], found["most_in_one"]) == (20, 20)

@@ -156,7 +156,7 @@ def _over_two_objects(atom: Atom | Equality, objects: Mapping[str, int]) -> int:
     return _random_table(atom.predicate, tuple(row))
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=50_000)  # thousands of English verbs have six rows each
 def _random_table(predicate: str, row: tuple[int, ...]) -> int:
     """Return in which models a predicate holds of objects: a half of the first ones, few and most of the next, ..
 

@@ -21,7 +21,12 @@ PAPER: Mapping[str, str] = {
 """What sections 3.3.1 and appendices E, I and M say; of quantifiers that bind, constants and repeats no more."""
 LARGE = 7
 """States or edges beyond which the paper calls an automaton rare."""
-_NAME = re.compile(r"\b([a-z]+)\d+\b")
+_NAMES = (
+    (re.compile(r"\b([a-z]+)\d+\b"), r"\1"),
+    (re.compile(r"\b[a-z]+\("), "pred("),
+    (re.compile(r"\b[A-Z]\w*"), "p"),
+)
+"""Numbered names, and English ones: verbs before their arguments, first names."""
 
 
 def statistics_of(problems: Sequence[Problem], categories: Sequence[int] = ()) -> Record:
@@ -48,13 +53,19 @@ def statistics_of(problems: Sequence[Problem], categories: Sequence[int] = ()) -
     found |= {
         "repeats_but_for_names": len(formulas) - len(set(map(names_key, formulas))),
         "constant": sum(map(is_constant, formulas)),
-        "skeletons": len({_NAME.sub(r"\1", text) for text in texts}) / len(texts),
+        "skeletons": len(set(map(_with_one_name, texts))) / len(texts),
     }
     if any("binding" in problem.meta for problem in problems):
         found |= {
             key: _shares([problem.meta.get(key, 0) for problem in problems]) for key in ("quantifiers", "binding")
         }
     return found
+
+
+def _with_one_name(text: str) -> str:
+    for names, one in _NAMES:
+        text = names.sub(one, text)
+    return text
 
 
 def _automata(sized: Sequence[Mapping[str, Any]]) -> Record:
