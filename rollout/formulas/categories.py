@@ -16,8 +16,14 @@ NAMES = {"∧": "conjunctions", "∨": "disjunctions", "¬": "negations", "→":
 def sizes(derivation: Derivation, used: Sequence[Rule] | None = None) -> dict[str, Any]:
     """Return operators, depth, and how many of each sign there are; `used` are the rules, where they are known."""
     used = uses(derivation) if used is None else used
-    counted = Counter([NAMES[sign] for rule in used for sign in rule.signs if sign in NAMES])
-    operators = sum([rule.operators for rule in used])
+    # A grammar has few rules, and a derivation uses them often.
+    rules = {id(rule): rule for rule in used}
+    counted, operators = Counter[str](), 0
+    for rule, times in ((rules[key], times) for key, times in Counter(map(id, used)).items()):
+        operators += times * rule.operators
+        for sign in rule.signs:
+            if sign in NAMES:
+                counted[NAMES[sign]] += times
     return {"operators": operators, "depth": height(derivation), **dict(sorted(counted.items()))}
 
 

@@ -132,8 +132,12 @@ class _Table:
         rule, leaf, left, options = choices[int(number() * len(choices))]
         if leaf is not None:
             return leaf
-        shares = self._shares(rule, left, options, number)
         drawn, room = self.drawn, room - 1
+        if len(rule.children) == 2 and self._by == "operators":
+            share = options[int(number() * len(options))]
+            one, other = rule.children
+            return Derivation(rule, (drawn(one, share, number, room), drawn(other, left - share, number, room)))
+        shares = self._shares(rule, left, options, number)
         parts = zip(rule.children, shares, strict=True)
         return Derivation(rule, tuple([drawn(child, share, number, room) for child, share in parts]))
 

@@ -185,9 +185,23 @@ def _varies(formula: Formula) -> bool:
 def _mixed(*numbers: int) -> int:
     found = 0x9E3779B97F4A7C15
     for number in numbers:
-        found = (found ^ number) * _FACTOR % _PRIME
-        found ^= found >> 29
+        found = _mixed_with(found, number)
     return found
+
+
+def _mixed_with(found: int, number: int) -> int:
+    found = (found ^ number) * _FACTOR % _PRIME
+    return found ^ found >> 29
+
+
+_NEGATION = _mixed(3)
+"""What `_mixed` comes to before the number of what is negated."""
+
+
+@lru_cache(maxsize=16)
+def _beginning(sign: str) -> int:
+    """Return what `_mixed` comes to before the numbers of an operator's operands."""
+    return _mixed(word_number(sign))
 
 
 def _own_number(formula: Formula, bound: tuple[str, ...]) -> int:
@@ -198,11 +212,12 @@ def _own_number(formula: Formula, bound: tuple[str, ...]) -> int:
             return own
         return _mixed(own, *[_own_term_number(term, bound) for term in formula.arguments])
     if isinstance(formula, Not):
-        return _mixed(3, _own_number(formula.body, bound))
+        return _mixed_with(_NEGATION, _own_number(formula.body, bound))
     if isinstance(formula, Compound):
         numbers = [_own_number(operand, bound) for operand in formula.operands]
-        own = word_number(formula.operator.value)
-        return _mixed(own, *numbers) if formula.operator is Operator.IMPLIES else _mixed(own, sum(numbers) % _PRIME)
+        if formula.operator is Operator.IMPLIES:
+            return _mixed(word_number(formula.operator.value), *numbers)
+        return _mixed_with(_beginning(formula.operator.value), sum(numbers) % _PRIME)
     if isinstance(formula, Quantified):
         return _mixed(word_number(formula.quantifier.value), _own_number(formula.body, (*bound, formula.variable)))
     return _mixed(7, sum(_own_term_number(side, bound) for side in (formula.left, formula.right)) % _PRIME)
