@@ -7,8 +7,10 @@ Such a text is the formula in another alphabet. Descriptions that say with words
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import pairwise, product
 
 from critics.equivalence import regex as re_
 from critics.equivalence.regex import Regex
@@ -21,6 +23,7 @@ from critics.fol.syntax import (
     Equality,
     Formula,
     Not,
+    Operator,
     Quantified,
     Term,
     Variable,
@@ -41,6 +44,7 @@ _OWN_WORDS: Mapping[str, frozenset[str]] = {
     "*": frozenset({"star", "asterisk", "kleene"}),
     **dict.fromkeys("()|ε", frozenset[str]()),
 }
+_NESTS = (Operator.AND, Operator.OR)
 _STOP = re.compile(r"[.\n]+")
 _GROUPING = re.compile(r"[,;:()]")
 
@@ -54,11 +58,13 @@ def find_traversal(description: str, formula: Formula, names: Collection[str]) -
     """
     said = tokens(description)
     alone = [tokens(segment) for segment in _segments(description)]
-    for part in subformulas(formula):
-        if (num := _num_groups(part)) == 0:
-            continue
-        for steps in set(_polish(part)):
-            for place in _places(steps, said):
+    standing: dict[str, list[int]] = defaultdict(list)
+    for number, word in enumerate(said):
+        standing[word].append(number)
+    for path in set(_polish(formula)):
+        for start, end, num in path.parts:
+            steps = path.steps[start:end]
+            for place in _places(steps, standing, len(said)):
                 if not _is_image(steps, said, names, place, own=False):
                     continue
                 window = said[place : place + len(steps)]
@@ -125,12 +131,10 @@ def _segments(description: str) -> Iterator[str]:
         yield from (sentence.split(":", number)[-1] for number in range(1, min(sentence.count(":"), 3) + 1))
 
 
-def _places(steps: Sequence[Step], said: Sequence[str]) -> Iterator[int]:
-    """Yield where a text may go through the steps: where their first name stands."""
+def _places(steps: Sequence[Step], standing: Mapping[str, Sequence[int]], num_said: int) -> Iterator[int]:
+    """Yield where a text of so many words may go through the steps: where their first name stands."""
     offset, name = next((number, text) for number, (is_sign, text) in enumerate(steps) if not is_sign)
-    for number, word in enumerate(said):
-        if word == name and 0 <= number - offset <= len(said) - len(steps):
-            yield number - offset
+    yield from (n - offset for n in standing.get(name, ()) if 0 <= n - offset <= num_said - len(steps))
 
 
 def _is_whole_image(steps: Sequence[Step], said: Sequence[str], names: Collection[str], *, own: bool) -> bool:
@@ -159,28 +163,53 @@ def _num_groups(formula: Formula) -> int:
     return sum(isinstance(part, Compound) for part in subformulas(formula))
 
 
-def _polish(formula: Formula) -> Iterator[tuple[Step, ...]]:
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """The way through a formula in one order."""
+
+    steps: tuple[Step, ...]
+    parts: tuple[tuple[int, int, int], ...]
+    """Where each part with a group begins and ends, and how many groups it has."""
+
+
+def _polish(formula: Formula) -> Iterator[_Path]:
     """Yield prefix and postfix notation, from either side, with groups of many and with nested pairs."""
     for tree in (formula, _paired(formula, from_left=True), _paired(formula, from_left=False)):
-        for mirrored in (False, True):
-            yield tuple(_visited(tree, mirrored=mirrored, sign_first=True))
-            yield tuple(_visited(tree, mirrored=mirrored, sign_first=False))
+        for mirrored, sign_first in product((False, True), repeat=2):
+            steps: list[Step] = []
+            parts: list[tuple[int, int, int]] = []
+            _walk(tree, None, steps, parts, mirrored=mirrored, sign_first=sign_first)
+            yield _Path(tuple(steps), tuple(parts))
 
 
-def _visited(formula: Formula, *, mirrored: bool, sign_first: bool) -> list[Step]:
+def _walk(
+    formula: Formula,
+    above: Operator | None,
+    steps: list[Step],
+    parts: list[tuple[int, int, int]],
+    *,
+    mirrored: bool,
+    sign_first: bool,
+) -> int:
+    """Add a formula's steps and parts; return how many groups it has, of which pairs of a larger one are none."""
+    start, num, operator = len(steps), 0, None
     match formula:
         case Not(body):
-            sign, parts = "¬", (body,)
+            signs, operands = [(True, "¬")], (body,)
         case Compound(operator, operands):
-            sign, parts = operator.value, operands[::-1] if mirrored else operands
+            signs, num = [(True, operator.value)], int(operator is not above or operator not in _NESTS)
         case Quantified(quantifier, variable, body):
-            inner = _visited(body, mirrored=mirrored, sign_first=sign_first)
-            step = [(True, quantifier.value), (False, variable)]
-            return [*step, *inner] if sign_first else [*inner, *step]
+            signs, operands = [(True, quantifier.value), (False, variable.lower())], (body,)
         case Atom() | Equality():
-            return _leaf(formula)
-    inner = [step for part in parts for step in _visited(part, mirrored=mirrored, sign_first=sign_first)]
-    return [(True, sign), *inner] if sign_first else [*inner, (True, sign)]
+            steps += _leaf(formula)
+            return 0
+    steps += signs if sign_first else []
+    for operand in operands[::-1] if mirrored else operands:
+        num += _walk(operand, operator, steps, parts, mirrored=mirrored, sign_first=sign_first)
+    steps += [] if sign_first else signs
+    if num:
+        parts.append((start, len(steps), num))
+    return num
 
 
 def _paired(formula: Formula, *, from_left: bool) -> Formula:
