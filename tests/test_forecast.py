@@ -117,6 +117,22 @@ def test_a_rollout_that_cannot_fit_names_the_seats(config, monkeypatch):
         forecast(small)
 
 
+def test_the_policies_of_a_line_share_the_machine_as_the_run_would_start_them(config, monkeypatch):
+    """One a core where there is no GPU: what fits once need not fit 96 times."""
+    monkeypatch.setattr(looking_ahead, "shape_of", lambda _: LLAMA_8B)
+    monkeypatch.setattr(looking_ahead, "cores_for_each", lambda jobs: 96 // jobs)
+    host = Device("CPU, one thread", 2**40, 1e11, 1e10, measured=True)
+    monkeypatch.setattr(looking_ahead, "device_here", lambda: host)
+    star = config.star.model_copy(update={"problems_per_round": 1000 * config.sampling.batch_size})
+    large = config.model_copy(update={"star": star})
+    with pytest.raises(CannotFit, match=r"rolling out .* for each of 96 at a time: .*workers\.samplers=48"):
+        forecast(large)
+    few = large.workers.model_copy(update={"samplers": 2})
+    assert forecast(large.model_copy(update={"workers": few})).samplers == 2
+    monkeypatch.setattr(looking_ahead, "device_here", lambda: A100)
+    assert forecast(large).samplers == 1
+
+
 def test_seats_are_no_advice_where_the_weights_alone_do_not_fit(config, monkeypatch):
     monkeypatch.setattr(looking_ahead, "shape_of", lambda _: LLAMA_8B)
     monkeypatch.setattr(looking_ahead, "device_here", lambda: replace(A100, memory=14 * 2**30))

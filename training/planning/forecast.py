@@ -8,6 +8,7 @@ are right to a factor of about two on a machine that is otherwise idle.
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import ceil
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -30,6 +31,7 @@ from training.planning.hardware import GIB, Device, device_here, num_training_pr
 from training.rounds.line import base_path
 from training.rounds.loop import num_attempts
 from training.rounds.problems import training_problems
+from training.workers.choice import cores_for_each
 
 SMALL = 300_000_000
 """Parameters up to which a local model is loaded and timed; more would make a look ahead a wait."""
@@ -89,6 +91,8 @@ class Forecast:
     device: Device
     at_once: int
     """Lines worked on at a time."""
+    samplers: int
+    """Policies of a line that share the machine's memory, or one GPU's, while they sample."""
     seconds: dict[str, float]
     """By stage, over all lines, of one worker each."""
     lengths: Lengths
@@ -141,6 +145,7 @@ def forecast(config: RunConfig) -> Forecast:
         training=training,
         device=device,
         at_once=jobs,
+        samplers=_samplers(config, jobs, processes if gpu else 0),
         seconds={},
         lengths=lengths,
         speed=Speed(0, 0, 0, UNKNOWN_CRITIC_S, measured=False),
@@ -162,25 +167,42 @@ def _must_fit(
     found: Forecast, config: RunConfig, processes: int, longest: float, least: Least, *, on_host: bool
 ) -> None:
     """Workers share a machine's memory, or one GPU's."""
-    overhead = PROCESS_BYTES if on_host else 0.0
-    room = found.device.memory / found.at_once - overhead
-    shared = f" for each of {found.at_once} at a time" if found.at_once > 1 else ""
-    where = f"{found.device.name} has {said_bytes(found.device.memory / found.at_once)}{shared}"
+    overhead, policies = PROCESS_BYTES if on_host else 0.0, found.at_once * found.samplers
     fewer = [f"jobs={found.at_once // 2}"] if found.at_once > 1 else []
-    if found.training.total > room:
+    if found.training.total > found.device.memory / found.at_once - overhead:
         advice = [*remedies(config.training, num_processes=processes, longest=round(longest)), *fewer]
         hope = _hope(least.training, found.device.memory - overhead)
         raise CannotFit(
             f"fine-tuning {config.model.name} takes about {said_bytes(found.training.total)} a worker, most of it "
-            f"{_most(found.training)}, and {where}: set {', or '.join(advice)}; {hope}"
+            f"{_most(found.training)}, and {_shared(found.device, found.at_once)}: set {', or '.join(advice)}; {hope}"
         )
-    if found.rollout_bytes > room:
+    if found.rollout_bytes > found.device.memory / policies - overhead:
+        fewer += [f"workers.samplers={found.samplers // 2}"] if found.samplers > 1 else []
         seats = max(1, (config.sampling.num_seats or config.sampling.batch_size) // 2)
         advice = [f"sampling.num_seats={seats}", *fewer] if least.rollout <= found.device.memory - overhead else []
         raise CannotFit(
             f"rolling out {config.model.name} takes about {said_bytes(found.rollout_bytes)} a worker, "
-            f"{said_bytes(least.rollout)} with one seat, and {where}: set " + ", or ".join([*advice, "a smaller model"])
+            f"{said_bytes(least.rollout)} with one seat, and {_shared(found.device, policies)}: set "
+            + ", or ".join([*advice, "a smaller model"])
         )
+
+
+def _samplers(config: RunConfig, jobs: int, gpus: int) -> int:
+    """Return how many policies of a line share a device: no more than there are batches."""
+    if config.workers.backend == "ray":
+        return 1
+    sampling, evaluation = config.sampling, config.evaluation
+    batches = (
+        ceil(config.star.problems_per_round / sampling.batch_size),
+        ceil(evaluation.num_problems / evaluation.batch_size),
+    )
+    num = min(config.workers.samplers or gpus or cores_for_each(jobs), max(batches))
+    return ceil(num / gpus) if gpus else num
+
+
+def _shared(device: Device, num: int) -> str:
+    each = f" for each of {num} at a time" if num > 1 else ""
+    return f"{device.name} has {said_bytes(device.memory / num)}{each}"
 
 
 def _most(memory: Memory) -> str:
@@ -211,13 +233,11 @@ def _rollout_bytes(config: RunConfig, shape: Shape, lengths: Lengths, size: int)
 
 def _steps(config: RunConfig, number: int, processes: int) -> int:
     """Return a round's optimiser steps if everything is kept."""
-    import math
-
     rounds = number + 1 if config.star.start == "base" else 1
     rows = rounds * config.star.problems_per_round * config.sampling.samples_per_problem
     training = config.training
     at_once = training.batch_size * training.accumulation(processes) * processes
-    steps = training.epochs * math.ceil(rows / at_once)
+    steps = training.epochs * ceil(rows / at_once)
     return min(steps, training.max_steps) if training.max_steps else steps
 
 
