@@ -17,7 +17,7 @@ from rollout.policy import Completion
 from rollout.traces import PolicyDigests, Sampling
 from training.configuration.run import RunConfig
 from training.records.store import OpenStore
-from training.rounds.heartbeat import no_pulse
+from training.rounds.heartbeat import Beat, no_pulse
 from training.rounds.line import Line, RunError
 from training.rounds.loop import _Slots
 from training.rounds.processes import StageProcesses
@@ -174,6 +174,17 @@ def test_what_a_stage_reads_before_its_first_batch_is_no_start_of_a_process(tmp_
     with pytest.raises(InputError, match="none"):
         stage(line, 0, None, False)
     assert [beat.stage for beat in beats] == ["sampling"]
+
+
+def test_each_verdict_on_many_attempts_is_progress(tmp_path):
+    class Slow(LocalWorkers):
+        def judge(self, records):
+            return iter(records)
+
+    beats, beat = [], Beat("evaluation", "verdicts")
+    line = Line(CONFIG, tmp_path, CONFIG.arms[0], 0, Slow(), pulse=beats.append)
+    verdicts = line.judging(beat)([{"id": "a"}, {"id": "b"}])
+    assert [(verdict["id"], len(beats)) for verdict in verdicts] == [("a", 1), ("b", 2)]
 
 
 @pytest.mark.parametrize(("trackers", "told"), [([], 0), (["tensorboard"], 1)])

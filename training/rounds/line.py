@@ -1,17 +1,18 @@
 """A line of rounds: one arm with one seed, its folders, and where its stages run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
 from critics.errors import RunFailed
+from critics.judge import Judging
 from critics.problem import Problem
 from rollout.policy import model_digest
 from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.trackers import Tracking, tracking
-from training.rounds.heartbeat import Pulse, no_pulse
+from training.rounds.heartbeat import Beat, Pulse, no_pulse
 from training.rounds.problems import held_out_problems
 from training.rounds.questions import WHOLE, Portion
 from training.rounds.strategy import Strategy, no_review, strategy_of
@@ -98,6 +99,16 @@ class Line:
     def held_out(self) -> list[Problem]:
         """The problems for evaluation, the same for every arm of this seed."""
         return held_out_problems(self.config, self.seed)
+
+    def judging(self, beat: Beat) -> Judging:
+        """Return what judges for a stage, each verdict a sign of progress: all of them may take hours."""
+
+        def judge(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+            for verdict in self.workers.judge(records):
+                self.pulse(beat)
+                yield verdict
+
+        return judge
 
     @property
     def tracking(self) -> Tracking:

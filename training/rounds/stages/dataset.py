@@ -22,9 +22,10 @@ def curate(line: Line, number: int, traces: Path) -> None:
     folder = line.round_path(number) / "dataset"
     if (folder / "summary.json").exists():
         return
-    line.pulse(Beat("curating", "the dataset of the round"))
+    beat = Beat("curating", "the dataset of the round")
+    line.pulse(beat)
     derivation = derivation_of(line)
-    candidates = Candidates(traces, derivation, line.workers.judge)
+    candidates = Candidates(traces, derivation, line.judging(beat))
     kept = select(unrevoked(candidates, read_revocations(line.run)), line.arm.keep)
     if line.arm.match is not None:
         kept = subsample(kept, _num_kept_by(line, line.arm.match, number), seed=line.seed)

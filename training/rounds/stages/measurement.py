@@ -78,11 +78,12 @@ class _Mode:
 
 
 def _measured(line: Line, mode: _Mode) -> dict[str, Any]:
-    line.pulse(Beat("evaluation", "the verdicts on held-out attempts"))
+    beat = Beat("evaluation", "the verdicts on held-out attempts")
+    line.pulse(beat)
     assert not mode.question.missing(), "held-out problems that nobody answered would be left out of the counts"
     sampling = mode.question.asked.sampling
     attempts = mode.question.stored()
-    return measure(attempts, sampling, line.workers.judge, mode.strategy.shortened, seed=mode.author.seed)
+    return measure(attempts, sampling, line.judging(beat), mode.strategy.shortened, seed=mode.author.seed)
 
 
 def _tell(line: Line, step: Step) -> None:
