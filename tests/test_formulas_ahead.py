@@ -1,9 +1,13 @@
 """Formulas drawn ahead by other processes are those that one process draws."""
 
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,3 +77,32 @@ def test_what_there_is_not_is_an_error_ahead_too() -> None:
     pool = Pool(Drawing(PropositionalFormulas(categories=(0,)), 0))
     with pytest.raises(InputError, match=r"no more than \d+ such formulas"):
         list(drawn_ahead(pool.drawing.config, 100, pool))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+def test_no_process_outlives_a_parent_that_is_killed() -> None:
+    code = (
+        "from rollout.formulas.ahead import generate_ahead\n"
+        "from rollout.formulas.languages import FirstOrderFormulas\n"
+        "if __name__ == '__main__':\n"
+        "    for problem in generate_ahead(FirstOrderFormulas(), 10**6, seed=0, jobs=2):\n"
+        "        print(problem.id, flush=True)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=Path(__file__).parents[1]
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline()
+        descendants = below(parent.pid)
+        assert len(descendants) >= 3
+        parent.kill()
+    deadline = time.monotonic() + 30
+    while any(Path(f"/proc/{pid}").exists() for pid in descendants) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not [pid for pid in descendants if Path(f"/proc/{pid}").exists()]
+
+
+def below(pid: int) -> list[int]:
+    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [*map(int, found), *(other for child in found for other in below(int(child)))]

@@ -6,15 +6,17 @@ category ran out, which changes whose turn it is.
 """
 
 import logging
+import os
 import signal
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
+from threading import Thread
 
-from critics.lifeline import die_with_parent
 from critics.problem import Problem
 from rollout.formulas.generator import Candidate, Drawing, Turn, Turns, problems
 from rollout.formulas.languages import Formulas
@@ -90,10 +92,17 @@ _drawing: list[Drawing] = []
 
 
 def _begin(config: Formulas, seed: int) -> None:
-    die_with_parent()
+    # The server outlives a parent that is killed as long as one of us does.
+    Thread(target=_end_with_parent, daemon=True).start()
     # An interrupt is the parent's to handle: it ends its processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _drawing.append(Drawing(config, seed))
+
+
+def _end_with_parent() -> None:
+    if (parent := parent_process()) is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _drawn(turns: list[Turn]) -> list[Candidate | None]:
