@@ -15,7 +15,7 @@ from rollout.formulas.languages import (
     ThreeCnfFormulas,
 )
 
-PL, FOL, RE = Language.PROPOSITIONAL, Language.FIRST_ORDER, Language.REGEX
+PL, CNF, FOL, RE = Language.PROPOSITIONAL, Language.THREE_CNF, Language.FIRST_ORDER, Language.REGEX
 FORMULA = "(p1 ∧ (p2 ∨ ¬p3))"
 QUANTIFIED = "∀x1. (likes(x1, ann) → (tall(x1) ∧ kind(ann)))"
 HONEST = [
@@ -28,6 +28,13 @@ HONEST = [
     (FOL, QUANTIFIED, "For all x1, likes(x1, ann) implies that tall(x1) and kind(ann) are true."),
     (PL, "(p1 ∨ ¬p2)", "Without p1, no p2."),
     (PL, "((p1 ∨ p2) ∧ p3)", "p1 or p2, and p3"),
+    (PL, "(p1 ∧ p2 ∧ p3)", "- p1\n- p2, p3 hold"),
+    (PL, "(p1 ∧ p2 ∧ (p3 ∨ ¬p4))", "Three things are so: p1, p2, p3 or else not p4."),
+    (PL, "(p1 ∧ p2 ∧ (p3 ∨ ¬p4))", "i) p1 holds; ii) p2 holds; iii) p3 or not-p4 holds."),
+    (PL, "(p1 ∧ p2 ∧ (p3 ∨ ¬p4))", "`p1`, `p2` are asserted; moreover, `p4` entails `p3`."),
+    (CNF, "((p1 ∨ ¬p2) ∧ (¬p4 ∨ p5 ∨ p6))", "Clause 1: p1 or not p2. Clause 2: not p4, p5, or p6. Both hold."),
+    (FOL, "∃x1. (admire(x1, maria) ∧ ¬sleep(x1))", "Somebody who admires Maria doesn't sleep."),
+    (RE, "(01*)*1", "A 0 followed by 1s, repeated; ends in 1"),
     (PL, FORMULA, "p1 is true, and (a) p2 is true or (b) p3 is false."),
     (PL, FORMULA, "$p_1$ holds; so does $p_{2}$, unless P3 doesn't."),
     (PL, FORMULA, "● p₁ is true\n● p2 is true or p13 is false"),
@@ -75,6 +82,7 @@ LEAKING = [
     (PL, "(p1 ∧ p2)", "and p1 p2", "formula"),
     (FOL, QUANTIFIED, "for x1 zork likes x1 ann blip tall x1 kind ann", "formula"),
     (PL, FORMULA, "p1p2Ap3NC", "code"),
+    (PL, "(p1 ∧ (p2 ∨ p3))", "the conjunction of p1 the disjunction of p2 p3", "code"),
     (PL, FORMULA, "AndP1OrP2NotP3", "code"),
     (PL, FORMULA, "and_p1_or_p2_not_p3", "code"),
     (PL, FORMULA, "The formula in another notation is K of p1 and A of p2 and N of p3", "code"),

@@ -94,6 +94,7 @@ def find_leak(text: str, language: Language, description: str) -> Leak | None:
         _sign(description, names)
         or _copied(whole, language, description, parts)
         or _reason("formula", find_traversal(description, whole, names))
+        or _reason("code", _without_word_between(description, whole))
         or _reason("code", find_code(description, names, num_groups=_num_groups(whole), num_bound=len(_bound(whole))))
     )
 
@@ -121,6 +122,16 @@ def _sign(description: str, names: Collection[str]) -> Leak | None:
     searches = (_SIGN.search, _PREFIXED.search, _SPELT.search, beside.search)
     found = next((match[0].strip() for search in searches if (match := search(description)) is not None), None)
     return _reason("sign", found) or _sign_of_another_script(description)
+
+
+def _without_word_between(description: str, whole: Formula) -> str | None:
+    """Return two propositions that stand side by side: what joins them is said elsewhere, as in prefix notation."""
+    known = "|".join(re.escape(part.predicate) for part in subformulas(whole) if isinstance(part, Atom))
+    if any(isinstance(part, Atom) and part.arguments for part in subformulas(whole)):
+        return None
+    # Attack: `the conjunction of p1 the disjunction of p2 p3`, with phrases of several words for the signs.
+    match = re.search(rf"\b(?:{known})[ \t]+(?:{known})\b", description, re.IGNORECASE)
+    return None if match is None else match[0]
 
 
 def _sign_of_another_script(description: str) -> Leak | None:

@@ -52,9 +52,9 @@ _GROUPING = re.compile(r"[,;:()]")
 def find_traversal(description: str, formula: Formula, names: Collection[str]) -> str | None:
     """Return the words of a description that go through the formula, or a part of it; None where none do.
 
-    Any words count, one for each sign, where they are all that is said in a sentence, and of parts with two groups also
-    within one where names stand side by side; else the signs' own words. A part with one group has to stand alone, and
-    with names side by side, which `without p1, no p2` has not.
+    Of parts with two groups any words count, one for each sign, where they are all that is said in a sentence, or where
+    names follow each other; else the signs' own words. A part with one group has to stand alone, with the sign's own
+    words: `p1, p2, p3 hold` and `without p1, no p2` are English.
     """
     said = tokens(description)
     alone = [tokens(segment) for segment in _segments(description)]
@@ -71,7 +71,8 @@ def find_traversal(description: str, formula: Formula, names: Collection[str]) -
                 is_alone = window in alone
                 if not is_alone and num < 2:
                     continue
-                if _is_adjacent(steps) or (is_alone and num > 1) or _is_image(steps, said, names, place, own=True):
+                any_words = num > 1 and (is_alone or _is_adjacent(steps))
+                if any_words or _is_image(steps, said, names, place, own=True):
                     return " ".join(window)
     return _written_out(description, formula, names)
 
