@@ -96,7 +96,7 @@ def _say(result: Mapping[str, Any]) -> None:
         say(f"category {row['category']}: score {row['score']:.3f} (sd {row['score_sd']:.3f} over {row['runs']} runs)")
     for level in result.get("by_rounds", ()):
         shown = ", ".join(f"{part['calibrated']['score']:.1%}" for part in level["scores"].values())
-        say(f"after {level['rounds']} rounds: score {shown}")
+        say(f"after {level['rounds']} round{'s' if level['rounds'] > 1 else ''}: score {shown}")
     _say_false_positives(result["false_positives"])
     if "verifier" in result:
         said = result["verifier"]
