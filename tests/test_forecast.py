@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from critics.errors import InputError
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.run import RunConfig
 from training.finetuning.out_of_memory import most_sparing
@@ -131,6 +132,19 @@ def test_the_policies_of_a_line_share_the_machine_as_the_run_would_start_them(co
     assert forecast(large.model_copy(update={"workers": few})).samplers == 2
     monkeypatch.setattr(looking_ahead, "device_here", lambda: A100)
     assert forecast(large).samplers == 1
+
+
+def test_other_gpus_are_planned_for_by_their_data_sheets(config):
+    found = forecast(config, "T4:4")
+    assert found.device.name == "T4 (data sheet)"
+    assert not found.speed.measured
+    assert found.wall_s < forecast(config, "T4").wall_s
+
+
+@pytest.mark.parametrize("text", ["P100", "A100:0", "A100:x"])
+def test_an_unknown_gpu_lists_the_known_ones(config, text):
+    with pytest.raises(InputError, match=r"--on .* one of H200, .*A100:8"):
+        forecast(config, text)
 
 
 def test_seats_are_no_advice_where_the_weights_alone_do_not_fit(config, monkeypatch):

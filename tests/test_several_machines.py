@@ -15,7 +15,7 @@ import pytest
 from critics.errors import RunFailed
 from rollout.policy import adapter_weights_digest
 from training.configuration.run import ModelConfig, TrainingConfig
-from training.finetuning import stage
+from training.finetuning import stage, torchrun
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job, write_job
 from training.finetuning.lost_peer import is_lost_peer
 from training.finetuning.torchrun import failure_path, launch, write_failure
@@ -76,6 +76,18 @@ def test_an_adapter_that_another_machine_wrote_elsewhere_is_missed(tiny_model, d
     monkeypatch.setattr(stage, "launch", lambda _: None)
     with pytest.raises(TrainingFailed, match=r"--out must lie where all machines see it"):
         stage.fine_tune(job(tiny_model, data, "node0:1"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no Linux")
+def test_a_process_that_ended_lives_no_more_though_nobody_has_asked_how():
+    child = subprocess.Popen(["sleep", "60"])
+    assert torchrun._lives(str(child.pid))
+    assert torchrun._has_processes()
+    child.kill()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert not torchrun._lives(str(child.pid))
+    child.wait()
+    assert not torchrun._lives(str(child.pid))
 
 
 @pytest.mark.slow

@@ -8,8 +8,8 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 
-def print_plan(config_path: Path, overrides: list[str] | None) -> None:
-    """Print what a run would do, its memory and its time; raises `InputError` where it cannot fit this machine."""
+def print_plan(config_path: Path, overrides: list[str] | None, on: str | None = None) -> None:
+    """Print what a run would do, its memory and its time here or `on` others; `InputError`: it cannot fit."""
     from training.configuration.run import load_run
     from training.logs import quieten
     from training.planning.forecast import forecast
@@ -17,7 +17,7 @@ def print_plan(config_path: Path, overrides: list[str] | None) -> None:
 
     quieten()
     config = load_run(config_path, overrides)
-    for line in (*forecast(config).lines(), *said(config)):
+    for line in (*forecast(config, on).lines(), *said(config)):
         print(line)
 
 

@@ -24,6 +24,9 @@ def run(
     out: Annotated[Path | None, typer.Option("--out")] = None,
     overrides: Overrides = None,
     dry: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and what it needs of this machine.")] = False,
+    on: Annotated[
+        str | None, typer.Option("--on", metavar="GPU[:N]", help="Plan for other GPUs, such as A100:8 (--dry-run).")
+    ] = None,
     mirror: Annotated[
         str | None,
         typer.Option("--mirror", metavar="URL", help="Copy the run to s3://.. or gs://.., and go on from it."),
@@ -40,7 +43,7 @@ def run(
     from training.console import print_plan, run_with_progress
 
     if dry:
-        print_plan(config, overrides)
+        print_plan(config, overrides, on)
         return
     run_with_progress(config, out, overrides, mirror=mirror, retrain=retrain, patience_s=patience)
 

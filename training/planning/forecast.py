@@ -27,7 +27,7 @@ from training.planning.compute import (
     training_flops,
 )
 from training.planning.compute import training_memory as memory_of_training
-from training.planning.hardware import GIB, Device, device_here, num_training_processes
+from training.planning.hardware import GIB, HOST, Device, device_here, device_named, num_training_processes
 from training.rounds.line import base_path
 from training.rounds.loop import num_attempts
 from training.rounds.problems import training_problems
@@ -94,7 +94,7 @@ class Forecast:
     samplers: int
     """Policies of a line that share the machine's memory, or one GPU's, while they sample."""
     seconds: dict[str, float]
-    """By stage, over all lines, of one worker each."""
+    """By stage, over all lines; a line's policies share its rollout."""
     lengths: Lengths
     speed: Speed
 
@@ -117,19 +117,22 @@ class Forecast:
             f"(base {said_bytes(memory.weights)}, trained {said_bytes(memory.trained)}, activations "
             f"{said_bytes(memory.activations)}, logits {said_bytes(memory.logits)}); there is "
             f"{said_bytes(self.device.memory)} on {self.device.name}",
-            f"time: about {said_time(self.wall_s)} (of one worker: {stages}); speed {source}",
+            f"time: about {said_time(self.wall_s)} (one line at a time: {stages}); speed {source}",
         ]
 
 
-def forecast(config: RunConfig) -> Forecast:
-    """Look ahead; raises `CannotFit` where memory would not do, `InputError` where the model cannot be looked at."""
+def forecast(config: RunConfig, on: str | None = None) -> Forecast:
+    """Look ahead, for this machine or `on` such as A100:8.
+
+    Raises `CannotFit` where memory would not do, `InputError` where the model cannot be looked at.
+    """
     if config.model.server is not None:
         raise InputError("model.server: what a server takes is not known here; --dry-run is for models in this process")
-    shape, device = shape_of(config.model.name), device_here()
+    device, processes = device_named(on) if on else (device_here(), num_training_processes())
+    shape = shape_of(config.model.name)
     lengths = lengths_of(config)
-    gpu = device.name != "CPU, one thread"
+    gpu = device.name != HOST
     size = 2 if gpu and config.model.dtype != "float32" else 4
-    processes = num_training_processes()
     longest = min(config.training.max_tokens, lengths.prompt + lengths.longest)
     training = memory_of_training(shape, config.training, tokens=longest, bytes_a_weight=size, num_processes=processes)
     num_lines = len(config.arms) * len(config.seeds)
@@ -159,7 +162,8 @@ def forecast(config: RunConfig) -> Forecast:
         size,
     )
     _must_fit(found, config, processes, longest, Least(least.total, one_seat), on_host=not gpu)
-    speed = _measured(config, lengths) if _is_small(config, shape) else _assumed(shape, device, config, lengths, size)
+    can_be_timed = on is None and _is_small(config, shape)
+    speed = _measured(config, lengths) if can_be_timed else _assumed(shape, device, config, lengths, size)
     return replace(found, speed=speed, seconds=_seconds(found, config, speed, lengths, processes))
 
 
@@ -242,6 +246,7 @@ def _steps(config: RunConfig, number: int, processes: int) -> int:
 
 
 def _seconds(found: Forecast, config: RunConfig, speed: Speed, lengths: Lengths, processes: int) -> dict[str, float]:
+    policies = found.samplers * (processes if found.device.name != HOST else 1)
     rows = config.sampling.num_seats or config.sampling.batch_size * config.sampling.samples_per_problem
     longest = min(config.sampling.max_new_tokens, lengths.longest)
     batches = found.attempts / rows
@@ -249,7 +254,7 @@ def _seconds(found: Forecast, config: RunConfig, speed: Speed, lengths: Lengths,
     rows_a_step = training.batch_size * training.accumulation(processes)
     tokens = found.training_steps * rows_a_step * (lengths.prompt + lengths.completion)
     return {
-        "rollout and evaluation": batches * longest * speed.step_s + found.tokens * speed.row_s,
+        "rollout and evaluation": (batches * longest * speed.step_s + found.tokens * speed.row_s) / policies,
         "certification": found.attempts * speed.critic_s,
         "fine-tuning": tokens * speed.training_token_s,
     }

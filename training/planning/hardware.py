@@ -5,7 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
+from critics.errors import InputError
+
 GIB = 2**30
+HOST = "CPU, one thread"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +27,32 @@ class Device:
 
 
 PUBLISHED = {
-    "H200": (989e12, 4.8e12),
-    "H100 PCIe": (756e12, 2.0e12),
-    "H100": (989e12, 3.35e12),
-    "A100-SXM4-40GB": (312e12, 1.55e12),
-    "A100-PCIE-40GB": (312e12, 1.55e12),
-    "A100": (312e12, 2.0e12),
-    "L40S": (362e12, 0.86e12),
-    "A10G": (70e12, 0.6e12),
-    "A10": (125e12, 0.6e12),
-    "L4": (121e12, 0.3e12),
-    "4090": (165e12, 1.0e12),
-    "V100": (125e12, 0.9e12),
-    "T4": (65e12, 0.32e12),
+    "H200": (141, 989e12, 4.8e12),
+    "H100 PCIe": (80, 756e12, 2.0e12),
+    "H100": (80, 989e12, 3.35e12),
+    "A100-SXM4-40GB": (40, 312e12, 1.55e12),
+    "A100-PCIE-40GB": (40, 312e12, 1.55e12),
+    "A100": (80, 312e12, 2.0e12),
+    "L40S": (48, 362e12, 0.86e12),
+    "A10G": (24, 70e12, 0.6e12),
+    "A10": (24, 125e12, 0.6e12),
+    "L4": (24, 121e12, 0.3e12),
+    "4090": (24, 165e12, 1.0e12),
+    "V100": (16, 125e12, 0.9e12),
+    "T4": (16, 65e12, 0.32e12),
 }
-"""Dense 16-bit peak and memory bandwidth by the makers' data sheets; of several names that fit, the first."""
+"""Gigabytes, dense 16-bit peak and bandwidth by the makers' data sheets; of several names that fit, the first."""
+USABLE = 0.96
+"""Of a GPU's memory, what its driver and its context leave; assumed."""
+
+
+def device_named(text: str) -> tuple[Device, int]:
+    """Return a device by its data sheet and how many of it, from such as `H100` or `A100:8`; raises `InputError`."""
+    name, _, count = text.partition(":")
+    if name not in PUBLISHED or not (count or "1").isdigit() or int(count or 1) == 0:
+        raise InputError(f"--on {text!r}: write one of {', '.join(PUBLISHED)}, and perhaps how many, as in A100:8")
+    gigabytes, flops, bandwidth = PUBLISHED[name]
+    return Device(f"{name} (data sheet)", USABLE * gigabytes * 1e9, flops, bandwidth, measured=False), int(count or 1)
 
 
 def device_here() -> Device:
@@ -50,7 +64,7 @@ def device_here() -> Device:
     properties = torch.cuda.get_device_properties(0)
     known = next((numbers for name, numbers in PUBLISHED.items() if name in properties.name), None)
     if known is not None:
-        return Device(properties.name, properties.total_memory, *known, measured=False)
+        return Device(properties.name, properties.total_memory, *known[1:], measured=False)
     flops, bandwidth = _speed("cuda", torch.bfloat16, 4096)
     return Device(properties.name, properties.total_memory, flops, bandwidth, measured=True)
 
@@ -72,7 +86,7 @@ def _measured_cpu() -> Device:
         flops, bandwidth = _speed("cpu", torch.float32, 512)
     finally:
         torch.set_num_threads(threads)
-    return Device("CPU, one thread", available_memory(), flops, bandwidth, measured=True)
+    return Device(HOST, available_memory(), flops, bandwidth, measured=True)
 
 
 def _speed(device: str, dtype: object, size: int) -> tuple[float, float]:
