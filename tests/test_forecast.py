@@ -1,5 +1,6 @@
 """Looking ahead: what a run takes, on paper, and a refusal where it cannot fit."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -185,3 +186,17 @@ def test_the_tables_of_the_documentation_are_those_of_the_code():
     from training.planning.capacity import _million
 
     assert _million() in (Path(__file__).parents[1] / "docs" / "scaling.md").read_text(encoding="utf-8")
+
+
+def test_the_memory_model_is_the_one_that_was_measured():
+    """Whoever changes it measures again: `certistar bench memory --json`."""
+    from training.benches.memory import CASES, MIB, predicted
+
+    root = Path(__file__).parents[1] / "docs"
+    rows = {row["name"]: row for row in json.loads((root / "results/scaling/memory.json").read_text())["rows"]}
+    text = (root / "scaling.md").read_text(encoding="utf-8")
+    for case in CASES:
+        row = rows[case.name]
+        measured = row["baseline"].split()[0]
+        assert f"| {measured} | {row['value']:.2f} |" in text
+        assert predicted(case) / MIB / float(measured) == pytest.approx(row["value"], rel=0.01)
