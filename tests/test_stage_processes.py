@@ -18,14 +18,15 @@ from rollout.traces import PolicyDigests, Sampling
 from training.configuration.run import RunConfig
 from training.records.store import OpenStore
 from training.rounds.heartbeat import Beat, no_pulse
-from training.rounds.line import Line, RunError
+from training.rounds.line import Line, Progress, RunError
 from training.rounds.loop import _Slots
 from training.rounds.processes import StageProcesses
-from training.rounds.questions import WHOLE, Pass, Portion, Question, fill
+from training.rounds.questions import Pass, Portion, Question, fill
 from training.rounds.rounds import run_round
 from training.rounds.stages.rollout import certify, roll_out
 from training.rounds.traces import RoundTraces
 from training.rounds.work_units import Asking, StoredUnits
+from training.workers import choice
 from training.workers.backend import Author
 from training.workers.local import LocalWorkers
 from training.workers.process import Child
@@ -75,7 +76,7 @@ def test_attempts_are_judged_while_others_are_sampled(tmp_path):
     def rollout_ended(_timeout_s):
         """Another pair of problems is sampled each time that this is asked."""
         judged.append(verdicts.num_records)
-        rollout.sample(Pass(PROBLEMS[: 2 * len(judged)], SAMPLING), WHOLE)
+        rollout.sample(Pass(PROBLEMS[: 2 * len(judged)], SAMPLING))
         return len(judged) == 3
 
     certification = round_traces(attempts)
@@ -89,9 +90,11 @@ def test_attempts_are_judged_while_others_are_sampled(tmp_path):
 # -- stages
 
 
-def processes(out: Path, told: list | None = None, *, cores: int = 1, gpus: tuple[str, ...] = ()) -> StageProcesses:
+def processes(out: Path, told: list | None = None, *, samplers: int = 0, gpus: tuple[str, ...] = ()) -> StageProcesses:
     report = (told if told is not None else []).append
-    return StageProcesses(CONFIG, out, CONFIG.arms[0], 0, "a-seed-0", report, cores, gpus)
+    workers = CONFIG.workers.model_copy(update={"samplers": samplers})
+    config = CONFIG.model_copy(update={"workers": workers})
+    return StageProcesses(config, out, config.arms[0], 0, "a-seed-0", report, 1, gpus)
 
 
 def surroundings(_line):
@@ -118,6 +121,11 @@ def crash_once(line):
     except FileExistsError:
         return "done"
     return os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def count_and_crash_once(line):
+    line.report(Progress(attempts=5))
+    return crash_once(line)
 
 
 def crash(_line):
@@ -237,8 +245,8 @@ def test_each_gpu_has_a_process_with_its_portion_and_no_more_than_there_are_batc
     assert seats == {"0 of 2 on 3", "1 of 2 on 5"}
 
 
-def test_without_gpus_each_core_has_one(tmp_path):
-    processes(tmp_path, cores=2).spread(seat, most=9)
+def test_as_many_as_are_asked_for_have_a_process_each(tmp_path):
+    processes(tmp_path, samplers=2).spread(seat, most=9)
     assert len([path for path in tmp_path.iterdir() if " of 2 on " in path.name]) == 2
 
 
@@ -268,6 +276,24 @@ def test_a_stage_that_crashes_is_started_once_more_and_said(tmp_path):
     ]
 
 
+def test_what_a_crashed_stage_told_is_taken_back(tmp_path):
+    told = []
+    processes(tmp_path, told).run(count_and_crash_once)
+    assert [event.attempts for event in told] == [5, -5, 5]
+
+
+def test_without_gpus_there_are_no_more_policies_than_the_memory_holds(tmp_path, monkeypatch):
+    with (tmp_path / "model.safetensors").open("wb") as file:
+        file.truncate(2**30)
+    config = CONFIG.model_copy(update={"model": CONFIG.model.model_copy(update={"name": str(tmp_path)})})
+    monkeypatch.setattr(choice, "num_cores", lambda: 8)
+    monkeypatch.setattr(choice, "available_memory", lambda: 10 * 2**30)
+    assert choice.num_samplers(config, cores=8, gpus=0) == 4
+    assert choice.num_samplers(config, cores=4, gpus=0) == 2
+    assert choice.num_samplers(config, cores=8, gpus=6) == 6
+    assert choice.num_samplers(CONFIG, cores=8, gpus=0) == 1
+
+
 def test_a_stage_that_crashes_twice_ends_the_run(tmp_path):
     with pytest.raises(RunError, match=r"crash: its process ended with status 3, for the second time"):
         processes(tmp_path).run(crash)
@@ -286,7 +312,7 @@ def test_the_second_of_two_stages_hears_of_the_end_of_the_first(tmp_path):
 def test_a_stage_whose_follower_fails_is_ended_and_the_followers_error_told(tmp_path):
     began = time.monotonic()
     with pytest.raises(InputError, match=r"problems.source"):
-        processes(tmp_path, cores=2).spread(wait_long, most=2, beside=crash_beside)
+        processes(tmp_path, samplers=2).spread(wait_long, most=2, beside=crash_beside)
     assert time.monotonic() - began < 300
 
 
@@ -296,7 +322,7 @@ from pathlib import Path
 sys.path.insert(0, "tests")
 from multiprocessing import forkserver
 from test_stage_processes import crash, processes
-from training.rounds.line import Line, RunError
+from training.rounds.line import Line, Progress, RunError
 from training.rounds.loop import _Slots
 from training.workers import process
 

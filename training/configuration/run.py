@@ -120,7 +120,7 @@ class WorkersConfig(Section):
     gpus: Annotated[float, Field(ge=0)] | None = None
     """Of each policy under ray, a fraction where several share one. null: one where the cluster has any, else none."""
     samplers: Annotated[int, Field(ge=0)] = 0
-    """Policies of a line of rounds, each in a process; 0: one a GPU, without GPUs one for each of its cores."""
+    """Policies of a line of rounds, each in a process; 0: one a GPU; without GPUs one a core, as memory allows."""
     critics: Annotated[int, Field(ge=0)] = 0
     """Processes that judge for a line of rounds; 0: its share of the cores. Under ray any CPU judges."""
 

@@ -31,7 +31,7 @@ from training.planning.hardware import GIB, HOST, Device, device_here, device_na
 from training.rounds.line import base_path
 from training.rounds.loop import num_attempts
 from training.rounds.problems import training_problems
-from training.workers.choice import cores_for_each
+from training.workers.choice import cores_for_each, num_samplers
 
 SMALL = 300_000_000
 """Parameters up to which a local model is loaded and timed; more would make a look ahead a wait."""
@@ -200,7 +200,7 @@ def _samplers(config: RunConfig, jobs: int, gpus: int) -> int:
         ceil(config.star.problems_per_round / sampling.batch_size),
         ceil(evaluation.num_problems / evaluation.batch_size),
     )
-    num = min(config.workers.samplers or gpus or cores_for_each(jobs), max(batches))
+    num = min(num_samplers(config, cores=cores_for_each(jobs), gpus=gpus), max(batches))
     return ceil(num / gpus) if gpus else num
 
 

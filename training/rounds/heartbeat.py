@@ -136,8 +136,9 @@ class Watch:
     _seen: dict[Path, tuple[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for path in self.folder.glob(f"*{SUFFIX}"):  # of a run that was killed
-            path.unlink(missing_ok=True)
+        for path in [*self.folder.glob(f"*{SUFFIX}"), *self.folder.glob(f".*{SUFFIX}.*")]:  # of a run that was killed
+            with suppress(OSError):
+                path.unlink()
 
     def check(self) -> None:
         """Raise `StageStalled` for the first line that has waited too long; call it every few seconds."""
@@ -145,7 +146,7 @@ class Watch:
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
             try:
                 content = path.read_text()
-            except FileNotFoundError:  # the line ended
+            except OSError:  # the line ended; or its disk failed, of which the stages themselves have to tell
                 continue
             if self._seen.get(path, ("", 0.0))[0] != content:
                 self._seen[path] = (content, now)

@@ -6,6 +6,7 @@ A stage that dies is started once more, because what it finished is on the disk;
 """
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
@@ -97,7 +98,8 @@ class StageProcesses:
                         f"{what}: {death}, for the second time, perhaps for want of memory; {self.out} holds what is "
                         "finished: run the command again"
                     ) from death
-                self.report(Progress(message=f"{what}: {death}; it is started once more"))
+                said = f"{what}: {death}; it is started once more"
+                self.report(Progress(-task.told.pop("attempts", 0), said))  # which it will tell again
         raise AssertionError("the last death is raised")
 
     def _run_once(self, task: "_Task", followed: threading.Event | None) -> Any:
@@ -109,7 +111,7 @@ class StageProcesses:
             heartbeat.stop()
             raise
         try:
-            return self._result(child, followed)
+            return self._result(child, task, followed)
         finally:
             child.kill()
             heartbeat.stop()
@@ -127,7 +129,7 @@ class StageProcesses:
                 child.kill()
         return child
 
-    def _result(self, child: Child, followed: threading.Event | None) -> Any:
+    def _result(self, child: Child, task: "_Task", followed: threading.Event | None) -> Any:
         """Pass on what a stage tells until its result; tell it when what it follows has ended."""
         while True:
             if followed is not None:
@@ -139,6 +141,7 @@ class StageProcesses:
             is_result, value = child.receive()
             if is_result:
                 return value
+            task.told["attempts"] += value.attempts
             self.report(value)
 
 
@@ -152,6 +155,8 @@ class _Task:
     """Of its heartbeat, and in messages."""
     place: Mapping[str, str] = field(default_factory=dict)
     portion: Portion = WHOLE
+    told: Counter[str] = field(default_factory=Counter)
+    """How many attempts its process has told of."""
 
     @property
     def what(self) -> str:

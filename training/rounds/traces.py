@@ -16,7 +16,7 @@ from critics.judge import Judging
 from critics.problem import Problem
 from training.records.store import OpenStore, write_records
 from training.rounds.heartbeat import Beat, Pulse
-from training.rounds.questions import Pass, Portion, Question, Sampled, Step, fill
+from training.rounds.questions import WHOLE, Pass, Portion, Question, Sampled, Step, fill
 from training.rounds.work_units import StoredUnits, batches, unit_name
 
 Trace = dict[str, Any]
@@ -42,7 +42,7 @@ class RoundTraces:
     """Told of each batch how many problems it has, once they are sampled."""
     pulse: Pulse
 
-    def sample(self, asked: Pass, portion: Portion) -> None:
+    def sample(self, asked: Pass, portion: Portion = WHOLE) -> None:
         """Sample what the store lacks of a portion, batch by batch."""
         fill([Question(self.attempts, asked, self.batch_size, portion)], self.sampling, self._tell)
 
@@ -56,7 +56,7 @@ class RoundTraces:
 
         `rollout_ended` says whether it has, and takes at most so many seconds to find out.
         """
-        left = dict(self._named(asked))
+        left = {unit: _Batch(batch, self._names(batch, asked)) for unit, batch in self._named(asked)}
         num_each = asked.sampling.samples_per_problem
         num_all = len(asked.problems) * num_each
         has_ended, num_seen = False, -1
@@ -66,8 +66,7 @@ class RoundTraces:
                 num_seen = num_now
                 for chunk in chunks(self._unjudged(left, asked), AT_A_TIME):
                     self._judge(chunk, self.verdicts.num_records, num_all)
-                counts = {unit: self.verdicts.count(unit) for unit in left}
-                left = {unit: batch for unit, batch in left.items() if counts[unit] < len(batch) * num_each}
+                left = {u: b for u, b in left.items() if self.verdicts.count(u) < len(b.problems) * num_each}
             self.pulse(Beat("sampling", "attempts to be judged", self.verdicts.num_records, num_all))
         assert not left, "a rollout that has ended has sampled everything"
 
@@ -93,17 +92,28 @@ class RoundTraces:
         merged = heapq.merge(*streams, key=lambda t: (place[t["problem"]["id"]], t["hint"], t["sample"]))
         write_records(path, merged, checksum=True)
 
-    def _unjudged(self, left: Mapping[str, Sequence[Problem]], asked: Pass) -> Iterator[tuple[str, Trace]]:
+    def _unjudged(self, left: Mapping[str, "_Batch"], asked: Pass) -> Iterator[tuple[str, Trace]]:
         for unit, batch in left.items():
-            if self.attempts.count(batch, asked.sampling, hinted=asked.hinted) > self.verdicts.count(unit):
+            if sum(map(self.attempts.store.count, batch.units)) > self.verdicts.count(unit):
                 done = {record["id"] for record in self.verdicts.unit(unit)}
-                stored = self.attempts.stored(batch, asked.sampling, hinted=asked.hinted)
+                stored = self.attempts.stored(batch.problems, asked.sampling, hinted=asked.hinted)
                 yield from ((unit, trace) for trace in stored if trace["id"] not in done)
+
+    def _names(self, batch: Sequence[Problem], asked: Pass) -> list[str]:
+        return self.attempts.names(batch, asked.sampling, hinted=asked.hinted)
 
     def _named(self, asked: Pass) -> Iterator[tuple[str, Sequence[Problem]]]:
         """Yield the batches with the names under which their verdicts are stored."""
         for batch in batches(asked.problems, self.batch_size):
             yield unit_name(batch, asked.sampling, self.attempts.asking, hinted=asked.hinted), batch
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Problems that are judged together, and under which names their attempts come: to find these out takes a while."""
+
+    problems: Sequence[Problem]
+    units: Sequence[str]
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

@@ -50,9 +50,9 @@ class StoredUnits:
         units = self._units(problems, sampling, hinted)
         return [p for unit, group in units for p in group if not self._is_whole(unit, group, sampling)]
 
-    def count(self, problems: Sequence[Problem], sampling: Sampling, *, hinted: bool = False) -> int:
-        """Return how many of their attempts the store has."""
-        return sum(self.store.count(unit) for unit, _ in self._units(problems, sampling, hinted))
+    def names(self, problems: Sequence[Problem], sampling: Sampling, *, hinted: bool = False) -> list[str]:
+        """Return the names of their units."""
+        return [unit for unit, _ in self._units(problems, sampling, hinted)]
 
     def keep(
         self, records: Iterable[Record], problems: Sequence[Problem], sampling: Sampling, *, hinted: bool = False

@@ -4,12 +4,17 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from math import inf
+from pathlib import Path
 
 from training.configuration.run import RunConfig
+from training.planning.hardware import available_memory
 from training.workers.backend import Workers
 from training.workers.local import LocalWorkers
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
+PROCESS_BYTES = 2**28
+"""What a process takes beside its policy's weights."""
 
 
 def open_workers(config: RunConfig, *, cores: int = 1) -> Workers:
@@ -25,8 +30,22 @@ def places(config: RunConfig, *, cores: int, gpus: Sequence[str]) -> list[Mappin
     """Return what the environment of each process has that samples for a line: its GPU. A cluster has its own."""
     if config.workers.backend == "ray":
         return [{}]
-    num = config.workers.samplers or len(gpus) or cores
+    num = num_samplers(config, cores=cores, gpus=len(gpus))
     return [{VISIBLE: gpus[number % len(gpus)]} if gpus else {} for number in range(num)]
+
+
+def num_samplers(config: RunConfig, *, cores: int, gpus: int) -> int:
+    """Return how many policies a line has at once; without GPUs no more than its part of the memory holds."""
+    if named := config.workers.samplers or gpus:
+        return named
+    room = available_memory() * cores / num_cores()
+    return max(1, min(cores, int(room // _policy_bytes(Path(config.model.name)))))
+
+
+def _policy_bytes(model: Path) -> float:
+    """Return what one policy takes on a CPU, roughly: its weights twice as they are loaded; of a Hub's model, all."""
+    weights = sum(file.stat().st_size for file in model.glob("*.safetensors"))
+    return 2 * weights + PROCESS_BYTES if weights else inf
 
 
 def num_cores() -> int:
