@@ -322,7 +322,7 @@ from pathlib import Path
 sys.path.insert(0, "tests")
 from multiprocessing import forkserver
 from test_stage_processes import crash, processes
-from training.rounds.line import Line, Progress, RunError
+from training.rounds.line import Line, RunError
 from training.rounds.loop import _Slots
 from training.workers import process
 
