@@ -90,6 +90,15 @@ def test_a_process_that_ended_lives_no_more_though_nobody_has_asked_how():
     assert not torchrun._lives(str(child.pid))
 
 
+def test_machines_that_share_a_folder_do_not_write_one_file(tiny_model, data, monkeypatch):
+    specs = []
+    monkeypatch.setattr(torchrun, "_run", lambda _, spec: specs.append(spec))
+    for _ in range(2):
+        launch(job(tiny_model, data, "node0:29500"))
+    assert specs[0] != specs[1]
+    assert data.parent not in [parent for spec in specs for parent in spec.parents]
+
+
 @pytest.mark.slow
 def test_machines_that_do_not_meet_say_so(tiny_model, data, meeting_place, monkeypatch):
     for name, value in LOOPBACK.items():

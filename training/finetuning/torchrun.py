@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 from time import monotonic, sleep
 
@@ -29,8 +30,18 @@ def launched_already() -> bool:
 
 
 def launch(job: FineTuning) -> None:
-    """Run the job's processes of this machine to their end; raises what they failed of."""
-    spec = job.out.with_name(f".{job.out.name}.job.json")
+    """Run the job's processes of this machine to their end; raises what they failed of.
+
+    Several machines write into one folder at the same moment, so that each keeps its job to itself.
+    """
+    if job.nnodes == 1:
+        _run(job, job.out.with_name(f".{job.out.name}.job.json"))
+        return
+    with TemporaryDirectory(prefix="certistar-job-") as folder:
+        _run(job, Path(folder) / "job.json")
+
+
+def _run(job: FineTuning, spec: Path) -> None:
     write_job(job, spec)
     failure_path(spec).unlink(missing_ok=True)
     # GLOO_SOCKET_IFNAME: where the host name does not resolve, gloo would not find its own machine.
@@ -74,7 +85,8 @@ def _failure(spec: Path) -> InputError | RunFailed | None:
     path = failure_path(spec)
     if not path.exists():
         return None
-    record = json.loads(path.read_text())  # and left, for the other machines
+    record = json.loads(path.read_text())
+    path.unlink()
     return InputError(record["message"]) if record["input"] else TrainingFailed(record["message"])
 
 
