@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from training.autoeval.false_positives import pooled_false_positives
 from training.autoeval.scores import pooled
 from training.reporting.figures import GREY, drawing, inlined, panels_of, percent_scale, styles, svg_of
 
@@ -18,6 +17,8 @@ def trips_record(modes: Sequence[Record]) -> dict[str, Any]:
         return {}
     found: dict[str, Any] = {"round_trips": pooled([mode["round_trips"] for mode in modes])}
     if all(mode.get("false_positives") for mode in modes):
+        from training.autoeval.false_positives import pooled_false_positives
+
         found["false_positives"] = pooled_false_positives([mode["false_positives"] for mode in modes])
     return found
 
