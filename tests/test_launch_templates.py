@@ -130,7 +130,7 @@ def test_the_machines_of_a_job_find_their_first_one_and_are_as_many_as_they_thin
 def test_kubernetes_knows_every_field(path):
     kubernetes_validate = pytest.importorskip("kubernetes_validate", reason="pip install kubernetes-validate")
     for document in documents(path):
-        kubernetes_validate.validate(document, "1.31", strict=True)
+        assert kubernetes_validate.validate(document, "1.31", strict=True) == "1.31"
 
 
 def test_skypilot_reads_its_template():
