@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 import platform
 import shutil
 import socket
@@ -11,6 +10,8 @@ from dataclasses import asdict, dataclass
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
+
+from training.planning.hardware import num_cores
 
 SEED_MODEL = Path("checkpoints/seed")
 MIN_FREE_GB = 5
@@ -33,6 +34,7 @@ class Finding:
 
 def examine(as_json: bool) -> None:
     """Look and print; what is missing is a finding, never an error."""
+    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # its warning is about 4-bit kernels
     findings = list(_findings())
     if as_json:
         print(json.dumps({"findings": [asdict(finding) for finding in findings]}))
@@ -62,11 +64,6 @@ def _findings() -> Iterator[Finding]:
         yield _torchrun()
         yield from _nccl()
         yield from _optional()
-
-
-def num_cores() -> int:
-    """Return how many cores this process may use, which in a container are fewer than the machine has."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _disk() -> Finding:
@@ -151,7 +148,6 @@ def _cpu_flags() -> set[str]:
 def _eight_bit() -> Finding:
     """Take one step of 8-bit AdamW on the device that a fine-tuning would use."""
     what = "8-bit AdamW"
-    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # its warning is about 4-bit kernels
     try:
         import bitsandbytes
         import torch

@@ -5,7 +5,6 @@ where it is small and local, else from what the device does at best, discounted.
 are right to a factor of about two on a machine that is otherwise idle.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
@@ -27,7 +26,7 @@ from training.planning.compute import (
     training_flops,
 )
 from training.planning.compute import training_memory as memory_of_training
-from training.planning.hardware import GIB, HOST, Device, device_here, device_named, num_training_processes
+from training.planning.hardware import GIB, HOST, Device, device_here, device_named, num_cores, num_training_processes
 from training.rounds.line import base_path
 from training.rounds.loop import num_attempts
 from training.rounds.problems import training_problems
@@ -137,7 +136,7 @@ def forecast(config: RunConfig, on: str | None = None) -> Forecast:
     training = memory_of_training(shape, config.training, tokens=longest, bytes_a_weight=size, num_processes=processes)
     num_lines = len(config.arms) * len(config.seeds)
     bases = {base_path(config, arm, seed) for arm in config.arms for seed in config.seeds}
-    jobs = min(config.jobs or (1 if gpu else os.cpu_count() or 1), num_lines)
+    jobs = min(config.jobs or (1 if gpu else num_cores()), num_lines)
     found = Forecast(
         num_lines=num_lines,
         num_units=num_lines + len(bases),

@@ -1,6 +1,7 @@
 """What a machine can do: memory, floating-point operations and bytes a second, published or measured."""
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
@@ -67,6 +68,11 @@ def device_here() -> Device:
         return Device(properties.name, properties.total_memory, *known[1:], measured=False)
     flops, bandwidth = _speed("cuda", torch.bfloat16, 4096)
     return Device(properties.name, properties.total_memory, flops, bandwidth, measured=True)
+
+
+def num_cores() -> int:
+    """Return how many cores this process may use, which in a container are fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def num_training_processes() -> int:

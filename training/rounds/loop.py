@@ -21,12 +21,13 @@ from training.configuration.section import ConfigError
 from training.finetuning.adapter_files import MANIFEST
 from training.finetuning.trackers import check_installed
 from training.lineage.retraining import settle_revocations
+from training.planning.hardware import num_cores
 from training.records.store import write_json, write_text
 from training.rounds.heartbeat import BUDGETS_S, Watch, base_name, line_name
 from training.rounds.line import Line, Progress, RunError, base_path, line_path
 from training.rounds.processes import StageProcesses
 from training.rounds.rounds import evaluate_base, run_line
-from training.workers.choice import cluster, cores_for_each, num_cores, open_workers, visible_gpus
+from training.workers.choice import cluster, cores_for_each, open_workers, visible_gpus
 from training.workers.process import Channel, Child, ChildDied, end_server
 
 Report = Callable[[Progress], None]

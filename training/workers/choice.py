@@ -1,14 +1,13 @@
 """The workers that a configuration asks for."""
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from math import inf
 from pathlib import Path
 
 from training.configuration.run import RunConfig
-from training.planning.hardware import available_memory
+from training.planning.hardware import available_memory, num_cores
 from training.workers.backend import Workers
 from training.workers.local import LocalWorkers
 
@@ -46,13 +45,6 @@ def _policy_bytes(model: Path) -> float:
     """Return what one policy takes on a CPU, roughly: its weights twice as they are loaded; of a Hub's model, all."""
     weights = sum(file.stat().st_size for file in model.glob("*.safetensors"))
     return 2 * weights + PROCESS_BYTES if weights else inf
-
-
-def num_cores() -> int:
-    """Return how many cores this process may use, which on a shared machine are fewer than there are."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def cores_for_each(jobs: int) -> int:
