@@ -162,12 +162,17 @@ FAKES = {
 for RANK in $(seq 0 $((SLURM_NNODES - 1))); do SLURM_PROCID=$RANK "$@" & done
 for _ in $(seq "$SLURM_NNODES"); do wait -n || exit; done""",
     "scontrol": "echo 127.0.0.1; echo elsewhere",
-    "certistar": 'echo "certistar $*" >> "$SAID"; exit "${STATUS:-0}"',
+    "certistar": """echo "certistar $*" >> "$SAID"
+case "$*" in *workers.address*) for _ in $(seq 600); do grep -q -- --address= "$SAID" && break; sleep 0.1; done;; esac
+exit "${STATUS:-0}\"""",
     "ray": f"""echo "ray $*" >> "$SAID"
 case "$*" in *--head*) exec {sys.executable} -m http.server --bind 127.0.0.1 "$RAY_PORT" 2> /dev/null;; esac
 exec sleep 60""",
 }
-"""What the templates call: it runs here whatever is to run elsewhere, and is written down."""
+"""What the templates call: it runs here whatever is to run elsewhere, and is written down.
+
+A run ends once another machine has joined it, as one that does anything would.
+"""
 
 
 @dataclass(frozen=True)
