@@ -12,7 +12,7 @@ import multiprocessing
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import forkserver
@@ -84,19 +84,11 @@ class Child:
         finally:
             theirs.close()
 
-    def messages(self) -> Iterator[tuple[bool, Any]]:
-        """Yield what the process tells, as (False, it), and in the end its result, as (True, it).
+    def receive(self) -> tuple[bool, Any]:
+        """Wait for what the process tells, as (False, it), and in the end for its result, as (True, it).
 
         Raises what it failed of, and `ChildDied` where it cannot say.
         """
-        while True:
-            is_result, value = self.receive()
-            yield is_result, value
-            if is_result:
-                return
-
-    def receive(self) -> tuple[bool, Any]:
-        """Wait for the next of `messages`."""
         try:
             kind, value = self.connection.recv()
         except (EOFError, OSError) as error:
@@ -111,7 +103,10 @@ class Child:
 
     def result(self) -> Any:
         """Wait for the result."""
-        return next(value for is_result, value in self.messages() if is_result)
+        is_result, value = self.receive()
+        while not is_result:
+            is_result, value = self.receive()
+        return value
 
     def tell(self, message: object) -> None:
         """Send the process something; one that has ended hears nothing."""
