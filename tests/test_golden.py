@@ -1,0 +1,195 @@
+"""Data files as the first version's last commit (dc3476f) wrote them: byte-equal, or equal after a declared conversion.
+
+`python tests/test_golden.py` writes the files in tests/golden anew. Do that only for a change of behaviour that
+CHANGELOG.md declares. What a model samples depends on floating point, so those cases run only where torch has the same
+version and the processor the same instructions as where they were made.
+"""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rollout.programs.prompt import problem_text, solved_examples
+
+ROOT = Path(__file__).parents[1]
+GOLDEN = Path(__file__).parent / "golden"
+RUNS = ("smoke", "dialog", "round_trip")
+KEPT = ("traces.jsonl", "examples.jsonl", "summary.json", "evaluation.json")
+"""The data files of a run; the others hold digests of the configuration, versions, or weights."""
+GENERATED = ("prontoqa", "proofwriter", "syllogism", "deontiqa", "controlled-english", "prontoqa-ood")
+
+
+def certistar(*words: object) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "training", *map(str, words)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def run_files(name: str, out: Path) -> dict[str, str]:
+    """Run a configuration and return its data files by their place in the run folder."""
+    certistar("run", GOLDEN / f"{name}.yaml", "--out", out)
+    found = sorted(path for path in out.rglob("*") if path.name in KEPT)
+    return {path.relative_to(out).as_posix(): path.read_text(encoding="utf-8") for path in found}
+
+
+def program_files(out: Path) -> dict[str, str]:
+    """Have a stub server write programs, and return the judged traces and the evaluation."""
+    out.mkdir(parents=True, exist_ok=True)
+    problems, traces, config = out / "problems.jsonl", out / "traces.jsonl", GOLDEN / "programs.yaml"
+    listed = [e.problem.record() for e in solved_examples() if e.format in ("rules", "csp", "logic-program", "fol")]
+    problems.write_text("".join(json.dumps(record) + "\n" for record in listed), encoding="utf-8")
+    with stub_server() as url:
+        server = f"model.server.base_url={url}"
+        certistar("rollout", config, "--problems", problems, "--out", traces, "--set", server)
+        certistar("judge", traces, "--out", out / "verdicts.jsonl")
+        done = subprocess.run(
+            [sys.executable, "-m", "training", "evaluate", config, "--problems", problems, "--json", "--set", server],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    written = {
+        "traces.jsonl": traces.read_text(encoding="utf-8"),
+        "verdicts.jsonl": (out / "verdicts.jsonl").read_text(encoding="utf-8"),
+        "evaluation.json": done.stdout,
+    }
+    return {name: without_server(text) for name, text in written.items()}
+
+
+def certificate_files(out: Path) -> dict[str, str]:
+    """Judge honest attempts in every format, and reference attempts at generated problems."""
+    out.mkdir(parents=True, exist_ok=True)
+    attempts = [ROOT / "tests" / "honest_attempts.jsonl"]
+    for name in GENERATED:
+        problems, made = out / f"{name}.problems.jsonl", out / f"{name}.attempts.jsonl"
+        certistar("problems", name, "--num", 6, "--split", "develop", "--out", problems)
+        format_ = ("--format", "asp") if name == "controlled-english" else ()
+        certistar("demonstrate", problems, "--out", made, *format_)
+        attempts.append(made)
+    merged = out / "attempts.jsonl"
+    merged.write_text("".join(path.read_text(encoding="utf-8") for path in attempts), encoding="utf-8")
+    certistar("judge", merged, "--out", out / "verdicts.jsonl")
+    certistar("recheck", out / "verdicts.jsonl")
+    return {name: (out / name).read_text(encoding="utf-8") for name in ("attempts.jsonl", "verdicts.jsonl")}
+
+
+def without_server(text: str) -> str:
+    """Leave out what a server adds: its port, and how long it took."""
+
+    def strip(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: strip(item) for key, item in value.items() if key not in ("server", "base", "crc")}
+        return [strip(item) for item in value] if isinstance(value, list) else value
+
+    return "".join(json.dumps(strip(json.loads(line)), ensure_ascii=False) + "\n" for line in text.splitlines())
+
+
+@contextmanager
+def stub_server() -> Iterator[str]:
+    """Serve chat completions whose replies follow from the request alone: right, wrong, cut, or prose."""
+    examples = {problem_text(e.problem): e.program for e in solved_examples()}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            number = int(hashlib.sha256(json.dumps([body["messages"], body.get("seed")]).encode()).hexdigest(), 16)
+            asked = "\n".join(message["content"] for message in body["messages"])
+            program = next((text for problem, text in examples.items() if problem in asked), "")
+            half = program[: len(program) // 2]
+            reply = [program, program.replace("True", "False", 1), half, half, half + " ???", "It is clear: yes."]
+            content = json.dumps(
+                {
+                    "id": "x",
+                    "object": "chat.completion",
+                    "created": 0,
+                    "model": body["model"],
+                    "choices": [
+                        {
+                            "index": 0,
+                            "finish_reason": "stop",
+                            "message": {"role": "assistant", "content": reply[number % 6]},
+                        }
+                    ],
+                    "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+                }
+            ).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def arithmetic() -> dict[str, str]:
+    """Name what the bytes of sampled text depend on."""
+    import torch
+
+    return {"torch": torch.__version__.partition("+")[0], "cpu": torch.backends.cpu.get_cpu_capability()}
+
+
+def expected(name: str) -> dict[str, str]:
+    folder = GOLDEN / name
+    return {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_writes_the_data_files_that_it_wrote_before(name: str, tmp_path: Path) -> None:
+    made_with = json.loads((GOLDEN / "arithmetic.json").read_text(encoding="utf-8"))
+    if made_with != arithmetic():
+        pytest.skip(f"golden files were made with {made_with}, this is {arithmetic()}")
+    assert run_files(name, tmp_path / name) == expected(name)
+
+
+def test_programs_are_asked_for_refined_and_judged_as_before(tmp_path: Path) -> None:
+    assert program_files(tmp_path) == expected("programs")
+
+
+def test_every_critic_leaves_the_certificates_that_it_left_before(tmp_path: Path) -> None:
+    assert certificate_files(tmp_path) == expected("certificates")
+
+
+def make() -> None:
+    """Write tests/golden anew."""
+    (GOLDEN / "arithmetic.json").write_text(json.dumps(arithmetic()) + "\n", encoding="utf-8")
+    with tempfile.TemporaryDirectory() as temporary:
+        below = Path(temporary)
+        made = {name: run_files(name, below / name) for name in RUNS}
+        made |= {"programs": program_files(below / "p"), "certificates": certificate_files(below / "c")}
+    for name, files in made.items():
+        shutil.rmtree(GOLDEN / name, ignore_errors=True)
+        for place, text in files.items():
+            path = GOLDEN / name / place
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    make()
