@@ -109,7 +109,8 @@ def stub_server() -> Iterator[str]:
             asked = "\n".join(message["content"] for message in body["messages"])
             program = next((text for problem, text in examples.items() if problem in asked), "")
             half = program[: len(program) // 2]
-            reply = [program, program.replace("True", "False", 1), half, half, half + " ???", "It is clear: yes."]
+            wrong = [half, half + " ???", "It is clear: yes.", program.replace("Query", "Asked")]
+            reply = [program, program.replace("True", "False", 1), *wrong, *wrong]
             content = json.dumps(
                 {
                     "id": "x",
@@ -120,7 +121,7 @@ def stub_server() -> Iterator[str]:
                         {
                             "index": 0,
                             "finish_reason": "stop",
-                            "message": {"role": "assistant", "content": reply[number % 6]},
+                            "message": {"role": "assistant", "content": reply[number % 10]},
                         }
                     ],
                     "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
