@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from critics.errors import InputError
+from tools.capacity import Store, Workload, a100, cost, simulate
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.run import RunConfig
 from training.finetuning.out_of_memory import most_sparing
 from training.planning import forecast as looking_ahead
-from training.planning.capacity import Store, Workload, a100, cost, simulate
 from training.planning.compute import Shape, num_trained, shape_of, training_flops, training_memory
 from training.planning.forecast import CannotFit, Speed, forecast
 from training.planning.hardware import Device
@@ -157,7 +157,7 @@ def test_seats_are_no_advice_where_the_weights_alone_do_not_fit(config, monkeypa
 
 
 def test_the_formula_and_the_simulation_agree_where_nothing_waits():
-    pytest.importorskip("simpy", reason="the extra [scaling] is not installed")
+    pytest.importorskip("simpy", reason="simpy, of the extra [dev], is not installed")
     work, worker, store = Workload(), a100(), Store()
     for workers in (1, 16):
         attempts = workers * worker.rows * 10
@@ -168,7 +168,7 @@ def test_the_formula_and_the_simulation_agree_where_nothing_waits():
 
 
 def test_slow_critics_on_few_cores_become_what_all_wait_for():
-    pytest.importorskip("simpy", reason="the extra [scaling] is not installed")
+    pytest.importorskip("simpy", reason="simpy, of the extra [dev], is not installed")
     work, worker = Workload(critic_s=1.0, timeout_rate=0.0), a100(critics=1)
     formula = cost(work, worker, Store(), attempts=worker.rows * 8, workers=1, kept=0, epochs=0)
     seen = simulate(work, worker, Store(), attempts=worker.rows * 8, workers=1, seed=1)
@@ -183,7 +183,7 @@ def test_one_writer_becomes_what_all_wait_for_in_the_end():
 
 
 def test_the_tables_of_the_documentation_are_those_of_the_code():
-    from training.planning.capacity import _million
+    from tools.capacity import _million
 
     assert _million() in (Path(__file__).parents[1] / "docs" / "scaling.md").read_text(encoding="utf-8")
 

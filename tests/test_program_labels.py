@@ -9,7 +9,8 @@ import pytest
 from critics.errors import InputError
 from critics.judge import judge_record
 from rollout.policy import ScriptedPolicy
-from rollout.programs.labels import (
+from rollout.traces import Sampling
+from tools.failure_labels import (
     CONSTRAINTS,
     SCHEMES,
     TRANSLATION,
@@ -19,8 +20,7 @@ from rollout.programs.labels import (
     read_label,
     scheme_for,
 )
-from rollout.traces import Sampling
-from training.reporting.label_sheets import agreement, chosen, cohens_kappa, label_counts, read_sheet, write_sheet
+from tools.label_sheets import agreement, chosen, cohens_kappa, label_counts, read_sheet, write_sheet
 
 RULES = "Facts:\nCold(Bob, True)\nRules:\nCold($x, True) >>> Kind($x, True)\nQuery:\nKind(Bob, {})\n"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tools.reproductions import PAGE, ROOT, Catalogue, DatasetRate, Difference, catalogue, page
 from training.configuration.run import load_run
 from training.configuration.section import ConfigError
-from training.reporting.reproductions import PAGE, ROOT, Catalogue, DatasetRate, Difference, catalogue, page
 from training.rounds.loop import num_attempts
 
 

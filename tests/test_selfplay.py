@@ -15,11 +15,11 @@ from critics.judge import CRITICS, judge_record
 from critics.kernel import Axiom
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified, Verdict
+from tools.selfplay.mutation import GRAMMAR, mutated
+from tools.selfplay.search import Search, advance, begin, try_record
+from tools.selfplay.seeds import MAKERS, Seed, is_false, seeds
+from tools.selfplay.truth import expressions_differ, formulas_differ, horn_truth, ordering_truth
 from training.cli import app
-from training.selfplay.mutation import GRAMMAR, mutated
-from training.selfplay.search import Search, advance, begin, try_record
-from training.selfplay.seeds import MAKERS, Seed, is_false, seeds
-from training.selfplay.truth import expressions_differ, formulas_differ, horn_truth, ordering_truth
 
 SLOW = ("z3-python", "fol", "equivalence")
 QUICK = [name for name in MAKERS if name not in SLOW]

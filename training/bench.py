@@ -5,13 +5,12 @@ import os
 import platform
 import resource
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from critics.errors import InputError
 from training.benches.asp import asp
-from training.benches.capacity import capacity
 from training.benches.decoding import decoding
 from training.benches.equivalence import equivalence
 from training.benches.kernel import kernel
@@ -29,7 +28,11 @@ def bench(name: str, as_json: bool, *, repeats: int = DEFAULT_REPEATS) -> None:
     """Measure and print; raises `InputError` where there is no bench of that name."""
     if name not in BENCHES:
         raise InputError(f"bench {name!r}: must be one of {', '.join(BENCHES)}")
-    rows = BENCHES[name](repeats)
+    show(name, BENCHES[name](repeats), as_json, repeats=repeats)
+
+
+def show(name: str, rows: Sequence[Row], as_json: bool, *, repeats: int) -> None:
+    """Print what was measured, for people or as JSON with its provenance."""
     if as_json:
         shown = [asdict(row) | {"value": float(f"{row.value:.4g}")} for row in rows]
         print(json.dumps({"bench": name, "rows": shown, "provenance": provenance(repeats)}))
@@ -57,7 +60,6 @@ def provenance(repeats: int) -> dict[str, Any]:
 
 BENCHES: dict[str, Callable[[int], list[Row]]] = {
     "asp": asp,
-    "capacity": capacity,
     "decoding": decoding,
     "equivalence": equivalence,
     "kernel": kernel,

@@ -1,5 +1,6 @@
 """`audit`: the cheat catalogue against the critics that are installed, and a search for cheats that are not in it."""
 
+import importlib
 import json
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -105,8 +106,11 @@ def search_for_cheats(
     as_json: bool,
 ) -> bool:
     """Search for attempts that our critics wrongly certify, print the tally; return whether none was found."""
-    from training.selfplay.session import self_play
-
+    try:
+        # Part of the repository and not of the installed package, which imports nothing of it.
+        self_play = importlib.import_module("tools.selfplay.session").self_play
+    except ModuleNotFoundError as error:
+        raise InputError("--self-play: the search for cheats needs a checkout of the repository") from error
     tallies, found = self_play(
         formats,
         seed=seed,

@@ -7,9 +7,9 @@ from typing import Any
 
 from critics.errors import InputError
 from critics.judge import JudgePool
+from tools.selfplay.search import BATCH, Search, advance, begin, tallies, try_record
+from tools.selfplay.seeds import formats
 from training.records.store import write_records
-from training.selfplay.search import BATCH, Search, advance, begin, tallies, try_record
-from training.selfplay.seeds import formats
 
 Record = dict[str, Any]
 TURN_S = 5.0

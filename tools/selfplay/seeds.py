@@ -18,7 +18,7 @@ from rollout.demonstration import demonstrate
 from rollout.problems import prontoqa, proofwriter
 from rollout.problems.catalogue import LANGUAGES
 from rollout.problems.splits import item_seed
-from training.selfplay.truth import expressions_differ, formulas_differ, horn_truth, ordering_truth
+from tools.selfplay.truth import expressions_differ, formulas_differ, horn_truth, ordering_truth
 
 Kind = Choice["checked", "trusted"]
 """Whether a text that can be read stands beside the attempt. A program for clingo is trusted even then, and yet held to

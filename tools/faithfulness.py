@@ -1,6 +1,6 @@
 """How often `strict` and `faithful` keep what is formalised rightly, where nothing compares formalisations with texts.
 
-    python -m training.reporting.faithfulness RECORDED... --folio FILE --judged CACHE --out docs/results/faithfulness
+    python -m tools.faithfulness RECORDED... --folio FILE --judged CACHE --out docs/results/faithfulness
 
 Recorded programs (`logiclm_programs*.jsonl.gz`, their problems beside them) are judged on trust and without the gold
 answer, as where there is no translator. Gold on PrOntoQA and ProofWriter: the program is certified with its translator.

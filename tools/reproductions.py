@@ -1,6 +1,6 @@
 """The papers' headlines beside what was measured here: docs/papers/results.md, written from a catalogue.
 
-    python -m training.reporting.reproductions            writes the page
+    python -m tools.reproductions            writes the page
 
 A measured number is read from the result file that a run wrote, or computed from a paper's own tables; the catalogue
 holds none.
@@ -12,18 +12,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from tools.capacity import Store, Workload, a100, cost
 from training.autoeval.benchmarks import correlation, predictive_power, published_tables
 from training.configuration.section import Section, read_yaml, validated
-from training.planning.capacity import Store, Workload, a100, cost
 from training.reporting.estimates import Proportion
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 CATALOGUE = ROOT / "configs" / "papers" / "catalogue.yaml"
 PAGE = ROOT / "docs" / "papers" / "results.md"
 PREAMBLE = (
     "# The papers' results, and ours",
     "",
-    "Written by `python -m training.reporting.reproductions` from `configs/papers/catalogue.yaml` and from the files",
+    "Written by `python -m tools.reproductions` from `configs/papers/catalogue.yaml` and from the files",
     "in `docs/results`. No large model could be loaded where this was written, and nothing was measured on a GPU:",
     "what stands under *here* comes from tiny models that the project makes itself, so compare directions and not",
     "heights. Hours are estimates from a data sheet (see [scaling](../scaling.md)).",

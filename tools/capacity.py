@@ -1,6 +1,6 @@
 """Capacity on paper: what a round costs, by a formula and by a simulation that checks it (docs/scaling.md).
 
-    python -m training.planning.capacity            prints the tables of docs/scaling.md as Markdown
+    python -m tools.capacity            prints the tables of docs/scaling.md as Markdown
 
 Rollout workers write batches of traces; certification workers take them from a queue; one writer puts them in the
 store. The formula takes the slowest of the three for the whole; the simulation has what the formula leaves out: batches

@@ -15,8 +15,8 @@ from critics.judge import judge_record
 from critics.plugin_certificates import recheck
 from critics.problem import Attempt
 from rollout.problems.splits import item_seed
-from training.selfplay.mutation import mutated
-from training.selfplay.seeds import Seed, is_false, seeds
+from tools.selfplay.mutation import mutated
+from tools.selfplay.seeds import Seed, is_false, seeds
 
 Record = dict[str, Any]
 NUM_SEEDS = 24

@@ -1,5 +1,9 @@
-"""The parameters of the cost model on this machine (docs/scaling.md), fitted to points that are measured here."""
+"""Parameters of the cost model on this machine (docs/scaling.md), fitted to points that are measured here.
 
+python -m tools.capacity_bench [--json]
+"""
+
+import argparse
 import os
 import statistics
 import tempfile
@@ -12,10 +16,11 @@ from typing import Any
 
 from critics.judge import judge_record
 from rollout.decoding.request import ALL_OFF, Limits, Request
+from tools.calibration import Fit, Point, fit, miss_left_out
+from training.bench import DEFAULT_REPEATS, show
 from training.benches.kernel import certified_attempts
 from training.benches.synthetic import PADDING
 from training.benches.timing import Row
-from training.planning.calibration import Fit, Point, fit, miss_left_out
 from training.records.store import OpenStore, line_of
 
 ROWS = (1, 2, 4, 8, 16)
@@ -122,3 +127,14 @@ def _medians(runs: dict[int, Callable[[], float]], rounds: int) -> dict[int, flo
         for key, run in runs.items():
             taken[key].append(run())
     return {key: statistics.median(seconds) for key, seconds in taken.items()}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description="Fit the cost model to this machine.")
+    parser.add_argument("--json", action="store_true")
+    show("capacity", capacity(DEFAULT_REPEATS), parser.parse_args().json, repeats=DEFAULT_REPEATS)
+
+
+if __name__ == "__main__":
+    main()

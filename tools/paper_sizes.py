@@ -1,6 +1,6 @@
 """AutoEval's five data sets at the paper's sizes, and what they are made of beside what the paper says of its own.
 
-    python -m training.autoeval.paper_sizes --out docs/results/autoeval-datasets
+    python -m tools.paper_sizes --out docs/results/autoeval-datasets
 
 500 formulas a category, as many as the paper's ten batches of 50; no formula stands twice, so that the smallest
 categories run out. Writes `statistics.json` and `table.md`; what is made is counted by readers of the text alone.

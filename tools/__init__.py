@@ -1,0 +1,1 @@
+"""Instruments of the authors: run in a checkout with `python -m tools.NAME`, not part of the installed package."""
