@@ -123,6 +123,64 @@ def cycle(imported: dict[str, set[str]]) -> str | None:
     return None
 
 
+LAYERS = {
+    "training": (
+        *("logs", "hardware", "records", "figures", "estimates", "watchdog", "curation", "configuration"),
+        *("lessons", "lineage", "finetuning", "autoeval", "reporting", "workers", "rounds", "planning", "rewards"),
+        *(
+            "exchange",
+            "selfplay",
+            "benches",
+            "guide_session",
+            "guide_prompt",
+            "dashboard",
+            "console",
+            "bench",
+            "doctor",
+        ),
+        *("commands", "command_line", "cli", "__main__"),
+    )
+}
+"""Each imports only those before it: an arrow back would make two folders one."""
+NOT_YET_LAYERED = {
+    ("rollout", "conclusion", "decoding"),
+    ("rollout", "decoding", "guide"),
+    ("rollout", "formulas", "problems"),
+    ("training", "autoeval", "configuration"),
+    ("training", "configuration", "lessons"),
+    ("training", "lessons", "rounds"),
+    ("training", "rounds", "workers"),
+    ("training", "autoeval", "curation"),
+}
+"""Parts that still import each other, or against the layers; this set only shrinks, to nothing."""
+
+
+def neighbours(package: str) -> set[tuple[str, str]]:
+    """Return which sub-packages and top-level modules of a package import which others."""
+    return {
+        (module.split(".")[1], name.split(".")[1])
+        for module in of_package(package)
+        for name in IMPORTS[module] & MODULES.keys()
+        if name.startswith(f"{package}.") and module != package and module.split(".")[1] != name.split(".")[1]
+    }
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_two_parts_of_a_package_import_each_other(package: str) -> None:
+    arrows = neighbours(package)
+    mutual = {(package, *sorted(pair)) for pair in arrows if pair[::-1] in arrows}
+    assert mutual <= NOT_YET_LAYERED
+
+
+@pytest.mark.parametrize("package", LAYERS)
+def test_each_layer_imports_only_those_below_it(package: str) -> None:
+    place = {name: number for number, name in enumerate(LAYERS[package])}
+    parts = {module.split(".")[1] for module in of_package(package) if module != package}
+    assert parts <= place.keys(), "give a new part its place among the layers"
+    upward = {pair for pair in neighbours(package) if place[pair[0]] < place[pair[1]]}
+    assert not {pair for pair in upward if (package, *sorted(pair)) not in NOT_YET_LAYERED}
+
+
 def test_no_drawers_and_no_name_of_the_standard_library() -> None:
     names = {module: module.rpartition(".")[2] for module in MODULES}
     assert not {module for module, name in names.items() if name in DRAWERS}

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from training.reporting.estimates import (
+from training.estimates import (
     Proportion,
     compare_paired,
     compare_unpaired,

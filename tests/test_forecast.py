@@ -10,11 +10,11 @@ from critics.errors import InputError
 from tools.capacity import Store, Workload, a100, cost, simulate
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.run import RunConfig
+from training.finetuning.compute import Shape, num_trained, shape_of, training_flops, training_memory
 from training.finetuning.out_of_memory import most_sparing
+from training.hardware import Device
 from training.planning import forecast as looking_ahead
-from training.planning.compute import Shape, num_trained, shape_of, training_flops, training_memory
 from training.planning.forecast import CannotFit, Speed, forecast
-from training.planning.hardware import Device
 
 LLAMA_8B = Shape(8_030_261_248, 7_504_658_432, 6_979_321_856, 2_981_888, 32, 4096, 14336, 32, 1024, 128_256)
 A100 = Device("NVIDIA A100 80GB", 80 * 2**30, 312e12, 2.0e12, measured=False)

@@ -16,8 +16,8 @@ from rollout.prompt import PromptStyle, text
 from training.cli import app
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError
-from training.finetuning.adapter_files import AdapterError, verify_adapter
 from training.finetuning.stage import FineTuning
+from training.lineage.adapter_files import AdapterError, verify_adapter
 from training.lineage.entries import LINEAGE, LineageError, check_dataset, entries, lines_of_dataset, remade_lines
 from training.lineage.retraining import RunTainted, settle_revocations
 from training.records.store import read_records, write_json, write_records

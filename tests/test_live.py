@@ -16,9 +16,9 @@ from training.dashboard import Dashboard, PlainLines, last_attempt, progress_bar
 from training.records.store import line_of
 from training.reporting.progress import progress_of
 from training.reporting.server import server
-from training.rounds.heartbeat import Beat, Heartbeat, base_name
 from training.rounds.line import Progress
 from training.rounds.loop import _lines, _units
+from training.watchdog import Beat, Heartbeat, base_name
 
 ARMS = ("strict", "naive")
 

@@ -274,8 +274,8 @@ def test_a_data_set_a_guide_a_strategy_and_a_policy_come_from_a_package(
     assert [json.loads(line)["question"] for line in out.read_text().splitlines()][1] == "Is 1 prime?"
     assert type(build_guide("mine")).__name__ == "ParityGuide"
     from training.configuration.run import RunConfig
-    from training.rounds.policy import build_policy
     from training.rounds.strategy import no_review, strategy_of
+    from training.workers.policy import build_policy
 
     config = RunConfig.model_validate(
         {

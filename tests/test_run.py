@@ -17,12 +17,12 @@ from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError
 from training.records.store import OpenStore, read_records, write_json
 from training.reporting.comparison import write_report
-from training.rounds.heartbeat import StageStalled
 from training.rounds.line import Line, RunError
 from training.rounds.loop import _claim, _lines, locked
 from training.rounds.loop import run as start
 from training.rounds.rounds import evaluate_base, run_line
 from training.rounds.stages.rollout import _refuse_leaks
+from training.watchdog import StageStalled
 from training.workers.local import LocalWorkers
 
 ROOT = Path(__file__).parents[1]

@@ -17,7 +17,7 @@ from rollout.policy import Completion
 from rollout.traces import PolicyDigests, Sampling
 from training.configuration.run import RunConfig
 from training.records.store import OpenStore
-from training.rounds.heartbeat import Beat, no_pulse
+from training.rounds.child import Child
 from training.rounds.line import Line, Progress, RunError
 from training.rounds.loop import _Slots
 from training.rounds.processes import StageProcesses
@@ -26,10 +26,10 @@ from training.rounds.rounds import run_round
 from training.rounds.stages.rollout import certify, roll_out
 from training.rounds.traces import RoundTraces
 from training.rounds.work_units import Asking, StoredUnits
+from training.watchdog import Beat, no_pulse
 from training.workers import choice
 from training.workers.backend import Author
 from training.workers.local import LocalWorkers
-from training.workers.process import Child
 
 PROBLEMS = [Problem(f"p{n}", "mine", "Rex.", "Is Rex a wumpus?", None, "true") for n in range(6)]
 SAMPLING = Sampling("free", 1.0, 1, 50)
@@ -227,7 +227,7 @@ def test_where_there_is_a_gpu_the_server_imports_nothing_that_could_wake_it(tmp_
         f"exists = pathlib.Path.exists\n"
         f"pathlib.Path.exists = lambda path: exists(path) if not str(path).startswith('/dev/') "
         f"else exists(pathlib.Path({str(driver_path)!r}))\n"
-        "import training.workers.preloaded\n"
+        "import training.rounds.preloaded\n"
         "print('bitsandbytes' in sys.modules, 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -324,7 +324,7 @@ from multiprocessing import forkserver
 from test_stage_processes import crash, processes
 from training.rounds.line import Line, RunError
 from training.rounds.loop import _Slots
-from training.workers import process
+from training.rounds import child
 
 def ended():
     try:
@@ -333,7 +333,7 @@ def ended():
         told.append("ended")
 
 if __name__ == "__main__":
-    process.PRELOADED, told = "json", []
+    child.PRELOADED, told = "json", []
     forkserver.set_forkserver_preload(["json"])
     forkserver.ensure_running()
     os.kill(forkserver._forkserver._forkserver_pid, signal.SIGSTOP)
@@ -342,7 +342,7 @@ if __name__ == "__main__":
     starts.start()
     time.sleep(0.3)
     line.kill()
-    process.end_server()
+    child.end_server()
     starts.join(20)
     print(told)
     sys.stdout.flush()

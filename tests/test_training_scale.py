@@ -20,7 +20,7 @@ from training.finetuning.packing import PackCollator, packed
 from training.finetuning.stage import fine_tune, train_here
 from training.finetuning.torchrun import launch
 from training.lessons.examples import IGNORED, Example
-from training.rounds.heartbeat import Beat
+from training.watchdog import Beat
 
 ROOT = Path(__file__).parents[1]
 NUM_EXAMPLES = 7

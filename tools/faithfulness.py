@@ -24,8 +24,8 @@ from critics.fol.syntax import FormulaError, negated
 from critics.judge import judge_on_trust, judge_record
 from rollout.published.folio import load_folio
 from rollout.published.recorded import load_recorded
+from training.estimates import Proportion
 from training.records.store import read_records, write_json, write_text
-from training.reporting.estimates import Proportion
 
 Record = dict[str, Any]
 Kept = Callable[[Record], bool]
@@ -151,7 +151,7 @@ def _cell(value: Record) -> str:
 
 def main() -> None:
     """Measure and write `faithfulness.json` and `table.md`."""
-    from training.rounds.loop import commit
+    from training.lineage.provenance import commit
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("recorded", nargs="+", type=Path)

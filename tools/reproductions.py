@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 from tools.capacity import Store, Workload, a100, cost
 from training.autoeval.benchmarks import correlation, predictive_power, published_tables
 from training.configuration.section import Section, read_yaml, validated
-from training.reporting.estimates import Proportion
+from training.estimates import Proportion
 
 ROOT = Path(__file__).parents[1]
 CATALOGUE = ROOT / "configs" / "papers" / "catalogue.yaml"

@@ -44,7 +44,7 @@ def show(name: str, rows: Sequence[Row], as_json: bool, *, repeats: int) -> None
 
 def provenance(repeats: int) -> dict[str, Any]:
     """Return what the numbers come from: code, machine, repeats, and the process's peak memory."""
-    from training.rounds.loop import commit
+    from training.lineage.provenance import commit
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {

@@ -11,7 +11,7 @@ from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from training.planning.hardware import num_cores
+from training.hardware import num_cores
 
 SEED_MODEL = Path("checkpoints/seed")
 MIN_FREE_GB = 5

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from training.configuration.section import ConfigError, read_yaml
-from training.reporting.estimates import LEVEL
+from training.estimates import LEVEL
 
 Record = dict[str, Any]
 Table = Mapping[str, float]

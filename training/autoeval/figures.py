@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from training.records.store import write_text
-from training.reporting.figures import (
+from training.figures import (
     GREY,
     INK,
     MARKERS,
@@ -16,6 +15,7 @@ from training.reporting.figures import (
     percent_scale,
     svg_of,
 )
+from training.records.store import write_text
 
 Rows = Sequence[Mapping[str, Any]]
 """Of one model on one data set: a row for each category, as `training.autoeval.scores.parameterised` makes them."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from training.reporting.estimates import LEVEL, Interval
+from training.estimates import LEVEL, Interval
 
 Record = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""The memory model of a fine-tuning (`training.planning.compute`) against the peak of a process that does one.
+"""The memory model of a fine-tuning (`training.finetuning.compute`) against the peak of a process that does one.
 
 Random weights of several shapes, in float32 on the CPU; each fine-tuning takes two steps in a process of its own, whose
 most resident bytes the kernel keeps. What a process takes before it has a model is told apart.
@@ -84,7 +84,7 @@ def predicted(case: Case) -> float:
     import torch
     from transformers import LlamaForCausalLM
 
-    from training.planning.compute import shape_of_model, training_memory
+    from training.finetuning.compute import shape_of_model, training_memory
 
     with torch.device("meta"):
         shape = shape_of_model(LlamaForCausalLM(_llama(case)))

@@ -29,7 +29,7 @@ def train_files(
         raise ConfigError(f"--nproc {nproc!r}: write a number from 1, or auto")
     from rollout.policy import model_digest
     from training.finetuning.stage import FineTuning, fine_tune
-    from training.planning.hardware import num_training_processes
+    from training.hardware import num_training_processes
 
     check_installed(config.training.trackers)
     quieten()

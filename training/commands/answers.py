@@ -19,10 +19,10 @@ from training.reporting.proofs import proof_lines
 from training.reporting.selective import curve_figure, curve_table, point_of, selective_curve
 from training.rounds.answering import Answering, Formalism, attempts_at, blind
 from training.rounds.evaluation import problems_digest
-from training.rounds.policy import quiet_policy
 from training.rounds.problems import held_out_problems, load_problems
 from training.rounds.strategy import Strategy, strategy_of
 from training.rounds.work_units import Remembering, how_asked
+from training.workers.policy import quiet_policy
 
 Record = dict[str, Any]
 Formalisation = Literal["checked", "trusted"]
@@ -163,7 +163,7 @@ def _name(rule: Rule) -> str:
 
 def _provenance(config: RunConfig, arms: Sequence[ArmConfig], problems: Sequence[Problem], asked: Asked) -> Record:
     from rollout.policy import adapter_weights_digest
-    from training.rounds.loop import provenance
+    from training.lineage.provenance import provenance
 
     return {
         **provenance(config),

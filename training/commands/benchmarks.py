@@ -33,7 +33,7 @@ def evaluate_benchmark(
     verifier: bool = False,
 ) -> None:
     """Measure a policy on `num` formulas, print the scores, and leave trips, scores and a figure in `out`."""
-    from training.rounds.policy import quiet_policy
+    from training.workers.policy import quiet_policy
 
     config = load_run(config_path, overrides)
     if is_comparison(name):

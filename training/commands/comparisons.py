@@ -29,7 +29,7 @@ def is_comparison(name: str) -> bool:
 
 def compare_with(config: RunConfig, name: str, num: int, adapter: Path | None, seed: int) -> Record:
     """Return a policy's results on the first `num` items of a file; raises `InputError` where it has none."""
-    from training.rounds.policy import quiet_policy
+    from training.workers.policy import quiet_policy
 
     kind, _, file = name.partition(":")
     if not file:
@@ -44,7 +44,7 @@ def compare_with(config: RunConfig, name: str, num: int, adapter: Path | None, s
 
 
 def _reasoned(config: RunConfig, policy: Any, problems: list[Problem], pool: JudgePool, seed: int) -> Record:
-    from training.reporting.estimates import Proportion
+    from training.estimates import Proportion
     from training.rounds.evaluation import asked, measure
     from training.rounds.strategy import SingleAttempt
 

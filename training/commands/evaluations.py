@@ -13,9 +13,9 @@ from training.commands.problems import read_problems
 from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.records.store import OpenStore, write_text
 from training.reporting.tables import table
-from training.rounds.policy import quiet_policy
 from training.rounds.strategy import Strategy, strategy_of
 from training.rounds.work_units import Remembering, how_asked
+from training.workers.policy import quiet_policy
 
 RETRY_COUNTS = ("right", "compiled", "tests_passed", "certified")
 
@@ -81,7 +81,7 @@ def _measured(
 
 def _say_mode(label: str, mode: dict[str, Any]) -> None:
     """Print rates with their intervals, and content effects where problems are of several conditions."""
-    from training.reporting.estimates import Proportion
+    from training.estimates import Proportion
 
     for name, key in (("accuracy", "right"), ("certified", "certified"), ("lucky", "lucky"), ("answered", "answered")):
         rate = Proportion(mode[key], mode["n"])

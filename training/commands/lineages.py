@@ -8,7 +8,7 @@ from typing import Any
 
 from critics.merkle import inclusion, is_included
 from training.commands.messages import say
-from training.finetuning.adapter_files import REVOKED
+from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder, ancestors, find_adapters, read_adapter
 from training.lineage.entries import LineageError, canonical, leaves_of, round_of, traces_of_round
 from training.lineage.verification import Verification, verify

@@ -14,7 +14,7 @@ from rollout.problems.splits import Split
 from rollout.published.loaders import load_published
 from training.autoeval.dataset_statistics import said, statistics_of
 from training.commands.messages import say, say_or_print
-from training.planning.hardware import num_cores
+from training.hardware import num_cores
 from training.records.store import write_records
 from training.rounds.problems import load_problems
 

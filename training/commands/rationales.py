@@ -91,8 +91,8 @@ def formal_versions(table: Table, reading: Reading, config_path: Path, out: Path
     from training.configuration.run import load_run
     from training.console import tracked
     from training.records.store import OpenStore
-    from training.rounds.policy import quiet_policy
     from training.rounds.work_units import Asking, WorkUnits, batches, how_asked
+    from training.workers.policy import quiet_policy
 
     config = load_run(config_path)
     arm = config.arms[0]

@@ -10,7 +10,7 @@ from typing import Any
 from critics.errors import InputError
 from training.commands.messages import say
 from training.commands.proofs import trace_files
-from training.finetuning.adapter_files import REVOKED
+from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder, find_adapters
 from training.lineage.entries import engine_name
 from training.lineage.retraining import is_aside

@@ -10,9 +10,9 @@ from training.commands.messages import say_or_print
 from training.commands.problems import read_problems
 from training.configuration.run import RunConfig, load_run
 from training.records.store import OpenStore, write_records
-from training.rounds.policy import quiet_policy
 from training.rounds.strategy import Strategy, strategy_of
 from training.rounds.work_units import Asking, WorkUnits, batches, how_asked
+from training.workers.policy import quiet_policy
 
 
 def roll_out(

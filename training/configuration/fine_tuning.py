@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from training.configuration.section import ConfigError, Positive, Rate, Section
-from training.finetuning.trackers import Name
+
+Tracker = Literal["none", "trackio", "wandb", "tensorboard"]
 
 
 class TrainingConfig(Section):
@@ -50,7 +51,7 @@ class TrainingConfig(Section):
     """Keep what is sharded in the host's memory: slower, and room for models that fit no other way."""
     checkpoint_steps: int = 0
     """Steps between resumable checkpoints within a fine-tuning; 0: none, a killed one starts over."""
-    trackers: list[Name] = []
+    trackers: list[Tracker] = []
     """Where Trainer reports to, and the rates of each round: trackio, wandb, tensorboard. They change no result, so no
     digest knows them."""
 

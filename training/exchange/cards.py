@@ -159,7 +159,7 @@ def _results_section(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _rates(mode: Mapping[str, Any]) -> list[str]:
-    from training.reporting.estimates import Proportion
+    from training.estimates import Proportion
 
     shares = [Proportion(mode[key], mode["n"]) for key in ("right", "certified", "lucky")]
     return [f"{share.rate:.1%} ({share.interval[0]:.1%} to {share.interval[1]:.1%})" for share in shares]

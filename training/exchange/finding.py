@@ -7,7 +7,7 @@ from typing import Any
 
 from critics.errors import InputError
 from training.configuration.section import nearest, read_yaml
-from training.finetuning.adapter_files import MANIFEST
+from training.lineage.adapter_files import MANIFEST
 from training.rounds.promotion import REFUSED
 
 EXAMPLES = "examples.jsonl"

@@ -20,7 +20,7 @@ from training.curation.derivation import DERIVED
 from training.exchange.cards import adapter_card, certified_dataset_card
 from training.exchange.finding import EXAMPLES, Found, keep_of, read_json
 from training.exchange.rationales import CERTIFICATES, learnt_text, slim
-from training.finetuning.adapter_files import MANIFEST, verify_adapter
+from training.lineage.adapter_files import MANIFEST, verify_adapter
 from training.lineage.entries import LINEAGE
 from training.records.store import is_stored, read_records, write_json, write_records, write_text
 

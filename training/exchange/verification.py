@@ -17,8 +17,8 @@ from rollout.formalisation import RATIONALE
 from training.curation.filters import is_certified
 from training.exchange.finding import EXAMPLES, read_json
 from training.exchange.rationales import CERTIFICATES, agreed, learnt_text
-from training.finetuning.adapter_files import MANIFEST, AdapterError, verify_adapter
 from training.lineage import entries
+from training.lineage.adapter_files import MANIFEST, AdapterError, verify_adapter
 from training.records.store import read_records
 
 Record = dict[str, Any]

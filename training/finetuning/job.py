@@ -43,7 +43,7 @@ class FineTuning:
     tracked_as: str = ""
     """The run name in trackers; empty: the adapter's folder name."""
     heartbeat: Path | None = None
-    """The file of `training.rounds.heartbeat` in which each step is told."""
+    """The file of `training.watchdog` in which each step is told."""
     nnodes: int = 1
     """Machines, each of which runs this same command on a shared file system."""
     rendezvous: str = ""

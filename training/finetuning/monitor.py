@@ -11,9 +11,9 @@ import torch
 from transformers import TrainerCallback
 
 from training.configuration.fine_tuning import TrainingConfig
-from training.planning.compute import shape_of_model, training_flops
-from training.planning.hardware import device_here
-from training.rounds.heartbeat import Beat, Pulse
+from training.finetuning.compute import shape_of_model, training_flops
+from training.hardware import device_here
+from training.watchdog import Beat, Pulse
 
 
 class Monitor(TrainerCallback):

@@ -16,13 +16,13 @@ from typing import Any
 from critics.errors import InputError, RunFailed
 from rollout.policy import adapter_weights_digest, load_tokenizer
 from training.configuration.fine_tuning import TrainingConfig
-from training.finetuning.adapter_files import MANIFEST, not_finite
 from training.finetuning.example_files import Examples, read_examples
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job
 from training.finetuning.lost_peer import is_lost_peer, lost_peer
 from training.finetuning.out_of_memory import explanation, is_out_of_memory
 from training.finetuning.torchrun import die_with_starter, launch, launched_already, write_failure
 from training.finetuning.trackers import quiet
+from training.lineage.adapter_files import MANIFEST, not_finite
 from training.lineage.entries import LINEAGE, check_dataset, merkle_root
 from training.logs import quieten
 from training.records.store import read_records, write_json, write_records

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from critics.errors import InputError
+from training.configuration.fine_tuning import Tracker
 
-Name = Literal["none", "trackio", "wandb", "tensorboard"]
 PROJECT = "certistar"
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class Tracking:
         return os.environ.get("TRACKIO_PROJECT_NAME") or os.environ.get("WANDB_PROJECT") or PROJECT
 
 
-def tracking(wanted: Sequence[Name], run_name: str, log: Path) -> Tracking:
+def tracking(wanted: Sequence[Tracker], run_name: str, log: Path) -> Tracking:
     """Return what to write to; `none` beside others changes nothing."""
     return Tracking(tuple(name for name in dict.fromkeys(wanted) if name != "none"), run_name, log / "trackers")
 

@@ -6,8 +6,8 @@ from typing import Any
 from rollout.policy import load_model
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.section import ConfigError
-from training.finetuning.adapter_files import verify_adapter
 from training.finetuning.job import FineTuning
+from training.lineage.adapter_files import verify_adapter
 
 
 def trainable_model(job: FineTuning) -> Any:

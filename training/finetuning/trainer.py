@@ -20,7 +20,7 @@ from training.finetuning.sharding import assert_sharded, shard_without_accelerat
 from training.finetuning.trackers import settle
 from training.lessons.dialogs import MaskCollator, MaskedExample
 from training.lessons.examples import CompletionCollator, Example
-from training.rounds.heartbeat import Heartbeat
+from training.watchdog import Heartbeat
 
 Row = Example | MaskedExample | Pack
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from training.finetuning.adapter_files import MANIFEST
+from training.lineage.adapter_files import MANIFEST
 from training.lineage.entries import LINEAGE, LineageError, lines_of_dataset, merkle_root
 from training.records.store import is_stored, read_records
 

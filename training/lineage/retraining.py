@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import RunFailed
-from training.finetuning.adapter_files import REVOKED
+from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder, find_adapters
 from training.lineage.entries import LINEAGE, lines_of_dataset
 from training.lineage.revocation import Revocations, read_revocations, taint, write_mark

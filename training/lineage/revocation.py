@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from training.finetuning.adapter_files import REVOKED
+from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder
 from training.lineage.entries import LineageError, engine_name
 from training.records.store import write_json

@@ -15,8 +15,7 @@ from typing import Any
 from critics.errors import InputError
 from rollout.policy import load_tokenizer
 from training.configuration.run import ArmConfig, RunConfig
-from training.finetuning.out_of_memory import most_sparing, remedies
-from training.planning.compute import (
+from training.finetuning.compute import (
     Memory,
     Shape,
     cache_bytes,
@@ -25,8 +24,9 @@ from training.planning.compute import (
     shape_of,
     training_flops,
 )
-from training.planning.compute import training_memory as memory_of_training
-from training.planning.hardware import GIB, HOST, Device, device_here, device_named, num_cores, num_training_processes
+from training.finetuning.compute import training_memory as memory_of_training
+from training.finetuning.out_of_memory import most_sparing, remedies
+from training.hardware import GIB, HOST, Device, device_here, device_named, num_cores, num_training_processes
 from training.rounds.line import base_path
 from training.rounds.loop import num_attempts
 from training.rounds.problems import training_problems
@@ -301,8 +301,8 @@ def _measured(config: RunConfig, lengths: Lengths) -> Speed:
     """Time two batches of the first arm, a few batches of fine-tuning, and the critic on what was written."""
     from critics.judge import judge_record
     from training.lessons.references import completions
-    from training.rounds.policy import quiet_policy
     from training.rounds.strategy import no_review, strategy_of
+    from training.workers.policy import quiet_policy
 
     arm = next((a for a in config.arms if a.decoding == "guided"), config.arms[0])
     policy = quiet_policy(config, arm, None)

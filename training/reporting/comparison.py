@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from training.records.store import write_text
-from training.reporting.estimates import (
+from training.estimates import (
     REPLICATES,
     PairedComparison,
     Proportion,
@@ -23,7 +22,8 @@ from training.reporting.estimates import (
     mean,
     mean_interval,
 )
-from training.reporting.figures import write_figure
+from training.figures import write_figure
+from training.records.store import write_text
 from training.reporting.report import render
 from training.reporting.results import (
     Arm,

@@ -12,7 +12,7 @@ from typing import Any
 
 from critics.checker import in_terms_of
 from critics.programs.rules import CLOSED_WORLDS
-from training.reporting.estimates import Proportion
+from training.estimates import Proportion
 
 NOT_EXECUTED = frozenset({"malformed", "timeout", "error"})
 ALL_MODELS = "all models"

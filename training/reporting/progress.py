@@ -13,7 +13,7 @@ from typing import Any
 
 from training.records.store import fits, is_stored
 from training.reporting.results import read
-from training.rounds.heartbeat import SUFFIX, base_name, line_name
+from training.watchdog import SUFFIX, base_name, line_name
 
 TAIL_BYTES = 256_000
 """Read from the end of a growing file to find its last record."""

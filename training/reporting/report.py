@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from training.reporting.figures import funnel_panels, rate_panels, retry_panels, styles, verdict_panels
+from training.figures import funnel_panels, rate_panels, retry_panels, styles, verdict_panels
 from training.reporting.progress import RunProgress
 from training.reporting.retries import failure_rows, feedback_rows, retry_rows
 from training.reporting.round_trips import category_rows, false_positive_rows, trip_panels, trip_rows

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from training.estimates import Proportion, compare_paired
 from training.records.store import read_records
-from training.reporting.estimates import Proportion, compare_paired
 
 COUNTS = {"accuracy": "right", "compiled": "compiled", "tests_passed": "tests_passed", "certified": "certified"}
 MODELS = (("before training", 0), ("after", -1))

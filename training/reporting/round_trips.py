@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from training.autoeval.scores import pooled
-from training.reporting.figures import GREY, drawing, inlined, panels_of, percent_scale, styles, svg_of
+from training.figures import GREY, drawing, inlined, panels_of, percent_scale, styles, svg_of
 
 Record = Mapping[str, Any]
 MODELS = (("before training", 0), ("after", -1))

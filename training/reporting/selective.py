@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rollout.selection import Answered, Rule, majority, outcome
-from training.reporting.estimates import LEVEL, Proportion
-from training.reporting.figures import drawing, panels_of, svg_of
+from training.estimates import LEVEL, Proportion
+from training.figures import drawing, panels_of, svg_of
 
 Record = dict[str, Any]
 BUDGETS = (1, 2, 4, 8, 16, 32)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from critics.problem import Problem
-from training.reporting.estimates import Interval, Proportion, compare_paired
+from training.estimates import Interval, Proportion, compare_paired
 
 Mode = Mapping[str, Any]
 """What `training.rounds.evaluation.measure` returns."""

@@ -16,9 +16,9 @@ from critics.problem import Problem
 from rollout.policy import adapter_weights_digest, load_tokenizer, model_digest
 from rollout.prompt import messages, text
 from training.configuration.rewards import ReinforcementConfig
-from training.finetuning.adapter_files import MANIFEST, not_finite
 from training.finetuning.job import FineTuning
 from training.finetuning.trainable import trainable_model
+from training.lineage.adapter_files import MANIFEST, not_finite
 from training.records.store import write_json, write_records
 from training.rewards.certified import CertifiedReward, Record, rows
 from training.rounds.problems import load_problems

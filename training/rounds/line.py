@@ -12,10 +12,10 @@ from critics.problem import Problem
 from rollout.policy import model_digest
 from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.trackers import Tracking, tracking
-from training.rounds.heartbeat import Beat, Pulse, no_pulse
 from training.rounds.problems import held_out_problems
 from training.rounds.questions import WHOLE, Portion
 from training.rounds.strategy import Strategy, no_review, strategy_of
+from training.watchdog import Beat, Pulse, no_pulse
 from training.workers.backend import Workers
 
 

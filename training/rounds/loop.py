@@ -6,29 +6,28 @@ Stages die with the run. What they finish is in the run folder, so the same comm
 that was begun with another configuration is refused.
 """
 
-import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Literal
 
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.section import ConfigError
-from training.finetuning.adapter_files import MANIFEST
 from training.finetuning.trackers import check_installed
+from training.hardware import num_cores
+from training.lineage.adapter_files import MANIFEST
+from training.lineage.provenance import provenance
 from training.lineage.retraining import settle_revocations
-from training.planning.hardware import num_cores
 from training.records.store import write_json, write_text
-from training.rounds.heartbeat import BUDGETS_S, Watch, base_name, line_name
+from training.rounds.child import Channel, Child, ChildDied, end_server
 from training.rounds.line import Line, Progress, RunError, base_path, line_path
 from training.rounds.processes import StageProcesses
 from training.rounds.rounds import evaluate_base, run_line
+from training.watchdog import BUDGETS_S, Watch, base_name, line_name
 from training.workers.choice import cluster, cores_for_each, open_workers, visible_gpus
-from training.workers.process import Channel, Child, ChildDied, end_server
 
 Report = Callable[[Progress], None]
 LAST_FILES = {"dataset": "summary.json", "adapter": MANIFEST}
@@ -275,44 +274,3 @@ def _lines(config: RunConfig) -> dict[str, Any]:
         "num_rounds": config.star.rounds,
         "provenance": provenance(config),
     }
-
-
-def provenance(config: RunConfig) -> dict[str, Any]:
-    """Return what a report's numbers come from: configuration, code, libraries and the base model."""
-    import json
-
-    from rollout.policy import model_digest
-
-    made = Path(config.model.name) / "provenance.json"
-    return {
-        "config": config.name,
-        "config_digest": config.digest(),
-        "commit": commit(),
-        "versions": {name: _version(name) for name in ("certistar", "torch", "transformers", "peft")},
-        "seeds": config.seeds,
-        "held_out_split": config.evaluation.split,
-        "base": config.model.name,
-        "base_digest": model_digest(config.model.name),
-        "base_provenance": json.loads(made.read_text()) if made.exists() else None,
-    }
-
-
-def _version(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def commit() -> str | None:
-    """Return the commit of the code that runs, with `+` where the tree has changes; None outside a checkout."""
-    folder = Path(__file__).parent
-
-    def git(*words: str) -> str:
-        return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
-
-    try:
-        changed = git("status", "--porcelain", "--untracked-files=no")
-        return git("rev-parse", "HEAD") + ("+" if changed else "")
-    except (OSError, subprocess.CalledProcessError):
-        return None

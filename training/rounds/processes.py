@@ -15,11 +15,11 @@ from queue import Empty
 from typing import Any
 
 from training.configuration.run import ArmConfig, RunConfig
-from training.rounds.heartbeat import Beat, Heartbeat
+from training.rounds.child import Channel, Child, ChildDied
 from training.rounds.line import Line, Progress, RunError, StageFunction
 from training.rounds.questions import WHOLE, Portion
+from training.watchdog import Beat, Heartbeat
 from training.workers.choice import VISIBLE, open_workers, places
-from training.workers.process import Channel, Child, ChildDied
 
 ROLLED_OUT = "rolled out"
 """What a certification is told when no further attempt will come."""

@@ -24,7 +24,7 @@ from training.autoeval.round_trips import both_ways
 from training.configuration.run import ArmConfig, RunConfig
 from training.curation.derivation import provenance
 from training.lessons.dialogs import ActorTurn, Lesson, LessonSettings, Mix, lessons, mixed
-from training.reporting.opinions import opinionated
+from training.workers.opinions import opinionated
 
 Record = dict[str, Any]
 JUDGED_AS = {"answer": "cot", "fol-cot": "cot"}

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 from critics.judge import Judging
 from critics.problem import Problem
 from training.records.store import OpenStore, write_records
-from training.rounds.heartbeat import Beat, Pulse
 from training.rounds.questions import WHOLE, Pass, Portion, Question, Sampled, Step, fill
 from training.rounds.work_units import StoredUnits, batches, unit_name
+from training.watchdog import Beat, Pulse
 
 Trace = dict[str, Any]
 Item = TypeVar("Item")

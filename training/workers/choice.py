@@ -7,7 +7,7 @@ from math import inf
 from pathlib import Path
 
 from training.configuration.run import RunConfig
-from training.planning.hardware import available_memory, num_cores
+from training.hardware import available_memory, num_cores
 from training.workers.backend import Workers
 from training.workers.local import LocalWorkers
 

@@ -16,10 +16,10 @@ import critics
 from critics.errors import RunFailed
 from critics.judge import JudgePool
 from rollout.policy import Policy
-from training.rounds.policy import quiet_policy
 from training.workers.adapter_parcel import Parcel, reachable
 from training.workers.backend import Author, Batch, Record
 from training.workers.outcome import Outcome, outcome
+from training.workers.policy import quiet_policy
 from training.workers.sampler import Sampler
 
 

@@ -5,9 +5,9 @@ from functools import cached_property
 
 from rollout.actor_critic.feedback import ReviewPool
 from rollout.policy import Policy
-from training.rounds.policy import build_policy
 from training.rounds.strategy import ActorCritic, Strategy, strategy_of
 from training.workers.backend import Author, Batch, Record
+from training.workers.policy import build_policy
 
 
 class Sampler:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from rollout.traces import derived_seed
 from training.finetuning.stage import MANIFEST, FineTuning, fine_tune
-from training.planning.hardware import num_training_processes
+from training.hardware import num_training_processes
 from training.records.store import read_records, write_json
-from training.rounds.heartbeat import Beat
 from training.rounds.line import Line
+from training.watchdog import Beat
 
 
 def fine_tune_round(line: Line, number: int, adapter: Path | None) -> Path | None:

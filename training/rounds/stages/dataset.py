@@ -13,8 +13,8 @@ from training.lineage.entries import LINEAGE, entries, lines_of_dataset, origin
 from training.lineage.revocation import read_revocations, unrevoked
 from training.records.store import read_records, write_json, write_records
 from training.rounds.candidates import Candidates
-from training.rounds.heartbeat import Beat
 from training.rounds.line import Line, line_path
+from training.watchdog import Beat
 
 
 def curate(line: Line, number: int, traces: Path) -> None:

@@ -12,12 +12,12 @@ from rollout.policy import adapter_weights_digest
 from rollout.traces import Sampling, derived_seed
 from training.records.store import OpenStore, write_json
 from training.rounds.evaluation import measure, problems_digest
-from training.rounds.heartbeat import Beat
 from training.rounds.line import Line, Progress, base_path
 from training.rounds.promotion import promoted
 from training.rounds.questions import Pass, Question, Step, fill
 from training.rounds.stages.rollout import stored_units
 from training.rounds.strategy import ActorCritic, Strategy
+from training.watchdog import Beat
 from training.workers.backend import Author
 
 MEASURED, OPENED = "evaluation.json", "evaluation.open.jsonl"

@@ -11,12 +11,12 @@ from rollout.problems.splits import content_key
 from rollout.traces import PolicyDigests, derived_seed
 from training.curation.filters import is_certified, is_right
 from training.records.store import OpenStore, is_stored
-from training.rounds.heartbeat import Beat
 from training.rounds.line import Line, Progress, RunError
 from training.rounds.problems import training_problems
 from training.rounds.questions import Pass
 from training.rounds.traces import RoundTraces
 from training.rounds.work_units import Asking, StoredUnits, how_asked
+from training.watchdog import Beat
 from training.workers.backend import Author
 
 OPENED = ("traces.open.jsonl", "verdicts.open.jsonl")

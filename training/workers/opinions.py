@@ -11,7 +11,7 @@ from rollout.policy import ChatPolicy
 from training.configuration.actor_critic import ActorCriticConfig
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
-from training.rounds.policy import build_policy
+from training.workers.policy import build_policy
 
 
 def opinionated(config: RunConfig, section: ActorCriticConfig, review: Reviewing) -> Reviewing:

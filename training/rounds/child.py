@@ -27,7 +27,7 @@ from critics.lifeline import die_with_parent
 from training.workers.outcome import portable
 
 QUIET = "ignore:resource_tracker:UserWarning"
-PRELOADED = "training.workers.preloaded"
+PRELOADED = "training.rounds.preloaded"
 """What is imported once for all processes of a run."""
 
 

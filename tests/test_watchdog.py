@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from training.rounds.heartbeat import BUDGETS_S, REMEDIES, WRITE_S, Beat, Heartbeat, StageStalled, Watch
+from training.watchdog import BUDGETS_S, REMEDIES, WRITE_S, Beat, Heartbeat, StageStalled, Watch
 
 
 class Clock:

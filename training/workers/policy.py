@@ -11,7 +11,7 @@ from rollout.reasoning import AnswersOnly
 from rollout.servers.policy import ServerPolicy
 from training.configuration.model import ModelConfig
 from training.configuration.run import ArmConfig, RunConfig
-from training.finetuning.adapter_files import verify_adapter
+from training.lineage.adapter_files import verify_adapter
 from training.logs import quieten
 
 log = logging.getLogger(__name__)

@@ -1,0 +1,48 @@
+"""The provenance of a run's numbers: configuration, code, libraries and base model."""
+
+import json
+import subprocess
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from training.configuration.run import RunConfig
+
+
+def provenance(config: RunConfig) -> dict[str, Any]:
+    """Return what a report's numbers come from: configuration, code, libraries and the base model."""
+    from rollout.policy import model_digest
+
+    made = Path(config.model.name) / "provenance.json"
+    return {
+        "config": config.name,
+        "config_digest": config.digest(),
+        "commit": commit(),
+        "versions": {name: _version(name) for name in ("certistar", "torch", "transformers", "peft")},
+        "seeds": config.seeds,
+        "held_out_split": config.evaluation.split,
+        "base": config.model.name,
+        "base_digest": model_digest(config.model.name),
+        "base_provenance": json.loads(made.read_text()) if made.exists() else None,
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def commit() -> str | None:
+    """Return the commit of the code that runs, with `+` where the tree has changes; None outside a checkout."""
+    folder = Path(__file__).parent
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "--untracked-files=no")
+        return git("rev-parse", "HEAD") + ("+" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None
