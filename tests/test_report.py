@@ -15,9 +15,10 @@ import yaml
 from rich.console import Console
 from typer.testing import CliRunner
 
+from training import figures
 from training.cli import app
 from training.records.store import line_of
-from training.reporting import figures, report
+from training.reporting import report
 from training.reporting.comparison import compare_runs, summarise, write_report
 from training.reporting.sentences import verdict_sentence
 from training.reporting.terminal import table
