@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def certistar(*words: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "training", *map(str, words)]
+    command = [sys.executable, "-P", "-m", "training", *map(str, words)]  # -P: as the installed command starts
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
 
 
@@ -58,9 +58,11 @@ def test_a_rollout_is_written_in_problem_order(config, dataset, tmp_path):
     assert all(t["sampling"]["temperature"] == 1.0 and t["policy"]["base"] for t in traces)
 
 
-def test_training_launches_as_many_processes_as_asked(config, dataset, tmp_path):
+def test_training_launches_as_many_processes_as_asked_also_beside_a_users_own_training(config, dataset, tmp_path):
     out = tmp_path / "adapter"
-    done = certistar("train", config, "--data", dataset / "kept", "--out", out, "--nproc", 2)
+    (tmp_path / "training").mkdir()
+    (tmp_path / "training" / "__init__.py").touch()
+    done = certistar("train", config, "--data", dataset / "kept", "--out", out, "--nproc", 2, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["examples"] == 8

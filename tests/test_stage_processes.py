@@ -168,6 +168,14 @@ def test_a_stage_sees_what_was_set_after_the_server_began(tmp_path, monkeypatch)
     assert pid != os.getpid()
 
 
+def test_a_users_own_package_named_training_is_not_taken_for_ours(tmp_path):
+    (tmp_path / "training").mkdir()
+    (tmp_path / "training" / "__init__.py").touch()
+    asked = "import sys; sys.path.pop(0); from training.workers.process import Child; print(Child(repr).result())"
+    done = subprocess.run([sys.executable, "-c", asked], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("Channel("), done.stderr
+
+
 def test_the_base_model_is_not_read_anew_by_each_stage(tmp_path):
     told = StageProcesses(CONFIG, tmp_path, CONFIG.arms[0], 0, "a-seed-0", lambda _: None, 1, base_digest="b" * 64)
     assert told.run(digest_of_base) == "b" * 64

@@ -27,8 +27,8 @@ await_head() {
     done
 }
 
-# Who reaches a Ray cluster runs what he likes on it, so that its machines share a word: in RAY_AUTH_TOKEN, else in a file
-# of the folder that they share, which the first one makes.
+# Anyone who can reach a Ray cluster can run code on it, so all machines share a token: RAY_AUTH_TOKEN, or a file in
+# their shared folder, which the first one makes.
 share_token() {
     if [ -n "${RAY_AUTH_TOKEN:-}" ]; then return; fi
     unset RAY_AUTH_TOKEN
@@ -42,6 +42,7 @@ share_token() {
 }
 
 # --block, as a child of this script: what ends it ends this cluster's processes alone, which `ray stop` does not.
+export PYTHONSAFEPATH=1  # a `training/` in the working folder must not stand in for ours
 start_ray() { exec ray start "$@" --object-store-memory=$((2 ** 30)) --disable-usage-stats --block; }
 
 lead() {

@@ -47,6 +47,8 @@ def _run(job: FineTuning, spec: Path) -> None:
     # GLOO_SOCKET_IFNAME: where the host name does not resolve, gloo would not find its own machine.
     environment = {"OMP_NUM_THREADS": "1", **({"GLOO_SOCKET_IFNAME": "lo"} if job.nnodes == 1 else {}), **os.environ}
     environment[STARTED_BY] = str(os.getpid())
+    # A folder of the user's that holds a `training/` must not stand in for ours.
+    environment["PYTHONSAFEPATH"] = "1"
     arguments = [*_rendezvous(job), f"--nproc-per-node={job.nproc}", "-m", "training.finetuning.stage", str(spec)]
     done = subprocess.run(
         [sys.executable, "-m", "training.finetuning.torchrun", *arguments], env=environment, check=False

@@ -132,6 +132,8 @@ def end_server() -> None:
 
 def _prepare_environment() -> None:
     """Set what the server and Python's resource tracker read as they start."""
+    # Else the server looks into the working folder first, and takes a user's `training/` for ours.
+    os.environ["PYTHONSAFEPATH"] = "1"
     # CUDA must not be initialised before a fork, which asking it for its devices would do.
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
     # The locks of a stage that is killed are cleaned up by the tracker, which need not be said.

@@ -31,6 +31,8 @@ class Share:
 def ray_module() -> Any:
     """Return Ray; raises `ConfigError` where it is not installed."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Else a cluster's processes look into the working folder first, and take a user's `training/` for ours.
+    os.environ["PYTHONSAFEPATH"] = "1"
     try:
         import ray
     except ImportError as error:
