@@ -21,7 +21,7 @@ from functools import lru_cache
 from critics.blocks import final_answer
 from critics.checker import in_terms_of
 from critics.problem import Problem
-from rollout.decoding.automaton import Automaton
+from rollout.automaton import Automaton
 from rollout.guide import DecidingGuide, Truth
 
 _WORD = b"answer"

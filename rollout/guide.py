@@ -6,7 +6,7 @@ A guide knows bytes and blocks, not tokens; `rollout.decoding.masks` turns what 
 from collections.abc import Hashable
 from typing import Literal, Protocol, TypeAlias
 
-from rollout.decoding.automaton import Automaton
+from rollout.automaton import Automaton
 
 CLOSE = b"]]"
 

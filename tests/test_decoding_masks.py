@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from critics.errors import InputError
-from rollout.decoding.automaton import Words, shortest
+from rollout.automaton import Words, shortest
 from rollout.decoding.context_free import ContextFree
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.rows import Row

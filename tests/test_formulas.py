@@ -35,7 +35,7 @@ from rollout.formulas.languages import (
 )
 from rollout.formulas.sameness import is_constant, names_key, order_key
 from rollout.problems.catalogue import FAMILIES, LANGUAGES, family
-from rollout.problems.splits import Split, content_key
+from rollout.splits import Split, content_key
 
 PACKAGED: Sequence[type[Formulas]] = (
     PropositionalFormulas,

@@ -33,7 +33,7 @@ from rollout.problems.controlled_english import (
     item,
     trial,
 )
-from rollout.problems.splits import SPLIT_BUCKETS, content_bucket
+from rollout.splits import SPLIT_BUCKETS, content_bucket
 from rollout.stratification import LOGIC_CLASSES
 
 CONFIG = ControlledEnglish()

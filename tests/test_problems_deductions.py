@@ -4,7 +4,7 @@ import pytest
 
 from rollout.demonstration import decide
 from rollout.problems.deductions import Deductions, generate, item
-from rollout.problems.splits import SPLIT_BUCKETS, content_bucket, content_key
+from rollout.splits import SPLIT_BUCKETS, content_bucket, content_key
 
 EVERYTHING = Deductions(hops=range(2, 6))
 

@@ -13,7 +13,7 @@ from critics.theories.deontic import AXIOMS, MODALITIES
 from critics.translators.deontiqa import translate
 from rollout.demonstration import decide, demonstrate
 from rollout.problems.deontiqa import MAX_LEVEL, DeontiQA, generate, item
-from rollout.problems.splits import SPLIT_BUCKETS, content_bucket, content_key
+from rollout.splits import SPLIT_BUCKETS, content_bucket, content_key
 
 MANY = list(generate(DeontiQA(), 240, seed=1))
 

@@ -12,8 +12,8 @@ import pytest
 from critics.judge import judge_record
 from critics.reference import theory
 from rollout.demonstration import demonstrate
-from rollout.problems.splits import SPLIT_BUCKETS, content_bucket, content_key
 from rollout.problems.syllogism import NONSENSE, WORLDS, Syllogisms, generate, item
+from rollout.splits import SPLIT_BUCKETS, content_bucket, content_key
 
 CONFIG = Syllogisms()
 

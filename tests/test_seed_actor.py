@@ -19,8 +19,8 @@ from rollout.actor_critic.prompt import ActorPrompt, feedback_text, system_text
 from rollout.conversation import message
 from rollout.policy import HuggingFacePolicy, ScriptedPolicy, model_digest
 from rollout.problems.controlled_english import ControlledEnglish, generate
-from rollout.problems.splits import SPLIT_BUCKETS, content_bucket
 from rollout.prompt import PromptStyle
+from rollout.splits import SPLIT_BUCKETS, content_bucket
 from rollout.traces import Sampling
 from training.configuration.pretraining import (
     ActorPretrainingConfig,

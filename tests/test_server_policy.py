@@ -26,7 +26,7 @@ from critics.errors import InputError, RunFailed
 from critics.judge import judge
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified
-from rollout.decoding.automaton import accepts
+from rollout.automaton import accepts
 from rollout.decoding.tokens import token_bytes
 from rollout.demonstration import demonstrate
 from rollout.guides.logic import LogicGuide

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from critics import plugins
 from critics.blocks import ACTIONS
 from critics.errors import InputError
-from rollout.decoding.automaton import Automaton, Words
+from rollout.automaton import Automaton, Words
 from rollout.guide import CLOSE, Guide
 from rollout.guides.algebra import AlgebraGuide
 from rollout.guides.logic import LogicGuide

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from critics.errors import InputError
-from rollout.decoding.automaton import Pattern, State
+from rollout.automaton import Pattern, State
 from rollout.decoding.vocabulary import ROOT, Vocabulary
 from rollout.guide import CLOSE
 

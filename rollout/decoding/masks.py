@@ -12,8 +12,8 @@ from typing import TypeVar, cast
 
 import numpy as np
 
+from rollout.automaton import Automaton, State, Words, forced, shortest
 from rollout.conclusion import Place
-from rollout.decoding.automaton import Automaton, State, Words, forced, shortest
 from rollout.decoding.context_free import ContextFree, ContextFreeMasks
 from rollout.decoding.rows import Row
 from rollout.decoding.vocabulary import OPEN, ROOT, Ids, Vocabulary

@@ -6,8 +6,8 @@ line `Answer:` is followed too where the guide is a `ConcludingGuide`; other gui
 
 from collections.abc import Hashable
 
+from rollout.automaton import Automaton, State, narrowed, read
 from rollout.conclusion import ConcludingGuide, Place
-from rollout.decoding.automaton import Automaton, State, narrowed, read
 from rollout.decoding.vocabulary import OPEN
 from rollout.guide import CLOSE, Guide
 

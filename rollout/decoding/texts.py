@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from critics.errors import InputError
-from rollout.decoding.automaton import Automaton, Pattern, State
+from rollout.automaton import Automaton, Pattern, State
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.rows import Row
 from rollout.decoding.vocabulary import Vocabulary

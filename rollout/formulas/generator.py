@@ -34,7 +34,7 @@ from rollout.formulas.languages import (
 from rollout.formulas.sameness import atom_number, is_constant_over, names_key, order_key, regex_names_key, word_number
 from rollout.formulas.statement import context, question
 from rollout.formulas.vocabulary import Names, numbered, variables_of
-from rollout.problems.splits import SPLIT_BUCKETS, Split, item_seed
+from rollout.splits import SPLIT_BUCKETS, Split, item_seed
 
 MAX_DRAWS = 400
 """Draws in vain after which a category is taken to have no more formulas."""

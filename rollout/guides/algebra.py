@@ -28,7 +28,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from rollout.decoding.automaton import (
+from rollout.automaton import (
     Actions,
     Automaton,
     Grammar,

@@ -12,7 +12,7 @@ from critics.formula import MAX_NAME_LENGTH, FormulaError, Literal, parse_litera
 from critics.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.problem import Problem
 from critics.sorts import SortError
-from rollout.decoding.automaton import (
+from rollout.automaton import (
     Automaton,
     Grammar,
     Pattern,

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from functools import lru_cache
 
 from critics.errors import InputError
-from rollout.decoding.automaton import (
+from rollout.automaton import (
     Actions,
     Automaton,
     Grammar,

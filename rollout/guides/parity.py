@@ -12,7 +12,7 @@ from collections.abc import Hashable
 from functools import lru_cache
 
 from critics.errors import InputError
-from rollout.decoding.automaton import Grammar, Pattern, chars, choice, literal, repeat, sequence
+from rollout.automaton import Grammar, Pattern, chars, choice, literal, repeat, sequence
 from rollout.guide import CLOSE
 
 _MARKERS = "=#$"

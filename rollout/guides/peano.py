@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rollout.decoding.automaton import (
+from rollout.automaton import (
     Actions,
     Automaton,
     Grammar,

@@ -21,7 +21,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 from critics.errors import InputError
-from rollout.decoding.automaton import Words
+from rollout.automaton import Words
 from rollout.guide import CLOSE
 
 _END = re.compile(

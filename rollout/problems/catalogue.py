@@ -10,7 +10,7 @@ from critics.errors import InputError
 from critics.problem import Problem
 from rollout.formulas import generator, languages
 from rollout.problems import controlled_english, deductions, deontiqa, prontoqa, proofwriter, syllogism, wason
-from rollout.problems.splits import Split
+from rollout.splits import Split
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from rollout.problems.claims import (
     reworded_trait,
     traits,
 )
-from rollout.problems.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
+from rollout.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
 
 DATASET = "controlled-english"
 Form = Literal["is", "is-not", "every", "nobody", "if-then", "either-or"]

@@ -18,8 +18,8 @@ from typing import Literal, TypeAlias
 from critics.inflection import article, plural
 from critics.problem import Problem
 from critics.translators.deductions import translate
-from rollout.problems.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
 from rollout.problems.vocabulary import ADJECTIVES, FICTIONAL_KINDS, NAMES
+from rollout.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
 
 DeductionRule = Literal["AndIntro", "AndElim", "OrIntro", "Composed"]
 MAX_HOPS = 5

@@ -23,7 +23,7 @@ from critics.theories.deontic import AXIOMS, MODALITIES
 from critics.theories.scheduling import SIGNATURE
 from critics.theories.scheduling_english import VARIABLES, question, sentence
 from critics.translators.deontiqa import translate
-from rollout.problems.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
+from rollout.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
 
 MAX_LEVEL = 5
 """A derivation with more could run out of families of properties."""

@@ -16,8 +16,8 @@ from typing import Literal
 from critics.inflection import article, plural
 from critics.problem import Problem
 from critics.translators.prontoqa import translate
-from rollout.problems.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
 from rollout.problems.vocabulary import ADJECTIVES, FICTIONAL_KINDS, NAMES, REAL_KINDS, TAXONOMIES, Property
+from rollout.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
 
 Ontology = Literal["fictional", "false", "true"]
 MAX_HOPS = 8

@@ -17,7 +17,7 @@ from critics.formula import Literal, Rule, Statement
 from critics.kernel import Inference, Kernel
 from critics.problem import Formal, Problem
 from critics.translators.proofwriter import third_person, translate
-from rollout.problems.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
+from rollout.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
 
 Style = Choice["attributes", "relations"]
 Answer = Choice["true", "false", "unknown"]

@@ -18,7 +18,7 @@ from typing import Literal
 from critics.problem import Problem
 from critics.reference import theory
 from critics.translators.syllogism import OPTIONS, ask, translate
-from rollout.problems.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
+from rollout.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
 
 Condition = Literal["consistent", "inconsistent", "nonsense"]
 Mood = Literal["A", "E", "I", "O"]

@@ -14,8 +14,8 @@ from typing import Literal
 
 from critics.inflection import article
 from critics.problem import Problem
-from rollout.problems.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
 from rollout.problems.syllogism import NONSENSE
+from rollout.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
 
 Condition = Literal["realistic", "arbitrary", "nonsense"]
 CONDITIONS: tuple[Condition, ...] = ("realistic", "arbitrary", "nonsense")

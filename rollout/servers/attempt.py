@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rollout.automaton import Pattern
 from rollout.conclusion import Place
-from rollout.decoding.automaton import Pattern
 from rollout.decoding.rows import GuideViolation, Row
 from rollout.guide import Guide
 from rollout.servers.expression import after, any_of

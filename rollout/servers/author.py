@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rollout.decoding.automaton import Pattern
+from rollout.automaton import Pattern
 from rollout.guide import Guide
 from rollout.servers.attempt import Attempt, resumed
 from rollout.servers.capability import Capability

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from rollout.decoding.automaton import Pattern
+from rollout.automaton import Pattern
 from rollout.servers.expression import grammar, regex, words_of
 
 Way: TypeAlias = Literal["grammar", "choice", "json", "allowed_token_ids", "logit_bias", "rejection"]

@@ -6,7 +6,7 @@ by what is already typed of it (Brzozowski, 1964) and the rest is what the serve
 
 from collections.abc import Iterable
 
-from rollout.decoding.automaton import Pattern, choice, literal, repeat, sequence
+from rollout.automaton import Pattern, choice, literal, repeat, sequence
 
 _EMPTY = literal("")
 _REGEX_SPECIAL = frozenset(r"\.^$*+?()[]{}|")

@@ -14,7 +14,7 @@ from critics.audit.case import attempt_record
 from critics.judge import judge_record
 from critics.plugin_certificates import recheck
 from critics.problem import Attempt
-from rollout.problems.splits import item_seed
+from rollout.splits import item_seed
 from tools.selfplay.mutation import mutated
 from tools.selfplay.seeds import Seed, is_false, seeds
 

@@ -17,7 +17,7 @@ from critics.problem import Attempt, Formal, Problem
 from rollout.demonstration import demonstrate
 from rollout.problems import prontoqa, proofwriter
 from rollout.problems.catalogue import LANGUAGES
-from rollout.problems.splits import item_seed
+from rollout.splits import item_seed
 from tools.selfplay.truth import expressions_differ, formulas_differ, horn_truth, ordering_truth
 
 Kind = Choice["checked", "trusted"]

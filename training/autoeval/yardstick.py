@@ -15,7 +15,7 @@ from critics.problem import Problem
 from rollout.formulas.verifier import opinions
 from rollout.policy import ChatPolicy
 from rollout.problems.catalogue import family
-from rollout.problems.splits import Split
+from rollout.splits import Split
 from rollout.traces import Sampling, derived_seed
 from training.autoeval.errors import verifier_pairs, verifier_rows, verifier_score
 from training.autoeval.false_positives import measure_false_positives

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from rollout.decoding.automaton import Words
+from rollout.automaton import Words
 from rollout.guide import CLOSE
 
 ENTITIES = ("cow", "tiger", "mouse", "bald_eagle", "rabbit", "squirrel", "lion", "bear", "dog", "cat", "erin", "gary")

@@ -10,8 +10,8 @@ from rollout.formulas.ahead import generate_ahead
 from rollout.logic_forms import class_coverage
 from rollout.problems.catalogue import LANGUAGES, family
 from rollout.problems.prontoqa import Ontology
-from rollout.problems.splits import Split
 from rollout.published.loaders import load_published
+from rollout.splits import Split
 from training.autoeval.dataset_statistics import said, statistics_of
 from training.commands.messages import say, say_or_print
 from training.hardware import num_cores

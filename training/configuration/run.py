@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from critics.errors import InputError
 from rollout.problems.catalogue import LANGUAGES
-from rollout.problems.splits import Split
+from rollout.splits import Split
 from rollout.traces import Decoding
 from training.configuration.actor_critic import ActorCriticConfig
 from training.configuration.fine_tuning import TrainingConfig

@@ -18,9 +18,9 @@ from critics.kernel import ArityError, Inference, Kernel, WorkLimitExceeded
 from critics.problem import Attempt, Formal, Problem, read_attempt
 from critics.reference import Reference, ReferenceMismatch, reference, theory
 from critics.sorts import SortError
-from rollout.problems.splits import content_key
 from rollout.prompt import problem_text
 from rollout.sentence import read_aloud
+from rollout.splits import content_key
 from rollout.traces import derived_seed
 from training.curation.pruning import draft
 from training.curation.rationale import Rationale, RationaleError, predicates_of, take_apart

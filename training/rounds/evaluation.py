@@ -16,7 +16,7 @@ from critics.problem import Problem, read_problem
 from rollout.guide import Truth
 from rollout.guides.logic import LogicGuide
 from rollout.policy import Policy
-from rollout.problems.splits import content_key
+from rollout.splits import content_key
 from rollout.traces import Sampling
 from training.autoeval.false_positives import measure_false_positives
 from training.autoeval.scores import score_report

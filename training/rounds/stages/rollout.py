@@ -7,7 +7,7 @@ from typing import Any
 
 from critics.problem import Problem
 from rollout.policy import adapter_weights_digest
-from rollout.problems.splits import content_key
+from rollout.splits import content_key
 from rollout.traces import PolicyDigests, derived_seed
 from training.curation.filters import is_certified, is_right
 from training.records.store import OpenStore, is_stored
