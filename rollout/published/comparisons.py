@@ -6,12 +6,11 @@ FOLIO in its own words is `load_folio`'s.
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout.published.folio import load_folio
-from rollout.published.records import Entry, as_list, as_object, lettered, read_entries
+from rollout.published.records import Entry, Fields, as_fields, as_list, as_texts, lettered, read_entries
 
 FORMULAS, LOGIEVAL = "folio-formulas", "multi-logieval"
 _LISTS = ("samples", "data_samples", "data", "examples")
@@ -46,7 +45,7 @@ def load_multi_logieval(path: Path | str) -> Iterator[Problem]:
             yield _problem(entry, told, f"{LOGIEVAL}/{file.stem}/{number}")
 
 
-def _samples(file: Path) -> Iterator[tuple[Entry, Mapping[str, Any]]]:
+def _samples(file: Path) -> Iterator[tuple[Entry, Mapping[str, object]]]:
     entries = list(read_entries(file))
     named = {entry.name: entry.record for entry in entries if entry.name is not None}
     key = next((key for key in _LISTS if as_list(named.get(key)) is not None), None)
@@ -58,16 +57,16 @@ def _samples(file: Path) -> Iterator[tuple[Entry, Mapping[str, Any]]]:
         yield Entry(f"{file}, {key} {number}", record), told
 
 
-def _problem(entry: Entry, told: Mapping[str, Any], name: str) -> Problem:
-    sample = as_object(entry.record)
-    texts = [None if sample is None else sample.get(key) for key in ("context", "question", "answer")]
-    if sample is None or not all(isinstance(text, str) and text.strip() for text in texts):
+def _problem(entry: Entry, told: Mapping[str, object], name: str) -> Problem:
+    sample = as_fields(entry.record) or Fields({})
+    texts = as_texts([sample.get(key) for key in ("context", "question", "answer")]) or [""]
+    if not all(text.strip() for text in texts):
         raise InputError(f"{entry.where}: context, question and answer are needed, each a text; correct or remove it")
-    context, question, answer = (" ".join(str(text).split()) for text in texts)
+    context, question, answer = (" ".join(text.split()) for text in texts)
     letter = _SAID.get(answer.lower().rstrip("."))
     if letter is None:
         raise InputError(f"{entry.where}: answer: {answer!r} is neither yes nor no")
-    own = {key: sample[key] for key in ("rule", "depth", "logic") if key in sample}
+    own = {key: sample.get(key) for key in ("rule", "depth", "logic") if key in sample}
     return Problem(
         name, LOGIEVAL, context, question, options=tuple(lettered(["Yes", "No"])), answer=letter, meta={**told, **own}
     )

@@ -5,20 +5,16 @@ PrOntoQA generator itself writes, one JSON object of `example1`, `example2`, ...
 problems, inside. What is to be proved always follows, so the answer is always `true`.
 """
 
-import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
-from critics.errors import InputError
 from critics.problem import Problem, RecordError, read_problem
 from critics.translators.deductions import translate
-from critics.translators.translation import TranslationError
-from rollout.published.records import Entry, as_object, read_entries
+from rollout.published.records import Entry, Fields, formalised, generated_example, read_all, read_entries
 
 DATASET = "prontoqa-ood"
 RULES = ("AndIntro", "AndElim", "OrIntro", "OrElim", "ProofByContra", "Composed")
-_HOPS = re.compile(r"(\d+)hop")
 
 
 def load_deductions(path: Path | str) -> Iterator[Problem]:
@@ -29,46 +25,30 @@ def load_deductions(path: Path | str) -> Iterator[Problem]:
     `meta["inexpressible"]`. Raises `InputError` at the first bad record, naming file, line (or example) and remedy.
     """
     source = Path(path)
-    for entry in read_entries(source):
-        try:
-            yield _formalised(_problem(_upstream_record(entry, source) if entry.name else entry.record))
-        except RecordError as error:
-            raise InputError(f"{entry.where}: {error}; correct the record or remove it") from error
+    return read_all(read_entries(source), partial(_problems, stem=source.name.partition(".")[0]))
 
 
-def _upstream_record(entry: Entry, source: Path) -> object:
-    """Return the test example under the lines' keys; what has none is returned as it is, to be refused."""
-    test = as_object((as_object(entry.record) or {}).get("test_example"))
-    if test is None:
-        return entry.record
-    stem = source.name.partition(".")[0]
-    hops = _HOPS.search(stem)
-    return {
-        "id": f"{stem}/{entry.name}",
-        "context": test.get("question"),
-        "query": test.get("query"),
-        "rule": next((rule for rule in RULES if rule in stem), None),
-        "hops": None if hops is None else int(hops[1]),
-    }
+def _problems(entry: Entry, *, stem: str) -> Iterable[Problem]:
+    example = generated_example(entry, stem) if entry.name else None
+    if example is None:
+        return [formalised(_problem(entry.fields()), translate)]
+    rule = next((rule for rule in RULES if rule in stem), None)
+    return [formalised(_problem(Fields({**example.values, "rule": rule})), translate)]
 
 
-def _problem(record: object) -> Problem:
-    data = as_object(record)
-    if data is None:
-        raise RecordError("a problem must be a JSON object")
+def _problem(data: Fields) -> Problem:
     if "query" not in data:
-        if data.get("dataset") != DATASET:
-            raise RecordError(f"dataset: {data.get('dataset')!r} is not {DATASET}")
-        return read_problem(data)
-    if not isinstance(data["query"], str) or not data["query"].startswith("Prove: "):
-        raise RecordError(f"query: {data['query']!r} does not start with 'Prove: '")
-    known = {key: data[key] for key in ("rule", "hops") if data.get(key) is not None}
-    named = {key: data.get(key) for key in ("id", "context")}
-    return read_problem({**named, "dataset": DATASET, "question": data["query"], "answer": "true", "meta": known})
-
-
-def _formalised(problem: Problem) -> Problem:
-    try:
-        return problem if problem.formal else replace(problem, formal=translate(problem.context, problem.question))
-    except TranslationError as error:
-        return replace(problem, meta={**problem.meta, "inexpressible": str(error)})
+        return data.own(DATASET)
+    query = data.get("query")
+    if not isinstance(query, str) or not query.startswith("Prove: "):
+        raise RecordError(f"query: {query!r} does not start with 'Prove: '")
+    return read_problem(
+        {
+            "id": data.get("id"),
+            "context": data.get("context"),
+            "dataset": DATASET,
+            "question": query,
+            "answer": "true",
+            "meta": data.told("rule", "hops"),
+        }
+    )

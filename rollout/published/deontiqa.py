@@ -14,10 +14,8 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from critics.background import background
-from critics.errors import InputError
 from critics.formula import Literal, Rule, Statement
 from critics.kernel import WorkLimitExceeded
 from critics.problem import Formal, Problem, RecordError, read_problem
@@ -26,7 +24,7 @@ from critics.sorts import Signature
 from critics.theories.deontic import MODALITIES
 from rollout.published.peano import read_theory
 from rollout.published.peano_sorts import Fitted, fit
-from rollout.published.records import as_object, read_entries
+from rollout.published.records import Fields, entry_error, read_entries
 from rollout.published.story_names import story_names
 
 REPAIRS: Mapping[str, str] = {
@@ -105,34 +103,27 @@ def survey_deontiqa(path: Path | str) -> dict[str, Finding]:
 
 
 def _read(path: Path) -> Iterator[tuple[Finding, Problem | None]]:
-    entries = [(entry.where, entry.record) for entry in read_entries(path)]
+    entries = list(read_entries(path))
     sources: dict[_Key, _Source] = {}
-    for where, record in entries:
-        with _at(where):
-            sources.update(_sources(_object(record)))
-    for where, record in entries:
-        with _at(where):
-            read = _one(_object(record), sources)
+    for entry in entries:
+        with _located(entry.where):
+            sources.update(_sources(entry.fields()))
+    for entry in entries:
+        with _located(entry.where):
+            read = _one(entry.fields(), sources)
         yield read
 
 
 @contextmanager
-def _at(where: str) -> Generator[None]:
+def _located(where: str) -> Generator[None]:
     """Say where a bad record stands."""
     try:
         yield
     except (RecordError, WorkLimitExceeded) as error:
-        raise InputError(f"{where}: {error}; correct the record or remove it") from error
+        raise entry_error(where, error) from error
 
 
-def _object(record: object) -> Mapping[str, Any]:
-    data = as_object(record)
-    if data is None:
-        raise RecordError("a problem must be a JSON object")
-    return data
-
-
-def _sources(data: Mapping[str, Any]) -> dict[_Key, _Source]:
+def _sources(data: Fields) -> dict[_Key, _Source]:
     """Return the source that a base problem brings, under the key that its variants share."""
     text = data.get("peano")
     if text is None:
@@ -159,7 +150,7 @@ def _sources(data: Mapping[str, Any]) -> dict[_Key, _Source]:
     }
 
 
-def _prose(data: Mapping[str, Any], key: str) -> str:
+def _prose(data: Fields, key: str) -> str:
     """Return a text, or nothing where there is none; that there must be one is said when the problem is read."""
     value = data.get(key)
     return value if isinstance(value, str) else ""
@@ -179,13 +170,13 @@ def _renamed(statement: Statement, names: Mapping[str, str]) -> Statement:
     return Rule(premises, statement.conclusion.substitute(names))
 
 
-def _one(data: Mapping[str, Any], sources: Mapping[_Key, _Source]) -> tuple[Finding, Problem | None]:
+def _one(data: Fields, sources: Mapping[_Key, _Source]) -> tuple[Finding, Problem | None]:
     if "variant" not in data:
-        problem = _own(data)
+        problem = data.own("deontiqa")
         return Finding(problem.id, True), problem
     question, id_ = data.get("question"), str(data.get("id"))
     if question is None:
-        return Finding(id_, False, ("no-source" if data["variant"] == "orig" else "no-question",)), None
+        return Finding(id_, False, ("no-source" if data.get("variant") == "orig" else "no-question",)), None
     source = sources.get(_key(data))
     problem = _problem(data, source)
     if source is None:
@@ -195,15 +186,9 @@ def _one(data: Mapping[str, Any], sources: Mapping[_Key, _Source]) -> tuple[Find
     return finding, replace(problem, meta={**problem.meta, **noted, "defects": list(finding.defects)})
 
 
-def _own(data: Mapping[str, Any]) -> Problem:
-    if data.get("dataset") != "deontiqa":
-        raise RecordError(f"dataset: {data.get('dataset')!r} is not deontiqa")
-    return read_problem(data)
-
-
-def _problem(data: Mapping[str, Any], source: _Source | None) -> Problem:
+def _problem(data: Fields, source: _Source | None) -> Problem:
     answer = data.get("answer")
-    if answer not in _ANSWERS:
+    if not isinstance(answer, str) or answer not in _ANSWERS:
         raise RecordError(f"answer: {answer!r} is neither 'yes' nor 'no'")
     rules = data.get("rules")
     formal = None if source is None else _formal(str(data.get("question")), source)
@@ -215,7 +200,7 @@ def _problem(data: Mapping[str, Any], source: _Source | None) -> Problem:
             "question": data.get("question"),
             "answer": _ANSWERS[answer],
             "formal": None if formal is None else formal.record(),
-            "meta": {key: data[key] for key in (*_KEY, "variant") if data.get(key) is not None},
+            "meta": data.told(*_KEY, "variant"),
         }
     )
 
@@ -261,7 +246,7 @@ def _asks_the_same(problem: Problem, source: _Source, conclusion: Literal) -> bo
     return asked is not None and _ASKED.sub("", problem.question) == _ASKED.sub("", source.question)
 
 
-def _key(data: Mapping[str, Any]) -> _Key:
+def _key(data: Fields) -> _Key:
     return tuple(data.get(key) for key in _KEY)
 
 

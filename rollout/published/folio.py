@@ -10,14 +10,15 @@ compared with the annotators'. Sentences and formulas are of different number in
 
 import importlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
 from critics.problem import Problem, RecordError, read_problem
 from rollout.logic_forms import problem_classes
-from rollout.published.records import Entry, as_list, as_object, read_entries
+from rollout.published.records import Entry, Fields, as_texts, read_all, read_entries
 
 DATASET = "folio"
 _ANSWERS = {"true": "true", "false": "false", "unknown": "unknown", "uncertain": "unknown"}
@@ -34,11 +35,8 @@ def load_folio(path: Path | str) -> Iterator[Problem]:
     and `source` where they are told. Formulas are kept as published, malformed ones too. Raises `InputError` at the
     first bad record, naming file, line and remedy, and where the Hub gives nothing.
     """
-    for number, entry in enumerate(_entries(Path(path))):
-        try:
-            yield _problem(entry, number)
-        except RecordError as error:
-            raise InputError(f"{entry.where}: {error}; correct the record or remove it") from error
+    numbers = count()
+    return read_all(_entries(Path(path)), lambda entry: [_problem(entry, next(numbers))])
 
 
 def _entries(source: Path) -> Iterator[Entry]:
@@ -71,35 +69,29 @@ def _from_hub(name: str, split: str | None) -> Iterator[Entry]:
 
 
 def _problem(entry: Entry, number: int) -> Problem:
-    data = as_object(entry.record)
-    if data is None:
-        raise RecordError("a problem must be a JSON object")
+    data = entry.fields()
     if "premises" not in data:
-        if data.get("dataset") != DATASET:
-            raise RecordError(f"dataset: {data.get('dataset')!r} is not {DATASET}")
-        return read_problem(data)
+        return data.own(DATASET)
     premises = _texts(data, "premises")
     formulas = _texts(data, "premises_fol") if "premises_fol" in data else _texts(data, "premises-FOL")
     label = str(data.get("label")).strip().lower()
     if label not in _ANSWERS:
         raise RecordError(f"label: {data.get('label')!r} is none of True, False, Unknown and Uncertain")
-    if not isinstance(data.get("conclusion"), str):
-        raise RecordError("conclusion: a sentence is needed")
     return read_problem(
         {
             "id": data.get("id", f"{entry.name}/{data.get('example_id', number)}"),
             "dataset": DATASET,
             "context": "\n".join(premises),
-            "question": data["conclusion"].strip(),
+            "question": data.text("conclusion", "a sentence is needed").strip(),
             "answer": _ANSWERS[label],
             "meta": _meta(data, premises, formulas),
         }
     )
 
 
-def _meta(data: Mapping[str, Any], premises: list[str], formulas: list[str]) -> dict[str, Any]:
+def _meta(data: Fields, premises: list[str], formulas: list[str]) -> dict[str, object]:
     conclusion = data.get("conclusion_fol", data.get("conclusion-FOL"))
-    told = {ours: data[theirs] for theirs, ours in _KEPT.items() if data.get(theirs) is not None}
+    told = {_KEPT[key]: value for key, value in data.told(*_KEPT).items()}
     return {
         "num_premises": len(premises),
         "premises_fol": formulas,
@@ -109,10 +101,10 @@ def _meta(data: Mapping[str, Any], premises: list[str], formulas: list[str]) -> 
     }
 
 
-def _texts(data: Mapping[str, Any], key: str) -> list[str]:
+def _texts(data: Fields, key: str) -> list[str]:
     """Return the texts under a key, a list or a line for each, without blank ones; each on one line."""
     value = data.get(key)
-    texts = value.splitlines() if isinstance(value, str) else as_list(value)
-    if texts is None or not all(isinstance(text, str) for text in texts):
+    texts = value.splitlines() if isinstance(value, str) else as_texts(value)
+    if texts is None:
         raise RecordError(f"{key}: a list of texts, or a text of lines, is needed")
     return [" ".join(text.split()) for text in texts if text.strip()]

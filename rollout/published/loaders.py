@@ -13,7 +13,7 @@ from rollout.published.folio import load_folio
 from rollout.published.logicaldeduction import load_logicaldeduction
 from rollout.published.prontoqa import load_prontoqa
 from rollout.published.proofwriter import load_proofwriter
-from rollout.published.records import as_object, read_entries
+from rollout.published.records import as_fields, read_entries
 from rollout.published.syllogism import load_syllogism
 from rollout.published.wason import load_wason
 
@@ -59,12 +59,12 @@ def load_published(path: Path, dataset: str | None = None) -> Iterator[Problem]:
 
 def _looks_like(path: Path) -> str:
     entry = next(read_entries(path), None)
-    record = None if entry is None else as_object(entry.record)
+    record = None if entry is None else as_fields(entry.record)
     if record is None:
         return "prontoqa"
-    if isinstance(record.get("dataset"), str):
-        return str(record["dataset"]).lower()
-    asked = as_object(record.get("test_example")) or record
+    if isinstance(named := record.get("dataset"), str):
+        return named.lower()
+    asked = as_fields(record.get("test_example")) or record
     if str(asked.get("query", "")).startswith("Prove: "):
         return "prontoqa-ood"
     by_key = (dataset for key, dataset in _OWN_KEYS.items() if key in record)

@@ -5,15 +5,14 @@ file (`examples` with `input` and `target_scores`), and this project's `problem`
 is in a language that the critic of `csp` programs reads by itself.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from critics.errors import InputError
-from critics.problem import Problem, RecordError, read_problem
+from critics.problem import Problem, RecordError
 from critics.programs.ordering_text import read_ordering
-from rollout.published.records import Entry, as_list, as_object, lettered, read_entries
+from rollout.published.records import Entry, Fields, as_fields, as_list, lettered, read_all, read_entries
 
 DATASET = "logicaldeduction"
 QUESTION = "Which of the following is true?"
@@ -29,43 +28,33 @@ def load_logicaldeduction(path: Path | str) -> Iterator[Problem]:
     entries = list(read_entries(Path(path)))
     if any(entry.name is not None for entry in entries) and all(entry.name != "examples" for entry in entries):
         raise InputError(f"{path}: no task file, which has `examples`; write records as a list, or a line each")
-    for entry in entries:
-        try:
-            for record in _examples(entry):
-                yield _described(_problem(record))
-        except RecordError as error:
-            raise InputError(f"{entry.where}: {error}; correct the record or remove it") from error
+    yield from read_all(entries, _problems)
 
 
-def _examples(entry: Entry) -> Iterator[object]:
-    """Yield the examples of a task file, which says more than its examples; other records are one each."""
+def _problems(entry: Entry) -> Iterator[Problem]:
+    """Read the examples of a task file, which says more than its examples; other records are one each."""
     if entry.name is None:
-        yield entry.record
+        yield _described(_problem(entry.fields()))
     elif entry.name == "examples":
         for number, example in enumerate(as_list(entry.record) or (), 1):
-            yield _from_task(example, f"logical_deduction_{number}")
+            yield _described(_problem(_from_task(example, f"logical_deduction_{number}")))
 
 
-def _from_task(example: object, id_: str) -> dict[str, Any]:
-    data = as_object(example) or {}
-    scores = as_object(data.get("target_scores"))
-    if not scores or not isinstance(data.get("input"), str):
+def _from_task(example: object, id_: str) -> Fields:
+    data = as_fields(example) or Fields({})
+    scores, text = as_fields(data.get("target_scores")), data.get("input")
+    if scores is None or not scores.values or not isinstance(text, str):
         raise RecordError(f"{id_}: `input` and `target_scores` are needed")
-    right = [chr(ord("A") + place) for place, score in enumerate(scores.values()) if score == 1]
+    right = [chr(ord("A") + place) for place, score in enumerate(scores.values.values()) if score == 1]
     if len(right) != 1:
         raise RecordError(f"{id_}: target_scores must have exactly one 1, not {len(right)}")
-    options = lettered(list(scores))
-    return {"id": id_, "context": data["input"].strip(), "question": QUESTION, "options": options, "answer": right[0]}
+    options = lettered(list(scores.values))
+    asked = {"id": id_, "context": text.strip(), "question": QUESTION, "options": options, "answer": right[0]}
+    return Fields(asked)
 
 
-def _problem(record: object) -> Problem:
-    data: Mapping[str, Any] | None = as_object(record)
-    if data is None:
-        raise RecordError("a problem must be a JSON object")
-    dataset = data.get("dataset", DATASET)
-    if not isinstance(dataset, str) or dataset.lower() != DATASET:
-        raise RecordError(f"dataset: {dataset!r} is not LogicalDeduction")
-    problem = read_problem({**data, "dataset": DATASET})
+def _problem(data: Fields) -> Problem:
+    problem = data.problem(DATASET, "LogicalDeduction")
     if problem.options is None:
         raise RecordError("options: a list of options is needed")
     return problem

@@ -6,7 +6,7 @@ An attempt is what the model wrote, its format by the data set, with the model's
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from critics.errors import InputError
 from critics.problem import Problem, RecordError, read_problem
 from rollout.published.loaders import load_published
-from rollout.published.records import Entry, as_list, as_object, read_entries
+from rollout.published.records import Entry, Fields, as_fields, as_texts, read_all, read_entries
 
 PROGRAM_FORMATS: Mapping[str, str] = {
     "prontoqa": "rules",
@@ -28,6 +28,7 @@ _FILE = re.compile(
     r"(?:self-refine-\d+_)?(?P<dataset>[^_]+)_(?P<split>[^_]+(?:_test)?)_(?P<model>.+?)\.jsonl?(?:\.gz)?"
 )
 """How Logic-LM names its outputs: `AR-LSAT_dev_gpt-3.5-turbo.json`."""
+_LISTED = "raw_logic_programs"
 _LETTERS = {"A": "true", "B": "false", "C": "unknown"}
 """FOLIO's, where its problems have no options."""
 
@@ -38,8 +39,8 @@ def holds_recorded(path: Path) -> bool:
         entry = next(read_entries(path), None)
     except InputError:
         return False
-    record = None if entry is None else as_object(entry.record)
-    return record is not None and ("raw_logic_programs" in record or {"program", "problem_id"} <= record.keys())
+    record = None if entry is None else as_fields(entry.record)
+    return record is not None and (_LISTED in record or ("program" in record and "problem_id" in record))
 
 
 def load_recorded(path: Path, problems: Sequence[Path] | None = None) -> Iterator[dict[str, Any]]:
@@ -51,17 +52,11 @@ def load_recorded(path: Path, problems: Sequence[Path] | None = None) -> Iterato
     """
     entries = list(read_entries(path))
     known = _Problems(path, problems, entries)
-    for entry in entries:
-        try:
-            yield from _attempts(entry, path, known)
-        except RecordError as error:
-            raise InputError(f"{entry.where}: {error}; correct the record or remove it") from error
+    return read_all(entries, lambda entry: _attempts(entry, path, known))
 
 
 def _attempts(entry: Entry, path: Path, known: "_Problems") -> Iterator[dict[str, Any]]:
-    record = as_object(entry.record)
-    if record is None:
-        raise RecordError("a recorded program must be a JSON object")
+    record = entry.fields("a recorded program")
     dataset, model = _origin(record, path)
     problem = known.of(record) if "program" in record else _own_problem(record, dataset)
     if problem.dataset != dataset:
@@ -69,7 +64,7 @@ def _attempts(entry: Entry, path: Path, known: "_Problems") -> Iterator[dict[str
     problem = replace(problem, formal=None) if dataset == "folio" else problem
     programs = _programs(record)
     for number, program in enumerate(programs, 1):
-        id_ = f"{record['id']}" if "program" in record else f"{dataset}/{model}/{record['id']}"
+        id_ = record.text("id") if "program" in record else f"{dataset}/{model}/{record.text('id')}"
         yield {
             "id": id_ if len(programs) == 1 else f"{id_}#{number}",
             "problem": problem.record(),
@@ -79,7 +74,7 @@ def _attempts(entry: Entry, path: Path, known: "_Problems") -> Iterator[dict[str
         }
 
 
-def _origin(record: Mapping[str, Any], path: Path) -> tuple[str, str]:
+def _origin(record: Fields, path: Path) -> tuple[str, str]:
     """Return data set and model, by the record or else by the file's name."""
     named = _FILE.fullmatch(path.name)
     given = [record.get(key) or (named[key] if named else None) for key in ("dataset", "model")]
@@ -92,27 +87,26 @@ def _origin(record: Mapping[str, Any], path: Path) -> tuple[str, str]:
     return dataset.lower(), model
 
 
-def _programs(record: Mapping[str, Any]) -> list[str]:
-    written = [record["program"]] if "program" in record else as_list(record.get("raw_logic_programs"))
-    if not isinstance(record.get("id"), str) or not written or not all(isinstance(text, str) for text in written):
+def _programs(record: Fields) -> list[str]:
+    written = as_texts([record.get("program")] if "program" in record else record.get(_LISTED))
+    if not isinstance(record.get("id"), str) or not written:
         raise RecordError("`id` and `program` (a text) or `raw_logic_programs` (a list of texts) are needed")
     return written
 
 
-def _own_problem(record: Mapping[str, Any], dataset: str) -> Problem:
-    return read_problem({**record, "dataset": dataset, "formal": None, "meta": {}})
+def _own_problem(record: Fields, dataset: str) -> Problem:
+    return read_problem({**record.values, "dataset": dataset, "formal": None, "meta": {}})
 
 
 class _Problems:
     """The problems that lines without their own name, read when the first is asked for."""
 
     def __init__(self, path: Path, given: Sequence[Path] | None, entries: Sequence[Entry]) -> None:
-        records = [record for entry in entries if (record := as_object(entry.record)) is not None]
-        self._wanted = {str(record["problem_id"]) for record in records if "problem_id" in record}
+        self._wanted = {str(record.get("problem_id")) for record in _objects(entries) if "problem_id" in record}
         self._path, self._given = path, given
         self._found: dict[str, Problem] | None = None
 
-    def of(self, record: Mapping[str, Any]) -> Problem:
+    def of(self, record: Fields) -> Problem:
         """Return a line's problem; raises `RecordError` where there is none, or where its answer is another."""
         if self._found is None:
             self._found = self._read()
@@ -121,8 +115,8 @@ class _Problems:
             where = "the files given" if self._given is not None else f"the files of {self._path.parent}"
             raise RecordError(f"problem_id: {record.get('problem_id')!r} is not in {where}; name the file that has it")
         answer = record.get("answer")
-        if problem.options is None and answer in _LETTERS:
-            answer = _LETTERS[answer]
+        if problem.options is None and isinstance(answer, str):
+            answer = _LETTERS.get(answer, answer)
         if answer is not None and problem.answer is not None and answer != problem.answer:
             raise RecordError(f"answer: {answer!r} where problem {problem.id!r} has {problem.answer!r}")
         return problem
@@ -137,7 +131,10 @@ class _Problems:
     def _has_wanted(self, path: Path) -> bool:
         """Say whether a file beside has a wanted problem; what cannot be read is somebody else's file."""
         try:
-            records = [as_object(entry.record) for entry in read_entries(path)]
+            return any(str(record.get("id")) in self._wanted for record in list(_objects(read_entries(path))))
         except InputError:
             return False
-        return any(record.get("id") in self._wanted for record in records if record is not None)
+
+
+def _objects(entries: Iterable[Entry]) -> Iterator[Fields]:
+    return filter(None, (as_fields(entry.record) for entry in entries))

@@ -1,18 +1,62 @@
 """Reading published files: JSON lines or one JSON document, gzip or not, every record with its place.
 
-All loaders read through here, so that a file which is absent, torn or no JSON gets the same message.
+All loaders read through here, so that a file which is absent, torn or no JSON gets the same message, and a record
+that is not what it should be is named with its file, its line and the remedy.
 """
 
 import gzip
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TypeVar, cast
 
 from critics.errors import InputError
+from critics.problem import Formal, Problem, RecordError, read_problem
+from critics.translators.translation import TranslationError
 
 _SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
+_Read = TypeVar("_Read")
+_HOPS = re.compile(r"(\d+)hop")
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A JSON object read key by key; a value of another form raises `RecordError`, which names the key."""
+
+    values: Mapping[str, object]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.values
+
+    def get(self, key: str, default: object = None) -> object:
+        """Return the value as it is."""
+        return self.values.get(key, default)
+
+    def text(self, key: str, needed: str = "text is needed") -> str:
+        """Return a text."""
+        value = self.values.get(key)
+        if not isinstance(value, str):
+            raise RecordError(f"{key}: {needed}")
+        return value
+
+    def told(self, *keys: str) -> dict[str, object]:
+        """Return the keys that have a value, with their values."""
+        return {key: value for key in keys if (value := self.values.get(key)) is not None}
+
+    def own(self, dataset: str) -> Problem:
+        """Read this project's `problem` line."""
+        if self.values.get("dataset") != dataset:
+            raise RecordError(f"dataset: {self.values.get('dataset')!r} is not {dataset}")
+        return read_problem(self.values)
+
+    def problem(self, dataset: str, title: str, **changed: object) -> Problem:
+        """Read Logic-LM's record, or this project's; Logic-LM writes the data set's `title`, or none at all."""
+        given = self.values.get("dataset", dataset)
+        if not isinstance(given, str) or given.lower() != dataset:
+            raise RecordError(f"dataset: {given!r} is not {title}")
+        return read_problem({**self.values, **changed, "dataset": dataset})
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +68,27 @@ class Entry:
     name: str | None = None
     """Its key, where the file is one object of named records."""
 
+    def fields(self, called: str = "a problem") -> Fields:
+        """Return the record's fields; raises `RecordError` where it is no object."""
+        fields = as_fields(self.record)
+        if fields is None:
+            raise RecordError(f"{called} must be a JSON object")
+        return fields
+
+
+def read_all(entries: Iterable[Entry], read: Callable[[Entry], Iterable[_Read]]) -> Iterator[_Read]:
+    """Yield what `read` makes of each record; its `RecordError` becomes an `InputError` with place and remedy."""
+    for entry in entries:
+        try:
+            yield from read(entry)
+        except RecordError as error:
+            raise entry_error(entry.where, error) from error
+
+
+def entry_error(where: str, error: Exception, remedy: str = "correct the record or remove it") -> InputError:
+    """Return the error of a bad record: where it stands, what is wrong, and the remedy."""
+    return InputError(f"{where}: {error}; {remedy}")
+
 
 def read_entries(source: Path) -> Iterator[Entry]:
     """Yield the records of a file in order.
@@ -32,22 +97,58 @@ def read_entries(source: Path) -> Iterator[Entry]:
     """
     if not source.name.endswith(_SUFFIXES):
         raise InputError(f"{source}: the name must end in one of {', '.join(_SUFFIXES)}")
-    return _lines(source) if ".jsonl" in source.suffixes[-2:] else _document(source)
+    yield from _lines(source) if ".jsonl" in source.suffixes[-2:] else _document(source)
 
 
-def as_object(value: object) -> dict[str, Any] | None:
-    """Return a JSON object as such, anything else as None."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+def as_fields(value: object) -> Fields | None:
+    """Return a JSON object's fields; None for anything else."""
+    return Fields(cast("Mapping[str, object]", value)) if isinstance(value, dict) else None
 
 
-def as_list(value: object) -> list[Any] | None:
+def as_list(value: object) -> list[object] | None:
     """Return a JSON array as such, anything else as None."""
-    return cast("list[Any]", value) if isinstance(value, list) else None
+    return cast("list[object]", value) if isinstance(value, list) else None
+
+
+def as_texts(value: object) -> list[str] | None:
+    """Return a JSON array of texts as such, anything else as None."""
+    items = as_list(value)
+    texts = [item for item in items or () if isinstance(item, str)]
+    return texts if items is not None and len(texts) == len(items) else None
 
 
 def lettered(options: Sequence[str]) -> list[str]:
     """Return options with their letters before them, as Logic-LM writes them: `A) ..`."""
     return [f"{chr(ord('A') + place)}) {option}" for place, option in enumerate(options)]
+
+
+def generated_example(entry: Entry, stem: str) -> Fields | None:
+    """Return the test example of an entry in a file of PrOntoQA's generator, under the keys of LogicGuide's lines.
+
+    `stem` is the file's name without endings, which tells the hops. None where there is no test example.
+    """
+    example = as_fields(entry.record)
+    test = None if example is None else as_fields(example.get("test_example"))
+    if test is None:
+        return None
+    hops = _HOPS.search(stem)
+    return Fields(
+        {
+            "id": f"{stem}/{entry.name}",
+            "context": test.get("question"),
+            "query": test.get("query"),
+            "answer": test.get("answer"),
+            "hops": None if hops is None else int(hops[1]),
+        }
+    )
+
+
+def formalised(problem: Problem, translate: Callable[[str, str], Formal]) -> Problem:
+    """Fill in `formal`; where the translator refuses, `meta["inexpressible"]` has the reason instead."""
+    try:
+        return problem if problem.formal else replace(problem, formal=translate(problem.context, problem.question))
+    except TranslationError as error:
+        return replace(problem, meta={**problem.meta, "inexpressible": str(error)})
 
 
 def _lines(source: Path) -> Iterator[Entry]:
@@ -62,8 +163,8 @@ def _document(source: Path) -> Iterator[Entry]:
     if (records := as_list(document)) is not None:
         for number, record in enumerate(records, 1):
             yield Entry(f"{source}, record {number}", record)
-    elif (named := as_object(document)) is not None:
-        for name, record in named.items():
+    elif (named := as_fields(document)) is not None:
+        for name, record in named.values.items():
             yield Entry(f"{source}, {name}", record, name)
     else:
         raise InputError(f"{source}: neither an object of examples nor a list of records; name another file")

@@ -9,13 +9,11 @@ twice, once in either order, and this project's `problem` lines.
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
-from critics.errors import InputError
 from critics.problem import Problem, RecordError, read_problem
-from rollout.published.records import as_list, as_object, read_entries
+from rollout.published.records import Entry, Fields, as_texts, read_all, read_entries
 
 CONDITIONS = {
     "realistic": "realistic",
@@ -36,26 +34,16 @@ def load_wason(path: Path | str) -> Iterator[Problem]:
     realistic rules, `arbitrary`, `nonsense`), `name` and `order` (whose cards come first). Raises `InputError` at
     the first bad record, naming file, line and remedy.
     """
-    for entry in read_entries(Path(path)):
-        try:
-            yield _problem(entry.record)
-        except RecordError as error:
-            raise InputError(f"{entry.where}: {error}; correct the record or remove it") from error
+    return read_all(read_entries(Path(path)), _problems)
 
 
-def _problem(record: object) -> Problem:
-    data = as_object(record)
-    if data is None:
-        raise RecordError("a problem must be a JSON object")
-    if "continuations" in data:
-        return _task(data)
-    if data.get("dataset") != "wason":
-        raise RecordError(f"dataset: {data.get('dataset')!r} is not wason")
-    return read_problem(data)
+def _problems(entry: Entry) -> Iterable[Problem]:
+    data = entry.fields()
+    return [_task(data) if "continuations" in data else data.own("wason")]
 
 
-def _task(data: Mapping[str, Any]) -> Problem:
-    match = _INPUT.fullmatch(_text(data, "input"))
+def _task(data: Fields) -> Problem:
+    match = _INPUT.fullmatch(data.text("input"))
     if match is None:
         raise RecordError("input: a rule, a question 'Which of ..?' and a line for each card are needed")
     pairs: dict[frozenset[str], str] = {}
@@ -85,22 +73,15 @@ def _cards(continuation: str) -> tuple[str, str]:
     return cards[0], cards[1]
 
 
-def _condition(data: Mapping[str, Any]) -> str:
-    name = _text(data, "name")
+def _condition(data: Fields) -> str:
+    name = data.text("name")
     known = [ours for start, ours in CONDITIONS.items() if name.startswith(f"{start}_")]
     if len(known) != 1:
         raise RecordError(f"name: {name!r} starts with none of {', '.join(CONDITIONS)}")
     return known[0]
 
 
-def _text(data: Mapping[str, Any], key: str) -> str:
-    value = data.get(key)
-    if not isinstance(value, str):
-        raise RecordError(f"{key}: text is needed")
-    return value
-
-
-def _texts(data: Mapping[str, Any], key: str) -> list[str]:
+def _texts(data: Fields, key: str) -> list[str]:
     """Return a list of texts, which the published file also writes as the text of a Python list."""
     value = data.get(key)
     if isinstance(value, str):
@@ -108,7 +89,7 @@ def _texts(data: Mapping[str, Any], key: str) -> list[str]:
             value = ast.literal_eval(value)
         except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
             raise RecordError(f"{key}: not a list of texts") from error
-    texts = as_list(value)
-    if not texts or not all(isinstance(text, str) for text in texts):
+    texts = as_texts(value)
+    if not texts:
         raise RecordError(f"{key}: a list of texts is needed")
     return texts
