@@ -1,8 +1,9 @@
 """The critic of `cot` attempts: it knows the answer alone, so the best it can say is `unproved`."""
 
 from critics.blocks import final_answer
+from critics.conclusion import is_wrong, wrong_answer
 from critics.problem import Attempt, Problem
-from critics.verdict import Malformed, Refuted, Unproved, Verdict
+from critics.verdict import Malformed, Unproved, Verdict
 
 
 def judge_answer(problem: Problem, attempt: Attempt) -> Verdict:
@@ -10,6 +11,6 @@ def judge_answer(problem: Problem, attempt: Attempt) -> Verdict:
     answer = final_answer(attempt.completion, problem)
     if answer is None:
         return Malformed("no_answer", None, "the last line is not Answer: ..")
-    if problem.answer is not None and answer != problem.answer:
-        return Refuted("wrong_answer", answer, f"the answer is not {answer}")
+    if is_wrong(answer, problem):
+        return wrong_answer(answer)
     return Unproved("free_text", answer, "free text cannot be certified")

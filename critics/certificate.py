@@ -1,57 +1,140 @@
-"""Certificates: the evidence behind `certified`, with its problem, so that it can be re-checked alone."""
+"""Certificates: the evidence behind `certified`, with its problem, so that it can be re-checked alone.
 
-from typing import Any
+The checker (`critics.recheck`) reads certificates as plain JSON and uses nothing of this module.
+"""
 
-from critics.checker import HORN_ENGINE, digest
-from critics.formula import Literal
-from critics.kernel import Axiom, Entry
-from critics.problem import Problem
-from critics.reference import Reference
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from critics.checker import KEYS, digest
+from critics.problem import Formal, Problem, RecordError, object_of, read_formal, text_of, texts_of
 
 
-def horn_certificate(
+class Evidence(Protocol):
+    """Evidence of one kind, enough to replay it: a frozen dataclass beside the critic that makes it."""
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEvidence:
+    """Evidence as a file holds it: JSON that the checker of its kind reads."""
+
+    fields: Mapping[str, object]
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return dict(self.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class CertifiedProblem:
+    """The problem that a certificate embeds; `formal` is what the attempt's formalisation was compared with."""
+
+    context: str
+    question: str
+    options: tuple[str, ...] | None
+    answer: str | None
+    formal: Formal | None
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "context": self.context,
+            "question": self.question,
+            "options": None if self.options is None else list(self.options),
+            "answer": self.answer,
+            "formal": None if self.formal is None else self.formal.record(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The proof of a claim about a problem (docs/certificates.md); `certify` makes it."""
+
+    kind: str
+    problem: CertifiedProblem
+    claim: str
+    """The answer, in the problem's own terms."""
+    evidence: Evidence
+    formalisation: str
+    """`checked` where it was compared with a reference, else `trusted`."""
+    engine: str
+    """Name and version of the evidence's format; the version of a solver may follow."""
+    limits: Mapping[str, int] = field(default_factory=dict[str, int])
+    repairs: tuple[str, ...] = ()
+    """A word for each thing that was mended to read the attempt."""
+    digest: str = ""
+    """SHA-256 of the rest as canonical JSON."""
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form, keys in the order of the design."""
+        return {
+            "kind": self.kind,
+            "problem": self.problem.record(),
+            "claim": self.claim,
+            "evidence": self.evidence.record(),
+            "formalisation": self.formalisation,
+            "engine": self.engine,
+            "limits": dict(self.limits),
+            "repairs": list(self.repairs),
+            "digest": self.digest,
+        }
+
+
+def certify(
     kind: str,
     problem: Problem,
-    reference: Reference | None,
     claim: str,
-    goal: Literal,
-    entries: list[Entry],
-    limits: dict[str, int],
-) -> dict[str, Any]:
-    """Return the certificate of a proof of `goal` or its negation (`horn-proof`), or of neither, digest included.
+    evidence: Evidence,
+    *,
+    engine: str,
+    formal: Formal | None = None,
+    formalisation: str | None = None,
+    limits: Mapping[str, int] | None = None,
+    repairs: Sequence[str] = (),
+) -> Certificate:
+    """Return the certificate of a claim, digest included; its evidence holds no floats.
 
-    `entries` are the proof's, or everything that follows where neither does (`horn-saturation`).
-    `reference` is what the attempt's formalisation was compared with; None: it was trusted.
+    `formal` is the reference that the attempt's formalisation was compared with. Where there is one the formalisation
+    is `checked`, else `trusted`, unless `formalisation` says otherwise.
     """
-    certificate: dict[str, Any] = {
-        "kind": kind,
-        "problem": {
-            "context": problem.context,
-            "question": problem.question,
-            "options": None if problem.options is None else list(problem.options),
-            "answer": problem.answer,
-            "formal": None if reference is None else reference.formal.record(),
-        },
-        "claim": claim,
-        "evidence": {
-            "goal": str(goal),
-            "reference": "none" if reference is None else reference.source,
-            "steps": [_step(entry) for entry in entries],
-        },
-        "formalisation": "trusted" if reference is None else "checked",
-        "engine": HORN_ENGINE,
-        "limits": limits,
-        "repairs": [],
-    }
-    return {**certificate, "digest": digest(certificate)}
+    embedded = CertifiedProblem(problem.context, problem.question, problem.options, problem.answer, formal)
+    word = formalisation or ("trusted" if formal is None else "checked")
+    unsigned = Certificate(kind, embedded, claim, evidence, word, engine, limits or {}, tuple(repairs))
+    return replace(unsigned, digest=digest(unsigned.record()))
 
 
-def _step(entry: Entry) -> dict[str, Any]:
-    if isinstance(entry, Axiom):
-        return {"statement": str(entry.statement), "by": "axiom"}
-    return {
-        "statement": str(entry.statement),
-        "by": "rule",
-        "rule": entry.rule,
-        "premises": list(entry.premises),
-    }
+def read_certificate(record: object) -> Certificate:
+    """Build a `Certificate` from its JSON form, evidence and digest as they stand; raises `RecordError`.
+
+    Nothing is checked but the form: that is for `critics.recheck`.
+    """
+    data = object_of(record, "certificate")
+    if set(data) != set(KEYS):
+        raise RecordError(f"certificate: the keys are {sorted(data)}, not {sorted(KEYS)}")
+    problem = object_of(data["problem"], "certificate.problem")
+    limits = object_of(data["limits"], "certificate.limits")
+    if any(type(limit) is not int for limit in limits.values()):
+        raise RecordError("certificate.limits: whole numbers are needed")
+    options, answer = problem.get("options"), problem.get("answer")
+    return Certificate(
+        kind=text_of(data, "kind", "certificate"),
+        problem=CertifiedProblem(
+            text_of(problem, "context", "certificate.problem"),
+            text_of(problem, "question", "certificate.problem"),
+            None if options is None else texts_of(options, "certificate.problem.options"),
+            None if answer is None else text_of(problem, "answer", "certificate.problem"),
+            read_formal(problem.get("formal")),
+        ),
+        claim=text_of(data, "claim", "certificate"),
+        evidence=RecordedEvidence(object_of(data["evidence"], "certificate.evidence")),
+        formalisation=text_of(data, "formalisation", "certificate"),
+        engine=text_of(data, "engine", "certificate"),
+        limits=limits,
+        repairs=texts_of(data["repairs"], "certificate.repairs"),
+        digest=text_of(data, "digest", "certificate"),
+    )

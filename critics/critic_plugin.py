@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from critics import plugins
+from critics.certificate import Certificate, read_certificate
+from critics.conclusion import wrong_answer
 from critics.errors import InputError
 from critics.plugins import PluginError
-from critics.problem import Attempt, Problem
-from critics.verdict import NAMES, Certified, Refuted, Verdict
+from critics.problem import Attempt, Problem, RecordError
+from critics.verdict import NAMES, Certified, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,10 @@ class CriticPlugin:
     """Its cheats and honest attempts (docs/plug-ins.md), for `certistar audit`."""
 
 
+class CertificateError(TypeError):
+    """A critic certifies with something that is no certificate."""
+
+
 def critic_plugin(name: str) -> CriticPlugin:
     """Return the critic that a package names; a bare function is one without checker and catalogue."""
     return as_critic(plugins.load("critics", name), name)
@@ -36,16 +42,16 @@ def as_critic(found: object, name: str) -> CriticPlugin:
     if callable(found):
         return CriticPlugin(cast("Callable[[Problem, Attempt], Verdict]", found))
     raise PluginError(
-        f"plug-in {name!r}: a critic is a function of a problem and an attempt, or a critics.plugins.CriticPlugin, "
-        f"not {type(found).__name__}"
+        f"plug-in {name!r}: a critic is a function of a problem and an attempt, or a "
+        f"critics.critic_plugin.CriticPlugin, not {type(found).__name__}"
     )
 
 
 def judge_by(plugin: CriticPlugin, problem: Problem, attempt: Attempt) -> Verdict:
     """Judge, and hold a critic that is not ours to what a verdict promises.
 
-    Raises `TypeError` for what is no verdict, and `RuntimeError` where the critic complains of its input: then it
-    failed. The gold answer counts whatever it says.
+    Raises `TypeError` for what is no verdict, `CertificateError` for what is no certificate, and `RuntimeError`
+    where the critic complains of its input: then it failed. The gold answer counts whatever it says.
     """
     try:
         verdict = plugin.judge(problem, attempt)
@@ -53,6 +59,18 @@ def judge_by(plugin: CriticPlugin, problem: Problem, attempt: Attempt) -> Verdic
         raise RuntimeError(f"{type(error).__name__}: {error}") from error
     if type(verdict) not in NAMES:
         raise TypeError(f"a critic returns a verdict, not {type(verdict).__name__}")
+    if isinstance(verdict, Certified):
+        verdict = Certified(verdict.answer, _certificate(verdict.certificate))
     if isinstance(verdict, Certified) and problem.answer not in (None, verdict.answer):
-        return Refuted("wrong_answer", verdict.answer, f"the answer is not {verdict.answer}")
+        return wrong_answer(verdict.answer)
     return verdict
+
+
+def _certificate(found: object) -> Certificate:
+    """Return a critic's certificate; one that it hands over as JSON is read."""
+    if isinstance(found, Certificate):
+        return found
+    try:
+        return read_certificate(found)
+    except RecordError as error:
+        raise CertificateError(str(error)) from error

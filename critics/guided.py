@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 from critics.background import background
 from critics.blocks import BlockError, answers_early, final_answer, split_blocks
-from critics.certificate import horn_certificate
-from critics.checker import Rejected, check, in_terms_of
+from critics.checker import check, in_terms_of
+from critics.conclusion import Refusal, certified, is_wrong, no_reference, refused, wrong_answer
 from critics.formula import (
     BLANKS,
     FormulaError,
@@ -26,26 +26,24 @@ from critics.formula import (
     parse_name,
     parse_statement,
 )
+from critics.horn import horn_certificate
 from critics.kernel import DEFAULT_WORK_LIMIT, ArityError, Axiom, Kernel, WorkLimitExceeded
 from critics.problem import Attempt, Problem
-from critics.reference import Reference, ReferenceMismatch, Theory, reference, saturated, text_contradicts, theory
+from critics.reference import (
+    Reference,
+    ReferenceMismatch,
+    Theory,
+    reference,
+    saturated,
+    source_name,
+    text_contradicts,
+    theory,
+)
 from critics.sorts import SortError
-from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict import Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
 
 MAX_CHARACTERS = 100_000
 """Longer attempts are not read: their cost, not their content, would be the point."""
-MAX_FEEDBACK = 300
-"""Characters; a statement may be as long as the attempt, and an actor is told what was wrong with it."""
-
-
-class _Refusal(Exception):  # noqa: N818
-    """Why the attempt cannot be certified, carrying the kind of verdict."""
-
-    def __init__(
-        self, kind: type[Refuted | Unproved | Vacuous | Malformed | TimedOut], reason: str, feedback: str
-    ) -> None:
-        super().__init__(reason)
-        self.kind, self.reason, self.feedback = kind, reason, _brief(feedback)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,30 +87,14 @@ def judge_guided(problem: Problem, attempt: Attempt) -> Verdict:
         replay = _replay(attempt.completion, _start(problem, known))
         claim = _proved_claim(attempt.completion, problem, replay, answer)
     except (ReferenceMismatch, FormulaError, ArityError, SortError) as error:
-        return CriticError("no_reference", answer, _brief(f"the problem's own formalisation cannot be used: {error}"))
+        return no_reference(error, answer)
     except WorkLimitExceeded as error:
-        return _refused(_Refusal(TimedOut, "work_limit", str(error)), problem, answer)
-    except _Refusal as refusal:
-        return _refused(refusal, problem, answer)
-    if _is_wrong(answer, problem):
-        return Refuted("wrong_answer", answer, f"the answer is not {answer}")
+        return refused(Refusal(TimedOut, "work_limit", str(error)), problem, answer)
+    except Refusal as refusal:
+        return refused(refusal, problem, answer)
+    if is_wrong(answer, problem):
+        return wrong_answer(answer)
     return _certified(problem, known, replay, claim)
-
-
-def _refused(refusal: _Refusal, problem: Problem, answer: str | None) -> Verdict:
-    """A text that parses but has the wrong answer is refuted, whatever else is wrong with it."""
-    if _is_wrong(answer, problem) and refusal.kind is not Malformed:
-        # Attack: hide a wrong answer behind too much work, because a timeout counts against nobody.
-        return Refuted("wrong_answer", answer, f"the answer is not {answer}; {refusal.feedback}")
-    return refusal.kind(refusal.reason, answer, refusal.feedback)
-
-
-def _brief(text: str) -> str:
-    return text if len(text) <= MAX_FEEDBACK else f"{text[: MAX_FEEDBACK - 3]}..."
-
-
-def _is_wrong(answer: str | None, problem: Problem) -> bool:
-    return answer is not None and problem.answer is not None and answer != problem.answer
 
 
 def _start(problem: Problem, known: Reference | None) -> _Replay:
@@ -129,16 +111,16 @@ def _start(problem: Problem, known: Reference | None) -> _Replay:
 def _replay(text: str, replay: _Replay) -> _Replay:
     """Read all blocks before any is played, so that what does not parse is malformed whatever comes first."""
     if len(text) > MAX_CHARACTERS:
-        raise _Refusal(Malformed, "too_long", f"more than {MAX_CHARACTERS} characters")
+        raise Refusal(Malformed, "too_long", f"more than {MAX_CHARACTERS} characters")
     try:
         for move in list(_moves(text)):
             _play(move, replay)
     except (BlockError, FormulaError) as error:
-        raise _Refusal(Malformed, error.reason, str(error)) from error
+        raise Refusal(Malformed, error.reason, str(error)) from error
     except ArityError as error:
-        raise _Refusal(Malformed, "arity", str(error)) from error
+        raise Refusal(Malformed, "arity", str(error)) from error
     except SortError as error:
-        raise _Refusal(Malformed, "sort", str(error)) from error
+        raise Refusal(Malformed, "sort", str(error)) from error
     return replay
 
 
@@ -167,10 +149,10 @@ def _play(move: _Move, replay: _Replay) -> None:
 def _assume(statement: Statement, replay: _Replay) -> None:
     if replay.inferring:
         # Attack: assume late what could not be derived.
-        raise _Refusal(Unproved, "axiom_after_inference", f"{statement} is assumed after the first inference")
+        raise Refusal(Unproved, "axiom_after_inference", f"{statement} is assumed after the first inference")
     if replay.stated is not None and canonical_statement(statement) not in replay.stated.stated:
         # Attack: assume the goal, or a rule that leads to it.
-        raise _Refusal(Unproved, "axiom_not_in_context", f"the context does not say {statement}")
+        raise Refusal(Unproved, "axiom_not_in_context", f"the context does not say {statement}")
     replay.kernel.add_axiom(statement)
     replay.axioms.append(statement)
 
@@ -178,13 +160,13 @@ def _assume(statement: Statement, replay: _Replay) -> None:
 def _aim(goal: Literal, replay: _Replay) -> None:
     if replay.goal is not None:
         # Attack: prove something easy, then declare it the goal.
-        raise _Refusal(Unproved, "multiple_goals", "the goal is set more than once")
+        raise Refusal(Unproved, "multiple_goals", "the goal is set more than once")
     if replay.inferring:
         # Attack: infer whatever there is, then declare it the goal.
-        raise _Refusal(Unproved, "goal_after_inference", f"{goal} becomes the goal after the first inference")
+        raise Refusal(Unproved, "goal_after_inference", f"{goal} becomes the goal after the first inference")
     if replay.stated is not None and goal != replay.stated.goal:
         # Attack: prove an easier goal than the question's.
-        raise _Refusal(Unproved, "goal_mismatch", f"{goal} is not what the question asks")
+        raise Refusal(Unproved, "goal_mismatch", f"{goal} is not what the question asks")
     replay.kernel.mention(goal)
     replay.goal = goal
 
@@ -198,20 +180,20 @@ def _infer(literal: Literal | None, replay: _Replay) -> None:
     if literal in kernel.known:
         if isinstance(kernel.entries[kernel.known[literal]], Axiom):
             # Attack: pass a given fact off as reasoning.
-            raise _Refusal(Unproved, "restates_axiom", f"{literal} is given, not inferred")
+            raise Refusal(Unproved, "restates_axiom", f"{literal} is given, not inferred")
         # Attack: lengthen the rationale with what is known.
-        raise _Refusal(Unproved, "repeated_step", f"{literal} is inferred already")
+        raise Refusal(Unproved, "repeated_step", f"{literal} is inferred already")
     if literal not in kernel.offers:
-        raise _Refusal(Unproved, "invalid_step", f"{literal} does not follow in one step")
+        raise Refusal(Unproved, "invalid_step", f"{literal} does not follow in one step")
     kernel.infer(literal)
 
 
 def _infer_nothing(replay: _Replay) -> None:
     if replay.kernel.offers:
-        raise _Refusal(Unproved, "invalid_step", "something can still be inferred")
+        raise Refusal(Unproved, "invalid_step", "something can still be inferred")
     if replay.finished:
         # Attack: lengthen the rationale with nothing.
-        raise _Refusal(Unproved, "repeated_step", "that nothing can be inferred is said already")
+        raise Refusal(Unproved, "repeated_step", "that nothing can be inferred is said already")
     replay.finished = True
 
 
@@ -220,32 +202,32 @@ def _proved_claim(text: str, problem: Problem, replay: _Replay, answer: str | No
     value = _decided(replay, answer, problem.options)
     claim = in_terms_of(value, problem.options)
     if claim is None:
-        raise _Refusal(Unproved, "no_such_option", "not exactly one option says what the inferences prove")
+        raise Refusal(Unproved, "no_such_option", "not exactly one option says what the inferences prove")
     if answer is None:
-        raise _Refusal(Unproved, "no_answer", "the last line is not Answer: true or Answer: false")
+        raise Refusal(Unproved, "no_answer", "the last line is not Answer: true or Answer: false")
     if answers_early(text, problem):
         # Attack: write the answer first and decorate it with a proof.
-        raise _Refusal(Unproved, "answer_in_context", "an answer is given before the last line")
+        raise Refusal(Unproved, "answer_in_context", "an answer is given before the last line")
     _check_consistency(replay)
     if claim != answer:
-        raise _Refusal(Refuted, "answer_mismatch", f"the inferences prove {claim}, the answer says {answer}")
+        raise Refusal(Refuted, "answer_mismatch", f"the inferences prove {claim}, the answer says {answer}")
     return claim
 
 
 def _decided(replay: _Replay, answer: str | None, options: tuple[str, ...] | None) -> str:
     """Return true where the goal is reached, false for its negation, unknown where neither follows."""
     if replay.goal is None:
-        raise _Refusal(Unproved, "no_goal", "no [[goal:..]] is set")
+        raise Refusal(Unproved, "no_goal", "no [[goal:..]] is set")
     if replay.stated is None and _is_assumed(replay.goal, replay.axioms):
         # Attack: with nothing to compare with, at least the goal must not be assumed.
-        raise _Refusal(Vacuous, "goal_assumed", f"{replay.goal} is decided by an axiom")
+        raise Refusal(Vacuous, "goal_assumed", f"{replay.goal} is decided by an axiom")
     if replay.goal in replay.kernel.known:
         return "true"
     if replay.goal.negated() in replay.kernel.known:
         return "false"
     if not replay.finished or answer is None or answer != in_terms_of("unknown", options):
         # Attack: answer "false" because nothing was derived.
-        raise _Refusal(Unproved, "goal_not_reached", f"neither {replay.goal} nor its negation is inferred")
+        raise Refusal(Unproved, "goal_not_reached", f"neither {replay.goal} nor its negation is inferred")
     _check_exhaustive(replay)
     return "unknown"
 
@@ -264,12 +246,12 @@ def _check_exhaustive(replay: _Replay) -> None:
     """Refuse `unknown` where something that was left out could decide the goal."""
     if replay.stated is None:
         # Attack: formalise next to nothing, from which nothing follows.
-        raise _Refusal(Unproved, "unknown_on_trust", "that nothing follows cannot be checked without a reference")
+        raise Refusal(Unproved, "unknown_on_trust", "that nothing follows cannot be checked without a reference")
     if not replay.stated.stated <= set(map(canonical_statement, replay.axioms)):
         # Attack: leave the axiom out that decides the goal.
-        raise _Refusal(Unproved, "axiom_missing", "not everything that the context says is stated")
+        raise Refusal(Unproved, "axiom_missing", "not everything that the context says is stated")
     if replay.kernel.truncated:
-        raise _Refusal(Unproved, "undecidable", "the terms grow without end, so the inferences have none")
+        raise Refusal(Unproved, "undecidable", "the terms grow without end, so the inferences have none")
 
 
 def _check_consistency(replay: _Replay) -> None:
@@ -280,14 +262,13 @@ def _check_consistency(replay: _Replay) -> None:
     stated = replay.stated
     clash = saturated(replay.axioms, replay.goal).contradiction() if stated is None else stated.clash
     if clash is not None:
-        raise _Refusal(Vacuous, "inconsistent_context", f"both {clash} and its negation follow")
+        raise Refusal(Vacuous, "inconsistent_context", f"both {clash} and its negation follow")
 
 
 def _certified(problem: Problem, known: Reference | None, replay: _Replay, claim: str) -> Verdict:
     """Certify what the independent checker accepts as well; disagreement is the critic's failure."""
     assert replay.goal is not None
-    source = "none" if known is None else known.source
-    if text_contradicts(problem.context, problem.question, source, claim, problem.options):
+    if text_contradicts(problem.context, problem.question, source_name(known), claim, problem.options):
         # Attack: formalise the opposite of a text that nobody has formalised, or what it leaves open.
         return Unproved("text_says_otherwise", claim, "the text says something else than what is formalised")
     limits = {"work": DEFAULT_WORK_LIMIT}
@@ -295,19 +276,4 @@ def _certified(problem: Problem, known: Reference | None, replay: _Replay, claim
     kind = "horn-saturation" if reached is None else "horn-proof"
     entries = replay.kernel.entries if reached is None else replay.kernel.proof(reached)
     certificate = horn_certificate(kind, problem, known, claim, replay.goal, entries, limits)
-    try:
-        check(certificate)
-    except Rejected as rejection:
-        return _unchecked(str(rejection), claim)
-    return Certified(claim, certificate)
-
-
-def _unchecked(reason: str, claim: str) -> Verdict:
-    """What the checker cannot decide is not certified; what it denies is the critic's failure."""
-    match reason:
-        case "not_decidable":
-            return Unproved("undecidable", claim, "universal facts speak of more terms than there are objects")
-        case "too_large":
-            return TimedOut("work_limit", claim, "that nothing follows takes more work to check than is allowed")
-        case _:
-            return CriticError("checker_disagrees", claim, f"the independent checker says {reason}")
+    return certified(certificate, check)

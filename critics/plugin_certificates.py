@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from critics import plugins
+from critics.certificate import Certificate, RecordedEvidence, certify
 from critics.checker import KEYS, PROBLEM_KEYS, Rejected, digest
 from critics.critic_plugin import CriticPlugin, critic_plugin
 from critics.problem import Attempt, is_object, read_problem
@@ -19,21 +20,13 @@ Record = dict[str, Any]
 
 
 def plugin_certificate(
-    attempt: Attempt, claim: str, evidence: Mapping[str, Any], *, engine: str, formalisation: str = "trusted"
-) -> Record:
+    attempt: Attempt, claim: str, evidence: Mapping[str, object], *, engine: str, formalisation: str = "trusted"
+) -> Certificate:
     """Return the certificate of an attempt in a plug-in's format; no floats, because digests would differ."""
-    problem = attempt.problem.record()
-    certificate: Record = {
-        "kind": attempt.format,
-        "problem": {key: problem[key] for key in PROBLEM_KEYS},
-        "claim": claim,
-        "evidence": {**evidence, "completion": attempt.completion},
-        "formalisation": formalisation,
-        "engine": engine,
-        "limits": {},
-        "repairs": [],
-    }
-    return {**certificate, "digest": digest(certificate)}
+    found, formal = RecordedEvidence({**evidence, "completion": attempt.completion}), attempt.problem.formal
+    return certify(
+        attempt.format, attempt.problem, claim, found, engine=engine, formal=formal, formalisation=formalisation
+    )
 
 
 def recheck(records: Iterable[object]) -> Record:

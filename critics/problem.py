@@ -81,25 +81,25 @@ class Attempt:
 
 def read_problem(record: object) -> Problem:
     """Build a `Problem` from its JSON form; raises `RecordError` naming the key."""
-    data = _mapping(record, "problem")
+    data = object_of(record, "problem")
     options = data.get("options")
     answer = _optional_text(data, "answer", "problem")
     if options is not None:
-        options = tuple(_encodable(o, "problem.options") for o in _text_list(options, "problem.options"))
+        options = tuple(_encodable(o, "problem.options") for o in texts_of(options, "problem.options"))
         letters = [chr(ord("A") + i) for i in range(len(options))]
         if answer is not None and answer not in letters:
             raise RecordError(f"problem.answer: {answer!r} is not one of the option letters {letters}")
     elif answer is not None and answer not in TRUTH_VALUES:
         raise RecordError(f"problem.answer: {answer!r} is not one of {list(TRUTH_VALUES)}")
     return Problem(
-        id=_text(data, "id", "problem"),
-        dataset=_text(data, "dataset", "problem"),
-        context=_encodable(_text(data, "context", "problem"), "problem.context"),
-        question=_encodable(_text(data, "question", "problem"), "problem.question"),
+        id=text_of(data, "id", "problem"),
+        dataset=text_of(data, "dataset", "problem"),
+        context=_encodable(text_of(data, "context", "problem"), "problem.context"),
+        question=_encodable(text_of(data, "question", "problem"), "problem.question"),
         options=options,
         answer=answer,
         formal=read_formal(data.get("formal")),
-        meta=dict(_mapping(data.get("meta") or {}, "problem.meta")),
+        meta=dict(object_of(data.get("meta") or {}, "problem.meta")),
     )
 
 
@@ -107,40 +107,42 @@ def read_formal(record: object) -> Formal | None:
     """Build a `Formal` from its JSON form; None stays None."""
     if record is None:
         return None
-    data = _mapping(record, "problem.formal")
-    axioms = _text_list(data.get("axioms"), "problem.formal.axioms")
-    return Formal(axioms, _text(data, "goal", "problem.formal"))
+    data = object_of(record, "problem.formal")
+    axioms = texts_of(data.get("axioms"), "problem.formal.axioms")
+    return Formal(axioms, text_of(data, "goal", "problem.formal"))
 
 
 def read_attempt(record: object) -> Attempt:
     """Build an `Attempt` from an attempt or a trace; a dialog's completion is its last assistant turn."""
-    data = _mapping(record, "attempt")
+    data = object_of(record, "attempt")
     problem = read_problem(data.get("problem"))
-    format_ = _text(data, "format", "attempt")
+    format_ = text_of(data, "format", "attempt")
     if format_ not in FORMATS and format_ not in (others := plugins.names("critics")):
         raise RecordError(f"format: {format_!r} is not one of {[*FORMATS, *others]}")
-    return Attempt(_text(data, "id", "attempt"), problem, format_, _completion(data))
+    return Attempt(text_of(data, "id", "attempt"), problem, format_, _completion(data))
 
 
 def _completion(data: Mapping[str, Any]) -> str:
     if data.get("completion") is not None:
-        return _text(data, "completion", "attempt")
+        return text_of(data, "completion", "attempt")
     messages = data.get("messages")
     if not is_list(messages):
         raise RecordError("attempt: neither 'completion' (text) nor 'messages' (list) is there")
     turns = [message for message in messages if is_object(message) and message.get("role") == "assistant"]
     if not turns:
         raise RecordError("attempt.messages: there is no message whose role is 'assistant'")
-    return _text(turns[-1], "content", "attempt.messages[-1]")
+    return text_of(turns[-1], "content", "attempt.messages[-1]")
 
 
-def _mapping(value: object, name: str) -> Mapping[str, Any]:
+def object_of(value: object, name: str) -> Mapping[str, Any]:
+    """Return a value that must be an object; raises `RecordError` naming it."""
     if not is_object(value):
         raise RecordError(f"{name}: an object is needed, not {_shown(value)}")
     return value
 
 
-def _text(data: Mapping[str, Any], key: str, owner: str) -> str:
+def text_of(data: Mapping[str, Any], key: str, owner: str) -> str:
+    """Return the text under a key; raises `RecordError` naming owner and key."""
     value = data.get(key)
     if not isinstance(value, str):
         problem = "is missing" if key not in data else f"must be text, not {_shown(value)}"
@@ -158,10 +160,11 @@ def _encodable(text: str, name: str) -> str:
 
 
 def _optional_text(data: Mapping[str, Any], key: str, owner: str) -> str | None:
-    return None if data.get(key) is None else _text(data, key, owner)
+    return None if data.get(key) is None else text_of(data, key, owner)
 
 
-def _text_list(value: object, name: str) -> tuple[str, ...]:
+def texts_of(value: object, name: str) -> tuple[str, ...]:
+    """Return a value that must be a list of texts; raises `RecordError` naming it."""
     if not is_list(value) or not all(isinstance(item, str) for item in value):
         raise RecordError(f"{name}: a list of texts is needed, not {_shown(value)}")
     return tuple(value)

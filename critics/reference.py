@@ -53,6 +53,11 @@ class Reference:
     """`given`, or the data set whose translator got it from the text."""
 
 
+def source_name(known: Reference | None) -> str:
+    """Return what a certificate says of where its reference comes from: `none` without one."""
+    return "none" if known is None else known.source
+
+
 @dataclass(frozen=True, slots=True)
 class Theory:
     """A formalisation read and thought through to the end."""

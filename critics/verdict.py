@@ -5,11 +5,11 @@ the problem's own terms, whatever the verdict; `reason` is one short machine-rea
 what an actor may be told.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-VERDICTS = ("certified", "refuted", "unproved", "vacuous", "malformed", "timeout", "error")
+from critics.certificate import Certificate, read_certificate
+from critics.problem import RecordError, object_of, text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Certified:
     """The attempt proves its answer, which is the gold one where that is known, and here is the proof."""
 
     answer: str
-    certificate: Mapping[str, Any]
+    certificate: Certificate
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +75,24 @@ class CriticError:
 
 
 Verdict: TypeAlias = Certified | Refuted | Unproved | Vacuous | Malformed | TimedOut | CriticError
-NAMES: dict[type, str] = {
-    Certified: "certified",
-    Refuted: "refuted",
-    Unproved: "unproved",
-    Vacuous: "vacuous",
-    Malformed: "malformed",
-    TimedOut: "timeout",
-    CriticError: "error",
+Refusing: TypeAlias = Refuted | Unproved | Vacuous | Malformed | TimedOut | CriticError
+"""Every verdict but `certified`."""
+_KINDS: dict[str, type[Refusing]] = {
+    "refuted": Refuted,
+    "unproved": Unproved,
+    "vacuous": Vacuous,
+    "malformed": Malformed,
+    "timeout": TimedOut,
+    "error": CriticError,
 }
+VERDICTS = ("certified", *_KINDS)
+NAMES: dict[type[Verdict], str] = {Certified: "certified"} | {kind: name for name, kind in _KINDS.items()}
 
 
 def verdict_record(attempt_id: str, verdict: Verdict) -> dict[str, Any]:
     """Return the JSON form of a verdict, keys as in the design."""
     if isinstance(verdict, Certified):
-        reason, feedback, certificate = "proved", "the proof holds", dict(verdict.certificate)
+        reason, feedback, certificate = "proved", "the proof holds", verdict.certificate.record()
     else:
         reason, feedback, certificate = verdict.reason, verdict.feedback, None
     return {
@@ -100,3 +103,15 @@ def verdict_record(attempt_id: str, verdict: Verdict) -> dict[str, Any]:
         "feedback": feedback,
         "certificate": certificate,
     }
+
+
+def read_verdict(record: object) -> Verdict:
+    """Build a `Verdict` from its JSON form; raises `RecordError` naming the key. Certificates are not checked here."""
+    data = object_of(record, "verdict")
+    if data.get("verdict") == "certified":
+        return Certified(text_of(data, "answer", "verdict"), read_certificate(data.get("certificate")))
+    kind = _KINDS.get(str(data.get("verdict")))
+    if kind is None:
+        raise RecordError(f"verdict: {data.get('verdict')!r} is not one of {list(VERDICTS)}")
+    answer = None if data.get("answer") is None else text_of(data, "answer", "verdict")
+    return kind(text_of(data, "reason", "verdict"), answer, text_of(data, "feedback", "verdict"))

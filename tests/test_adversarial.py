@@ -268,10 +268,10 @@ def test_what_is_certified_after_random_edits_still_proves_the_goal_from_the_con
     record = verdict_record("a", verdict)
     assert record["verdict"] != "error"
     if isinstance(verdict, Certified):
-        check(verdict.certificate)
-        steps = verdict.certificate["evidence"]["steps"]
+        check(verdict.certificate.record())
+        steps = verdict.certificate.record()["evidence"]["steps"]
         assert [step["statement"] for step in steps if step["by"] == "rule"] == list(STEPS)
-        assert verdict.certificate["claim"] == "true"
+        assert verdict.certificate.claim == "true"
 
 
 FLOODS = {

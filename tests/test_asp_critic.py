@@ -355,7 +355,7 @@ def test_no_mutant_of_the_evidence_is_accepted(query: str) -> None:
     )
     verdict = judged(made)
     assert isinstance(verdict, Certified), verdict
-    good = copy.deepcopy(dict(verdict.certificate))
+    good = copy.deepcopy(verdict.certificate.record())
     assert check_answer_sets(good)
     parts = [("evidence", key, value) for key, value in good["evidence"].items() if key != "completion"]
     parts += [("", key, good[key]) for key in ("kind", "claim", "formalisation", "engine", "repairs", "limits")]
@@ -379,7 +379,7 @@ def test_no_mutant_of_the_evidence_is_accepted(query: str) -> None:
 def test_a_certificate_of_another_program_is_rejected() -> None:
     verdict = judged(attempt())
     assert isinstance(verdict, Certified)
-    good = dict(verdict.certificate)
+    good = verdict.certificate.record()
     for old, new in (
         ("swims(rex).", "swims(max)."),
         ("wet(X) :- dog(X), swims(X).", "wet(X) :- dog(X)."),

@@ -155,7 +155,7 @@ def test_every_ambiguity_is_decided_in_writing():
 def test_every_reason_of_the_critic_is_in_the_list():
     folder = Path(__file__).parents[1] / "critics" / "asp"
     source = "\n".join(p.read_text(encoding="utf-8") for p in folder.glob("*.py"))
-    makers = "(?:ProgramError|fault|_Barred|_barred_test|Failure|TimedOut|Unproved)"
+    makers = "(?:ProgramError|fault|_barred|_barred_test|Failure|TimedOut|Unproved)"
     raised = re.findall(makers + r'\((?:\w+, )?"(\w+)"', source)
     written = DOCS.read_text(encoding="utf-8")
     assert len(set(raised)) > 25

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 from critics.audit.audit import Finding, audit, report, without_slow_cases
 from critics.audit.case import Catalogue, ForgeryCase, HonestCase, attempt_record
 from critics.audit.catalogue_file import load_catalogue, own_catalogues
-from critics.certificate import horn_certificate
 from critics.errors import InputError
 from critics.formula import parse_literal
+from critics.horn import horn_certificate
 from critics.judge import CRITICS, judge_record
 from critics.kernel import Axiom
 from critics.plugin_certificates import recheck

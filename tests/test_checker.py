@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import critics.checker
-from critics.certificate import horn_certificate
 from critics.checker import Rejected, canonical_json, check, digest, in_terms_of
 from critics.formula import parse_literal, parse_statement
 from critics.guided import judge_guided
+from critics.horn import horn_certificate
 from critics.kernel import Kernel
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck_one
@@ -45,7 +45,7 @@ def certificate_of(problem: Problem) -> dict[str, Any]:
     formal = problem.formal or Formal(AXIOMS, "(warm rex)")
     verdict = judge_guided(problem, Attempt("a", problem, "guided", demonstrate(problem, formal)))
     assert isinstance(verdict, Certified), verdict
-    return json.loads(json.dumps(dict(verdict.certificate)))
+    return json.loads(json.dumps(verdict.certificate.record()))
 
 
 def translated(question: str = "True or false: Rex is warm.") -> dict[str, Any]:
@@ -66,7 +66,7 @@ def lettered() -> dict[str, Any]:
     text = f"[[axiom:{proof[0]}]][[axiom:{proof[1]}]][[goal:(red rex)]][[infer:{proof[2]}]]\nAnswer: B"
     verdict = judge_guided(problem, Attempt("a", problem, "guided", text))
     assert isinstance(verdict, Certified)
-    return json.loads(json.dumps(dict(verdict.certificate)))
+    return json.loads(json.dumps(verdict.certificate.record()))
 
 
 def trusted() -> dict[str, Any]:
@@ -179,7 +179,7 @@ def test_every_published_problem_gets_a_certificate_that_is_accepted(shared: Pat
             text = demonstrate(problem, known.formal, style="annotated")
             verdict = judge_guided(problem, Attempt("a", problem, "guided", text))
             assert isinstance(verdict, Certified)
-            assert refused(json.loads(json.dumps(dict(verdict.certificate)))) is None
+            assert refused(json.loads(json.dumps(verdict.certificate.record()))) is None
             num_checked += 1
     assert num_checked > 20
 
@@ -354,7 +354,7 @@ def test_a_long_proof_and_a_long_statement_are_checked_in_linear_time():
         "horn-proof", Problem("p", "mine", "", ""), None, "true", goal, kernel.proof(goal), {"work": 1}
     )
     start = time.perf_counter()
-    check(certificate)
+    check(certificate.record())
     long = changed(MADE["trusted"], ("evidence", "steps", 1, "statement"), "(p a) -> " * 50_000 + "(q a)")
     with pytest.raises(Rejected):
         check(sealed(long))

@@ -96,7 +96,7 @@ SPELLINGS = {
 def test_what_models_write_is_read_and_every_repair_is_recorded(program: str, repair: str | None) -> None:
     verdict = judged(program)
     assert isinstance(verdict, Certified), verdict
-    assert repair is None or repair in verdict.certificate["repairs"]
+    assert repair is None or repair in verdict.certificate.repairs
 
 
 CHEATS = {
@@ -158,7 +158,7 @@ def test_budgets_hold() -> None:
 
 
 def tampered(path: str, value: Any) -> list[str]:
-    certificate = json.loads(json.dumps(dict(judged(PROGRAM).certificate)))  # type: ignore[union-attr]
+    certificate = json.loads(json.dumps(judged(PROGRAM).certificate.record()))  # type: ignore[union-attr]
     *folders, last = path.split("/")
     place = certificate
     for folder in folders:
@@ -193,7 +193,7 @@ def test_a_certificate_that_was_tampered_with_is_rejected(path: str, value: Any,
 def certified(program: str) -> dict[str, Any]:
     verdict = judged(program, PROSE)
     assert isinstance(verdict, Certified), verdict
-    return dict(verdict.certificate)
+    return verdict.certificate.record()
 
 
 def rechecked(certificate: dict[str, Any]) -> dict[str, Any]:

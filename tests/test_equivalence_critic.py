@@ -52,8 +52,8 @@ def test_a_proved_equivalence_is_certified(language: str) -> None:
     trusted, checked = (judge(language, LEFT[language], SAME[language], p) for p in (PROBLEM, named(language)))
     assert isinstance(trusted, Certified)
     assert isinstance(checked, Certified)
-    assert (trusted.answer, trusted.certificate["formalisation"]) == ("true", "trusted")
-    assert (checked.answer, checked.certificate["formalisation"]) == ("true", "checked")
+    assert (trusted.answer, trusted.certificate.formalisation) == ("true", "trusted")
+    assert (checked.answer, checked.certificate.formalisation) == ("true", "checked")
 
 
 @pytest.mark.parametrize("language", LEFT)
@@ -205,13 +205,13 @@ def test_a_cheat_is_refuted(case: str) -> None:
 def test_free_names_are_reported() -> None:
     verdict = judge("first-order", "pred1(x1) ∧ pred2(p1)", "pred2(p1) ∧ pred1(x1) ∧ ∃y. pred2(p1)")
     assert isinstance(verdict, Certified)
-    assert verdict.certificate["evidence"]["free"] == {"left": ["x1"], "right": ["x1"]}
+    assert verdict.certificate.record()["evidence"]["free"] == {"left": ["x1"], "right": ["x1"]}
 
 
 def test_what_was_mended_is_recorded() -> None:
     verdict = judge("propositional", "p1 ∨ p2", "p1v p2.")
     assert isinstance(verdict, Certified)
-    assert verdict.certificate["repairs"] == ["final_stop", "glued_or"]
+    assert verdict.certificate.repairs == ("final_stop", "glued_or")
 
 
 def test_the_format_is_registered() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from critics.certificate import read_certificate
 from critics.checker import Rejected, digest
 from critics.equivalence.critic import judge_equivalence
 from critics.equivalence.graph import Graph
@@ -55,11 +56,11 @@ def certificate_of(case: str, *, named: bool = False) -> dict[str, Any]:
     attempt = attempt_of(case, named=named)
     verdict = judge_equivalence(attempt.problem, attempt)
     assert isinstance(verdict, Certified), verdict
-    return json.loads(json.dumps(verdict.certificate))
+    return json.loads(json.dumps(verdict.certificate.record()))
 
 
 def trace_of(attempt: Attempt, certificate: dict[str, Any]) -> dict[str, Any]:
-    judged = verdict_record("1", Certified("true", certificate))
+    judged = verdict_record("1", Certified("true", read_certificate(certificate)))
     return {
         "id": "1",
         "problem": attempt.problem.record(),
@@ -94,7 +95,10 @@ def reasons(record: dict[str, Any]) -> list[str]:
 def test_an_honest_certificate_is_accepted(case: str, named: bool) -> None:
     certificate = certificate_of(case, named=named)
     result = recheck(
-        [trace_of(attempt_of(case, named=named), certificate), verdict_record("2", Certified("true", certificate))]
+        [
+            trace_of(attempt_of(case, named=named), certificate),
+            verdict_record("2", Certified("true", read_certificate(certificate))),
+        ]
     )
     assert (result["accepted"], result["rejected"]) == (2, [])
     assert result["second_opinion"] == (2 if case == "solver" else 0)
@@ -271,7 +275,7 @@ def test_a_problem_that_asks_something_else_is_found() -> None:
         assert reasons(trace_of(other, certificate)) == ["other_task"]
     forged = certificate_of("propositional", named=True)
     forged["problem"]["formal"]["axioms"] = ["p1"]
-    assert reasons(verdict_record("1", Certified("true", signed(forged)))) == ["other_task"]
+    assert reasons(verdict_record("1", Certified("true", read_certificate(signed(forged))))) == ["other_task"]
 
 
 def test_the_named_formula_is_checked_again() -> None:

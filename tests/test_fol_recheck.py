@@ -12,7 +12,7 @@ from critics.checker import digest
 from critics.fol.critic import judge_fol
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck
-from critics.verdict import Certified, verdict_record
+from critics.verdict import Certified
 
 AXIOMS = ("∀x. (Cat(x) → Warm(x))", "∀x. (Fish(x) → ¬Warm(x))", "Cat(tom)", "Fish(wanda)", "Small(rex) ∨ Small(tom)")
 GOALS = {"true": "Warm(tom)", "false": "Warm(wanda)", "unknown": "Small(tom)"}
@@ -25,7 +25,7 @@ def certificate(answer: str = "true", *, checked: bool = False, axioms: tuple[st
     text = "Premises:\n" + "\n".join(axioms) + "\nConclusion:\n" + GOALS[answer]
     verdict = judge_fol(given, Attempt("a", given, "fol", text))
     assert isinstance(verdict, Certified)
-    return json.loads(json.dumps(verdict.certificate))
+    return json.loads(json.dumps(verdict.certificate.record()))
 
 
 def outcome(certified: dict[str, Any], answer: str | None = None) -> str:
@@ -207,7 +207,7 @@ def test_a_trace_must_hold_the_formulas_of_its_certificate():
 
 def test_a_record_must_answer_what_its_certificate_claims():
     assert outcome(certificate(), "false") == "answer_is_not_claim"
-    assert verdict_record("a", Certified("true", certificate()))["certificate"]["kind"] == "fol-entailment"
+    assert certificate()["kind"] == "fol-entailment"
 
 
 def test_an_answer_that_only_a_conjunction_gives_is_not_believed():

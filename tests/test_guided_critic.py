@@ -98,8 +98,8 @@ def test_without_a_reference_the_certificate_says_trusted():
     for axioms, formalisation in ((AXIOMS, "checked"), (None, "trusted")):
         verdict = judged(problem_of(axioms=axioms), "(warm rex)")
         assert isinstance(verdict, Certified)
-        assert verdict.certificate["formalisation"] == formalisation
-        assert (verdict.certificate["problem"]["formal"] is None) == (axioms is None)
+        assert verdict.certificate.formalisation == formalisation
+        assert (verdict.certificate.problem.formal is None) == (axioms is None)
 
 
 @pytest.mark.parametrize("assumed", ["(warm rex)", "(not (warm rex))"])
@@ -149,7 +149,7 @@ def test_a_prontoqa_text_that_contradicts_its_formalisation_is_nobodys_failure()
 def test_options_are_named_by_letter_or_by_text(answer: str):
     verdict = judged(problem_of(options=LETTERED, answer="A"), "(warm rex)", answer=answer)
     assert isinstance(verdict, Certified)
-    assert verdict.answer == verdict.certificate["claim"] == "A"
+    assert verdict.answer == verdict.certificate.claim == "A"
 
 
 @pytest.mark.parametrize(

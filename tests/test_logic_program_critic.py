@@ -149,7 +149,7 @@ SPELLINGS = {
 def test_what_models_write_is_read_and_every_repair_is_recorded(program: str, repair: str | None) -> None:
     verdict = judged(program)
     assert isinstance(verdict, Certified), verdict
-    assert repair is None or repair in verdict.certificate["repairs"]
+    assert repair is None or repair in verdict.certificate.repairs
 
 
 CHEATS = {
@@ -346,7 +346,7 @@ def test_the_shared_cases_come_out_as_they_should(shared: Path) -> None:
 
 
 def tampered(path: str, value: Any) -> list[str]:
-    certificate = json.loads(json.dumps(dict(judged(MEALS).certificate)))  # type: ignore[union-attr]
+    certificate = json.loads(json.dumps(judged(MEALS).certificate.record()))  # type: ignore[union-attr]
     *folders, last = path.split("/")
     place = certificate
     for folder in folders:

@@ -47,7 +47,7 @@ def certificates(num: int) -> Iterator[Made]:
 def made(problem: Problem, text: str) -> Made:
     verdict = judge(problem, Attempt("a", problem, "guided", text))
     assert isinstance(verdict, Certified), verdict
-    return problem, json.loads(json.dumps(dict(verdict.certificate)))
+    return problem, json.loads(json.dumps(verdict.certificate.record()))
 
 
 def about_a_text(problem: Problem, index: int) -> tuple[Problem, str]:

@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 
 from critics import plugins
 from critics.audit.conformance import PROMISES, budget_violations, violations
-from critics.certificate import horn_certificate
 from critics.critic_plugin import CriticPlugin, as_critic, judge_by
 from critics.errors import InputError
 from critics.formula import parse_literal
 from critics.guided import judge_guided
+from critics.horn import horn_certificate
 from critics.judge import JudgePool, judge_record
 from critics.kernel import Axiom
 from critics.plugin_certificates import recheck

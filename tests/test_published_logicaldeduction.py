@@ -71,7 +71,7 @@ def test_what_is_loaded_can_be_judged_against_its_text(tmp_path: Path) -> None:
     (found,) = load_logicaldeduction(write(tmp_path / "task.json", TASK))
     verdict = judge(found, Attempt("a", found, "csp", PROGRAM))
     assert isinstance(verdict, Certified)
-    assert (verdict.answer, verdict.certificate["formalisation"]) == ("A", "checked")
+    assert (verdict.answer, verdict.certificate.formalisation) == ("A", "checked")
 
 
 def test_the_projects_own_lines_come_back_unchanged(tmp_path: Path) -> None:

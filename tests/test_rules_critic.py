@@ -49,7 +49,7 @@ def judged(program: str, problem: Problem = TRANSLATED) -> Verdict:
 def certificate_of(program: str, problem: Problem = TRANSLATED) -> dict[str, Any]:
     verdict = judged(program, problem)
     assert isinstance(verdict, Certified), verdict
-    return dict(verdict.certificate)
+    return verdict.certificate.record()
 
 
 def rechecked(certificate: dict[str, Any], **more: Any) -> list[str]:

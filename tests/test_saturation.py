@@ -11,9 +11,9 @@ import pytest
 import critics.background
 import critics.checker
 from critics.background import Background
-from critics.certificate import horn_certificate
 from critics.checker import Rejected, check, digest
 from critics.formula import canonical_statement, parse_literal, parse_statement
+from critics.horn import horn_certificate
 from critics.judge import judge
 from critics.kernel import Axiom, Entry, Inference
 from critics.problem import Attempt, Formal, Problem
@@ -189,7 +189,7 @@ def certificate_of(
     literal = parse_literal(formal.goal)
     return horn_certificate(
         "horn-saturation", problem, Reference(formal, "given"), "unknown", literal, entries, {"work": 1}
-    )
+    ).record()
 
 
 def refused(certificate: dict[str, Any]) -> str | None:

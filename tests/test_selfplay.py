@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from critics.audit.case import attempt_record
-from critics.certificate import horn_certificate
 from critics.formula import parse_literal
+from critics.horn import horn_certificate
 from critics.judge import CRITICS, judge_record
 from critics.kernel import Axiom
 from critics.problem import Attempt, Problem

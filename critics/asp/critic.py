@@ -6,9 +6,10 @@ What it reads is in `submission`, `reader` and `query`; what the sixteen ambigui
 docs/asp-format.md. Whether the rules say what the English says is trusted, and the certificate says so.
 """
 
-from typing import Any
+from collections.abc import Iterator
 
 from critics.asp.adequacy import Mutant
+from critics.asp.certificate import AnswerSetEvidence, TestEvidence
 from critics.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError
 from critics.asp.examination import Inspection, Outcome, Prepared, prepare, run
 from critics.asp.premises import (
@@ -22,23 +23,21 @@ from critics.asp.premises import (
 )
 from critics.asp.suite import Failure, duplicates, ill_posed
 from critics.asp.tokens import ProgramError
-from critics.checker import Rejected, digest, in_terms_of
+from critics.certificate import certify
+from critics.checker import in_terms_of
+from critics.conclusion import Refusal, certified, is_wrong
 from critics.problem import Attempt, Problem
 from critics.recheck.answer_sets.checker import ANSWER_SETS_ENGINE, ANSWER_SETS_KIND, check_answer_sets
 from critics.reference import text_contradicts
-from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict import Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
 
 MAX_TOLD = 3
 """Failing tests that an actor is told about at once."""
 
 
-class _Barred(Exception):  # noqa: N818
-    """Something bars certification; carries the verdict."""
-
-    def __init__(self, verdict: type[Unproved | Vacuous | Refuted], reason: str, feedback: str) -> None:
-        super().__init__(feedback)
-        self.verdict = verdict
-        self.reason = reason
+def _barred(verdict: type[Unproved | Vacuous | Refuted], reason: str, feedback: str) -> Refusal:
+    """Return what bars certification, told in full: an actor mends several tests at once."""
+    return Refusal(verdict, reason, feedback, max_feedback=None)
 
 
 def judge_asp(problem: Problem, attempt: Attempt) -> Verdict:
@@ -57,8 +56,8 @@ def judge_asp(problem: Problem, attempt: Attempt) -> Verdict:
     answer = None if outcome.finding is None else in_terms_of(outcome.finding.value, problem.options)
     try:
         return _judged(problem, attempt, prepared, outcome, answer)
-    except _Barred as barred:
-        return barred.verdict(barred.reason, answer, str(barred))
+    except Refusal as refusal:
+        return refusal.verdict(answer)
     except (ProgramError, CompileError) as error:
         return Malformed("too_long" if isinstance(error, ProgramError) else "compile", answer, str(error))
     except BudgetExhausted:
@@ -83,8 +82,10 @@ def feedback_of(completion: str) -> str | None:
         prepared = prepare(completion)
         outcome = run(prepared)
         _check_outcome(prepared, outcome, Inspection(prepared))
-    except (ProgramError, CompileError, _Barred) as error:
+    except (ProgramError, CompileError) as error:
         return str(error)
+    except Refusal as refusal:
+        return refusal.feedback
     except BudgetExhausted:
         return f"a question takes more than {SOLVE_LIMIT} conflicts"
     return None
@@ -92,7 +93,7 @@ def feedback_of(completion: str) -> str | None:
 
 def _judged(problem: Problem, attempt: Attempt, prepared: Prepared, outcome: Outcome, answer: str | None) -> Verdict:
     inspection = Inspection(prepared)
-    if outcome.consistent and answer is not None and problem.answer is not None and answer != problem.answer:
+    if outcome.consistent and is_wrong(answer, problem):
         return Refuted("wrong_answer", answer, f"the query gives {answer}, which is not the answer")
     _check_outcome(prepared, outcome, inspection)
     if outcome.finding is None:
@@ -106,24 +107,26 @@ def _judged(problem: Problem, attempt: Attempt, prepared: Prepared, outcome: Out
         return Unproved("text_says_otherwise", answer, "the text says something else than what is formalised")
     support = _support(inspection, prepared, outcome, source)
     kills, cores = _check_adequacy(inspection, source)
-    evidence = {
-        "completion": attempt.completion,
-        "num_premises": source.num_premises,
-        "reference": "none",
-        "witness": inspection.witness(frozenset()),
-        "value": outcome.finding.value,
-        "support": list(support),
-        "tests": [
-            {
-                "witness": None if cores[i] is not None else inspection.witness(frozenset({f"__x{i}"})),
-                "core": cores[i],
-                "kills": [mutant.name for mutant in kills[i]],
-            }
-            for i in range(len(kills))
-        ],
-        "num_mutants": len(inspection.damages),
-    }
-    return _certified(problem, evidence, answer)
+    evidence = AnswerSetEvidence(
+        attempt.completion,
+        source.num_premises,
+        tuple(inspection.witness(frozenset())),
+        outcome.finding.value,
+        support,
+        tuple(_tests(inspection, kills, cores)),
+        len(inspection.damages),
+    )
+    limits = {"conflicts": SOLVE_LIMIT}
+    certificate = certify(ANSWER_SETS_KIND, problem, answer, evidence, engine=ANSWER_SETS_ENGINE, limits=limits)
+    return certified(certificate, check_answer_sets)
+
+
+def _tests(
+    inspection: Inspection, kills: list[tuple[Mutant, ...]], cores: list[list[int] | None]
+) -> Iterator[TestEvidence]:
+    for i, (killed, core) in enumerate(zip(kills, cores, strict=True)):
+        witness = None if core is not None else tuple(inspection.witness(frozenset({f"__x{i}"})))
+        yield TestEvidence(witness, None if core is None else tuple(core), tuple(mutant.name for mutant in killed))
 
 
 def _check_outcome(prepared: Prepared, outcome: Outcome, inspection: Inspection) -> None:
@@ -132,20 +135,20 @@ def _check_outcome(prepared: Prepared, outcome: Outcome, inspection: Inspection)
     if not outcome.consistent:
         # Attack: from a contradiction every query follows.
         told = inspection.explained(frozenset(), None, "The program contradicts itself")
-        raise _Barred(Vacuous, "base_inconsistent", told)
+        raise _barred(Vacuous, "base_inconsistent", told)
     if not tests:
-        raise _Barred(Vacuous, "no_tests", "there are no tests")
+        raise _barred(Vacuous, "no_tests", "there are no tests")
     posed = [failure for i, test in enumerate(tests) if (failure := ill_posed(i, test, program)) is not None]
     if posed:
-        raise _Barred(Vacuous, posed[0].reason, "; ".join(map(str, posed)))
+        raise _barred(Vacuous, posed[0].reason, "; ".join(map(str, posed)))
     if outcome.failures:
         told = "\n".join(map(inspection.told, outcome.failures[:MAX_TOLD]))
-        raise _Barred(Unproved, "test_failed", told)
+        raise _barred(Unproved, "test_failed", told)
     if absent := undefined(prepared.submission):
-        raise _Barred(Vacuous, "undefined_predicate", f"nothing can make {', '.join(absent)} true")
+        raise _barred(Vacuous, "undefined_predicate", f"nothing can make {', '.join(absent)} true")
     if (repeated := duplicates(tests, program)) is not None:
         # Attack: one test under many names inflates the number that pass.
-        raise _Barred(Vacuous, repeated, "two tests, or two of their explanations, are the same")
+        raise _barred(Vacuous, repeated, "two tests, or two of their explanations, are the same")
 
 
 def _check_premises(prepared: Prepared, outcome: Outcome, source: Source) -> None:
@@ -153,17 +156,17 @@ def _check_premises(prepared: Prepared, outcome: Outcome, source: Source) -> Non
     assert prepared.query is not None
     program = prepared.submission.program
     if outcome.finding.flags:
-        raise _Barred(Vacuous, outcome.finding.flags[0], "the hypothesis of the query contradicts the program")
+        raise _barred(Vacuous, outcome.finding.flags[0], "the hypothesis of the query contradicts the program")
     if (missing := missing_premise(program, source)) is not None:
-        raise _Barred(Unproved, "coverage", missing)
+        raise _barred(Unproved, "coverage", missing)
     if (unknown := unknown_in_query(program, prepared.query, source)) is not None:
         # Attack: misspell the query, so that nothing is known about it.
         reason, _, told = unknown.partition(": ")
-        raise _Barred(Vacuous, reason, told)
+        raise _barred(Vacuous, reason, told)
     for position, test in enumerate(prepared.submission.tests):
         if (constant := treated_constant(program, test, prepared.query, source)) is not None:
             told = f"test {position + 1}: {constant} is a constant that the program treats on its own"
-            raise _Barred(Vacuous, "test_constant_in_program", told)
+            raise _barred(Vacuous, "test_constant_in_program", told)
 
 
 def _support(inspection: Inspection, prepared: Prepared, outcome: Outcome, source: Source) -> tuple[int, ...]:
@@ -173,9 +176,9 @@ def _support(inspection: Inspection, prepared: Prepared, outcome: Outcome, sourc
         return ()
     support = inspection.support(outcome.finding.value, source)
     if not support:
-        raise _Barred(Vacuous, "trivial_query", "the query has its value without any rule")
+        raise _barred(Vacuous, "trivial_query", "the query has its value without any rule")
     if (given := unstated_goal(prepared.submission, support, prepared.query, source)) is not None:
-        raise _Barred(Vacuous, "goal_is_fact", given)
+        raise _barred(Vacuous, "goal_is_fact", given)
     return support
 
 
@@ -198,33 +201,5 @@ def _check_adequacy(inspection: Inspection, source: Source) -> tuple[list[tuple[
     return kills, cores
 
 
-def _barred_test(position: int, reason: str) -> _Barred:
-    return _Barred(Vacuous, reason, str(Failure(position, reason)))
-
-
-def _certified(problem: Problem, evidence: dict[str, Any], answer: str) -> Verdict:
-    """Certify what the second opinion accepts as well; disagreement is the critic's failure."""
-    certificate: dict[str, Any] = {
-        "kind": ANSWER_SETS_KIND,
-        "problem": {
-            "context": problem.context,
-            "question": problem.question,
-            "options": None if problem.options is None else list(problem.options),
-            "answer": problem.answer,
-            "formal": None,
-        },
-        "claim": answer,
-        "evidence": evidence,
-        "formalisation": "trusted",
-        "engine": ANSWER_SETS_ENGINE,
-        "limits": {"conflicts": SOLVE_LIMIT},
-        "repairs": [],
-    }
-    certificate["digest"] = digest(certificate)
-    try:
-        check_answer_sets(certificate)
-    except Rejected as rejection:
-        if str(rejection) == "too_large":
-            return TimedOut("work_limit", answer, "the second opinion takes more work than is allowed")
-        return CriticError("checker_disagrees", answer, f"the second opinion says {rejection}")
-    return Certified(answer, certificate)
+def _barred_test(position: int, reason: str) -> Refusal:
+    return _barred(Vacuous, reason, str(Failure(position, reason)))

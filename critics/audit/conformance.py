@@ -20,7 +20,7 @@ from typing import Any
 from critics.audit.case import attempt_record
 from critics.audit.entry import judge_record_by
 from critics.checker import KEYS, PROBLEM_KEYS, Rejected, digest
-from critics.critic_plugin import CriticPlugin, judge_by
+from critics.critic_plugin import CertificateError, CriticPlugin, judge_by
 from critics.errors import InputError
 from critics.judge import JudgePool
 from critics.plugin_certificates import check_by, recheck
@@ -92,10 +92,11 @@ def _of_honest(critic: CriticPlugin, honest: Sequence[Attempt]) -> Iterator[Viol
     first = [_judged(critic, attempt) for attempt in honest]
     again = [_judged(critic, attempt) for attempt in reversed(honest)][::-1]
     for attempt, found, repeated in zip(honest, first, again, strict=True):
-        yield from _about_verdict(attempt, found)
-        if isinstance(found, str):
+        if isinstance(found, Violation):
+            yield found
             continue
-        if not isinstance(repeated, str) and _shown(found) != _shown(repeated):
+        yield from _about_verdict(attempt, found)
+        if not isinstance(repeated, Violation) and _shown(found) != _shown(repeated):
             yield Violation("determinism", attempt.id, "judged twice with two results")
         if not isinstance(found, Certified) or found.answer != attempt.problem.answer:
             yield Violation("honest", attempt.id, f"{NAMES.get(type(found))}: {getattr(found, 'reason', found.answer)}")
@@ -104,22 +105,21 @@ def _of_honest(critic: CriticPlugin, honest: Sequence[Attempt]) -> Iterator[Viol
             yield from _about_certificate(critic, attempt, found)
 
 
-def _judged(critic: CriticPlugin, attempt: Attempt) -> Verdict | str:
-    """Return the verdict, or what was raised in its place."""
+def _judged(critic: CriticPlugin, attempt: Attempt) -> Verdict | Violation:
+    """Return the verdict, or the promise that is broken by what was raised in its place."""
     try:
         return judge_by(critic, attempt.problem, attempt)
+    except CertificateError as error:
+        return Violation("certificate_shape", attempt.id, str(error))
     except Exception as error:  # noqa: BLE001 - whatever a critic raises is what the kit is there to report
-        return f"{type(error).__name__}: {error}"
+        return Violation("no_exception", attempt.id, f"{type(error).__name__}: {error}")
 
 
 def _shown(verdict: Verdict) -> str:
     return json.dumps(verdict_record("a", verdict), sort_keys=True, default=repr)
 
 
-def _about_verdict(attempt: Attempt, found: Verdict | str) -> Iterator[Violation]:
-    if isinstance(found, str):
-        yield Violation("no_exception", attempt.id, found)
-        return
+def _about_verdict(attempt: Attempt, found: Verdict) -> Iterator[Violation]:
     record = verdict_record("a", found)
     is_word = isinstance(record["reason"], str) and record["reason"].isidentifier()
     if record["verdict"] not in VERDICTS or not is_word or not isinstance(record["feedback"], str):
@@ -153,7 +153,7 @@ def _about_gold(critic: CriticPlugin, attempt: Attempt) -> Iterator[Violation]:
 
 def _about_certificate(critic: CriticPlugin, attempt: Attempt, found: Certified) -> Iterator[Violation]:
     try:
-        certificate: Record = json.loads(json.dumps(dict(found.certificate)))
+        certificate: Record = json.loads(json.dumps(found.certificate.record()))
         problem = attempt.problem.record()
         is_shaped = certificate.keys() == set(KEYS) and digest(certificate) == certificate["digest"]
         # A critic that compared with a reference of its own puts it where the problem had none.
@@ -207,9 +207,10 @@ def _of_garbage(critic: CriticPlugin, honest: Sequence[Attempt], rng: random.Ran
         for name, text in _garbage(model.completion, rng):
             attempt = replace(model, id=f"{model.id}: {name}", completion=text)
             found = _judged(critic, attempt)
-            yield from _about_verdict(attempt, found)
-            if isinstance(found, str):
+            if isinstance(found, Violation):
+                yield found
                 continue
+            yield from _about_verdict(attempt, found)
             if NAMES[type(found)] == "error" or isinstance(found, Certified):
                 yield Violation("nothing_for_nothing", attempt.id, NAMES[type(found)])
 

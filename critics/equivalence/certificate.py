@@ -1,8 +1,8 @@
 """Certificates of equivalences: both sides in canonical text, and what the checker needs to see that they agree."""
 
-from typing import Any
+from dataclasses import dataclass
 
-from critics.checker import digest
+from critics.certificate import Certificate, certify
 from critics.equivalence.language import Language
 from critics.equivalence.outcome import Equivalent
 from critics.equivalence.pair import Pair, RegexPair, free_names, texts
@@ -10,32 +10,41 @@ from critics.problem import Problem
 from critics.recheck.equivalences.checker import ENGINE, KINDS
 
 
-def equivalence_certificate(problem: Problem, pair: Pair, claim: str, proved: Equivalent) -> dict[str, Any]:
-    """Return the certificate, digest included; where the problem names its formula, the left side is that."""
-    language = Language.REGEX if isinstance(pair, RegexPair) else pair.language
-    left, right = texts(pair)
-    certificate: dict[str, Any] = {
-        "kind": KINDS[language.value],
-        "problem": {
-            "context": problem.context,
-            "question": problem.question,
-            "options": None if problem.options is None else list(problem.options),
-            "answer": problem.answer,
-            "formal": None if problem.formal is None else problem.formal.record(),
-        },
-        "claim": claim,
-        "evidence": {
-            "language": language.value,
+@dataclass(frozen=True, slots=True)
+class EquivalenceEvidence:
+    """Both sides, and how to see that they mean the same."""
+
+    pair: Pair
+    reference: str
+    proved: Equivalent
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        left, right = texts(self.pair)
+        return {
+            "language": language_of(self.pair).value,
             "left": left,
             "right": right,
-            "free": free_names(pair),
-            "reference": "none" if problem.formal is None else "given",
-            "method": proved.method,
-            "detail": dict(proved.detail),
-        },
-        "formalisation": "trusted" if problem.formal is None else "checked",
-        "engine": ENGINE,
-        "limits": {},
-        "repairs": [] if isinstance(pair, RegexPair) else list(pair.repairs),
-    }
-    return {**certificate, "digest": digest(certificate)}
+            "free": free_names(self.pair),
+            "reference": self.reference,
+            "method": self.proved.method,
+            "detail": dict(self.proved.detail),
+        }
+
+
+def equivalence_certificate(problem: Problem, pair: Pair, claim: str, proved: Equivalent) -> Certificate:
+    """Return the certificate, digest included; where the problem names its formula, the left side is that."""
+    return certify(
+        KINDS[language_of(pair).value],
+        problem,
+        claim,
+        EquivalenceEvidence(pair, "none" if problem.formal is None else "given", proved),
+        engine=ENGINE,
+        formal=problem.formal,
+        repairs=() if isinstance(pair, RegexPair) else pair.repairs,
+    )
+
+
+def language_of(pair: Pair) -> Language:
+    """Return the language in which both sides are written."""
+    return Language.REGEX if isinstance(pair, RegexPair) else pair.language

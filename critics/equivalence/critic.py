@@ -11,7 +11,8 @@ import json
 from typing import Any
 
 from critics.checker import in_terms_of
-from critics.equivalence.certificate import equivalence_certificate
+from critics.conclusion import brief, is_wrong, wrong_answer
+from critics.equivalence.certificate import equivalence_certificate, language_of
 from critics.equivalence.language import Language, is_alphabet
 from critics.equivalence.outcome import Different, Equivalent, Undecided
 from critics.equivalence.pair import FormulaPair, Pair, decide, is_left, read_pair
@@ -23,7 +24,6 @@ from critics.reference import TRANSLATORS, text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
 
 MAX_CHARACTERS = 100_000
-MAX_FEEDBACK = 300
 OTHER_TASKS = frozenset({*TRANSLATORS, "wason", "folio", "logicaldeduction", "ar-lsat"})
 """Data sets that ask for something else than an equivalence."""
 _KEYS = {"language", "left", "right"}
@@ -37,14 +37,14 @@ def judge_equivalence(problem: Problem, attempt: Attempt) -> Verdict:
     try:
         pair = read_attempt_pair(attempt.completion, alphabet)
     except FormulaError as error:
-        return Malformed(error.reason, None, _brief(str(error)))
+        return Malformed(error.reason, None, brief(str(error)))
     if asks_something_else(problem.dataset, problem.formal is not None and bool(problem.formal.axioms)):
         # Attack: answer `true` to any problem by the equivalence of a formula with itself.
         return Unproved("other_task", None, "the problem does not ask whether two expressions mean the same")
     try:
         strays = problem.formal is not None and _strays(pair, problem.formal.goal, problem.meta.get("language"))
     except FormulaError as error:
-        return CriticError("no_reference", None, _brief(f"the problem's own formula cannot be read: {error}"))
+        return CriticError("no_reference", None, brief(f"the problem's own formula cannot be read: {error}"))
     if strays:
         return Unproved("goal_mismatch", None, "the left side is not the problem's formula")
     return _judged(problem, pair)
@@ -73,7 +73,7 @@ def asks_something_else(dataset: object, has_axioms: bool) -> bool:
 
 def is_of_language(pair: Pair, language: object) -> bool:
     """Say whether a pair is in a language that a problem names; 3-CNF formulas are propositional."""
-    own = pair.language if isinstance(pair, FormulaPair) else Language.REGEX
+    own = language_of(pair)
     names = {own.value}
     if own in (Language.PROPOSITIONAL, Language.THREE_CNF):
         names = {Language.PROPOSITIONAL.value, Language.THREE_CNF.value}
@@ -102,8 +102,8 @@ def _certified(problem: Problem, pair: Pair, proved: Equivalent) -> Verdict:
     answer = in_terms_of("true", problem.options)
     if answer is None:
         return Unproved("no_option", None, "no option, or more than one, says true")
-    if problem.answer is not None and problem.answer != answer:
-        return Refuted("wrong_answer", answer, f"the answer is not {answer}")
+    if is_wrong(answer, problem):
+        return wrong_answer(answer)
     source = "none" if problem.formal is None else "given"
     if problem.formal is not None and isinstance(pair, FormulaPair) and is_constant(pair.left):
         # Attack: of a formula that says nothing, any tautology is a description.
@@ -118,7 +118,3 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         # Attack: a key twice, of which a reader sees the one and a checker the other.
         raise ValueError("a key stands twice")
     return dict(pairs)
-
-
-def _brief(text: str) -> str:
-    return text if len(text) <= MAX_FEEDBACK else f"{text[: MAX_FEEDBACK - 3]}..."

@@ -1,15 +1,15 @@
 """Certificates of entailments: premises and conclusion in canonical text, the result, and the models that show it."""
 
-from typing import Any
+from dataclasses import dataclass
 
-from critics.checker import digest
+from critics.certificate import Certificate, certify
 from critics.fol.entailment import Denied, Entailed, Open
 from critics.fol.model import Model
 from critics.fol.printing import canonical
 from critics.fol.program import Program
 from critics.fol.solvers import Budget, version
 from critics.problem import Problem
-from critics.reference import Reference
+from critics.reference import Reference, source_name
 
 KIND = "fol-entailment"
 ENGINE = "certistar-fol/1"
@@ -23,41 +23,49 @@ MODELS = {
 and one that shows the conclusion to be neither a tautology nor a contradiction (`contingent`)."""
 
 
+@dataclass(frozen=True, slots=True)
+class EntailmentEvidence:
+    """Premises and conclusion, whether the one follows from the others, and the models that a result needs."""
+
+    program: Program
+    reference: str
+    entailment: Entailed | Denied | Open
+    contingent: Model | None
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        found = self.entailment
+        models: dict[str, Model | None] = {
+            "holds": None if isinstance(found, Denied) else found.holds,
+            "fails": None if isinstance(found, Entailed) else found.fails,
+            "contingent": self.contingent,
+        }
+        return {
+            "premises": [canonical(premise) for premise in self.program.premises],
+            "conclusion": canonical(self.program.conclusion),
+            "result": RESULTS[type(found)],
+            "reference": self.reference,
+            "models": {name: None if model is None else model.record() for name, model in models.items()},
+        }
+
+
 def entailment_certificate(
     problem: Problem,
-    reference: Reference | None,
+    known: Reference | None,
     program: Program,
     claim: str,
     entailment: Entailed | Denied | Open,
     contingent: Model | None,
     budget: Budget,
-) -> dict[str, Any]:
-    """Return the certificate, digest included; `reference` is what the program was compared with, if anything."""
-    models: dict[str, Model | None] = {
-        "holds": None if isinstance(entailment, Denied) else entailment.holds,
-        "fails": None if isinstance(entailment, Entailed) else entailment.fails,
-        "contingent": contingent,
-    }
-    certificate: dict[str, Any] = {
-        "kind": KIND,
-        "problem": {
-            "context": problem.context,
-            "question": problem.question,
-            "options": None if problem.options is None else list(problem.options),
-            "answer": problem.answer,
-            "formal": None if reference is None else reference.formal.record(),
-        },
-        "claim": claim,
-        "evidence": {
-            "premises": [canonical(premise) for premise in program.premises],
-            "conclusion": canonical(program.conclusion),
-            "result": RESULTS[type(entailment)],
-            "reference": "none" if reference is None else reference.source,
-            "models": {name: None if model is None else model.record() for name, model in models.items()},
-        },
-        "formalisation": "trusted" if reference is None else "checked",
-        "engine": f"{ENGINE} {version()}",
-        "limits": {"rlimit": budget.rlimit, "wall_ms": budget.wall_ms},
-        "repairs": list(program.repairs),
-    }
-    return {**certificate, "digest": digest(certificate)}
+) -> Certificate:
+    """Return the certificate, digest included; `known` is what the program was compared with, if anything."""
+    return certify(
+        KIND,
+        problem,
+        claim,
+        EntailmentEvidence(program, source_name(known), entailment, contingent),
+        engine=f"{ENGINE} {version()}",
+        formal=None if known is None else known.formal,
+        limits={"rlimit": budget.rlimit, "wall_ms": budget.wall_ms},
+        repairs=program.repairs,
+    )

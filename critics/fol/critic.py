@@ -10,6 +10,7 @@ as such, and `unknown` must be about what the premises are about, because leavin
 from collections.abc import Sequence
 
 from critics.checker import in_terms_of
+from critics.conclusion import Refusal, brief, is_wrong, no_reference, wrong_answer
 from critics.fol.certificate import RESULTS, entailment_certificate
 from critics.fol.closure import closed_all
 from critics.fol.entailment import DEFAULT_BUDGET, Denied, Entailed, Entailment, Inconsistent, Open, Undecided, decide
@@ -30,18 +31,8 @@ from critics.fol.theory import (
 )
 from critics.formula import FormulaError as AnyFormulaError
 from critics.problem import Attempt, Problem
-from critics.reference import Reference, ReferenceMismatch, reference, text_contradicts
-from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
-
-MAX_FEEDBACK = 300
-
-
-class _Refusal(Exception):  # noqa: N818
-    """Why the attempt cannot be certified, carrying the kind of verdict."""
-
-    def __init__(self, kind: type[Unproved | Vacuous | TimedOut], reason: str, feedback: str) -> None:
-        super().__init__(reason)
-        self.kind, self.reason, self.feedback = kind, reason, _brief(feedback)
+from critics.reference import Reference, ReferenceMismatch, reference, source_name, text_contradicts
+from critics.verdict import Certified, Malformed, TimedOut, Unproved, Vacuous, Verdict
 
 
 def judge_fol(problem: Problem, attempt: Attempt) -> Verdict:
@@ -50,24 +41,20 @@ def judge_fol(problem: Problem, attempt: Attempt) -> Verdict:
         known = reference(problem)
         theory = None if known is None else read_theory(known.formal)
     except (ReferenceMismatch, AnyFormulaError) as error:
-        return CriticError("no_reference", None, _brief(f"the problem's own formalisation cannot be used: {error}"))
+        return no_reference(error)
     try:
         program = read_program(attempt.completion)
         program = program if theory is None else in_terms_of_theory(program, theory)
         entailment = _decide(program)
     except FormulaError as error:
-        return Malformed(error.reason, None, _brief(str(error)))
+        return Malformed(error.reason, None, brief(str(error)))
     answer = _answer(entailment, problem)
-    if answer is not None and problem.answer is not None and answer != problem.answer:
-        return Refuted("wrong_answer", answer, f"the answer is not {answer}")
+    if is_wrong(answer, problem):
+        return wrong_answer(answer)
     try:
         return _certified(problem, known, theory, program, entailment, answer)
-    except _Refusal as refusal:
-        return refusal.kind(refusal.reason, answer, refusal.feedback)
-
-
-def _brief(text: str) -> str:
-    return text if len(text) <= MAX_FEEDBACK else f"{text[: MAX_FEEDBACK - 3]}..."
+    except Refusal as refusal:
+        return refusal.verdict(answer)
 
 
 def _decide(program: Program) -> Entailment:
@@ -95,10 +82,10 @@ def _certified(
     entailment: Entailment,
     answer: str | None,
 ) -> Verdict:
-    """Certify, or raise `_Refusal`."""
+    """Certify, or raise `Refusal`."""
     decided = _decided(entailment)
     if answer is None:
-        raise _Refusal(Unproved, "no_option", f"no option, or more than one, says {RESULTS[type(decided)]}")
+        raise Refusal(Unproved, "no_option", f"no option, or more than one, says {RESULTS[type(decided)]}")
     _refuse_open_names(program)
     contingent = None if isinstance(decided, Open) else _contingent(program.conclusion, decided)
     if theory is not None:
@@ -107,9 +94,8 @@ def _certified(
         _refuse_assumed(program, decided)
         if isinstance(decided, Open):
             _refuse_elsewhere(program, problem)
-    source = "none" if known is None else known.source
-    if text_contradicts(problem.context, problem.question, source, answer, problem.options):
-        raise _Refusal(Unproved, "text_says_otherwise", "the formulas answer something else than the text asks")
+    if text_contradicts(problem.context, problem.question, source_name(known), answer, problem.options):
+        raise Refusal(Unproved, "text_says_otherwise", "the formulas answer something else than the text asks")
     return Certified(
         answer, entailment_certificate(problem, known, program, answer, decided, contingent, DEFAULT_BUDGET)
     )
@@ -118,9 +104,9 @@ def _certified(
 def _decided(entailment: Entailment) -> Entailed | Denied | Open:
     match entailment:
         case Undecided(question):
-            raise _Refusal(TimedOut, "solver_budget", f"the solver could not tell {question}")
+            raise Refusal(TimedOut, "solver_budget", f"the solver could not tell {question}")
         case Inconsistent():
-            raise _Refusal(Vacuous, "inconsistent_premises", "the premises contradict each other: anything follows")
+            raise Refusal(Vacuous, "inconsistent_premises", "the premises contradict each other: anything follows")
         case _:
             return entailment
 
@@ -128,7 +114,7 @@ def _decided(entailment: Entailment) -> Entailed | Denied | Open:
 def _refuse_open_names(program: Program) -> None:
     names = open_names(program.formulas())
     if names:
-        raise _Refusal(Unproved, "free_variable", f"no quantifier binds {', '.join(names)}: is all meant, or some?")
+        raise Refusal(Unproved, "free_variable", f"no quantifier binds {', '.join(names)}: is all meant, or some?")
 
 
 def _contingent(conclusion: Formula, decided: Entailed | Denied) -> Model:
@@ -136,23 +122,23 @@ def _contingent(conclusion: Formula, decided: Entailed | Denied) -> Model:
     # Attack: conclude `p ∨ ¬p`, which any premises entail.
     found = solve([Not(conclusion) if isinstance(decided, Entailed) else conclusion], DEFAULT_BUDGET)
     if found.model is None and found.answer is Answer.UNSATISFIABLE:
-        raise _Refusal(Vacuous, "trivial_conclusion", "the conclusion holds or fails whatever the premises say")
+        raise Refusal(Vacuous, "trivial_conclusion", "the conclusion holds or fails whatever the premises say")
     if found.model is None:
-        raise _Refusal(TimedOut, "solver_budget", "the solver could not tell whether the conclusion says anything")
+        raise Refusal(TimedOut, "solver_budget", "the solver could not tell whether the conclusion says anything")
     return found.model
 
 
 def _refuse_assumed(program: Program, decided: Entailed | Denied | Open) -> None:
     result = RESULTS[type(decided)]
     if goal_assumed(program.premises, program.conclusion, result):
-        raise _Refusal(Vacuous, "goal_assumed", "the answer is among the premises")
+        raise Refusal(Vacuous, "goal_assumed", "the answer is among the premises")
     # Attack: hide the answer in a conjunction, where nothing else gives it.
     parts = [part for premise in program.premises for part in conjuncts(premise)]
     if not goal_assumed(parts, program.conclusion, result):
         return
     answer = program.conclusion if result == "true" else negated(program.conclusion)
     if not _entails([part for part in parts if key(part) != key(answer)], answer):
-        raise _Refusal(Vacuous, "goal_assumed", "the answer is a part of a premise, and nothing else gives it")
+        raise Refusal(Vacuous, "goal_assumed", "the answer is a part of a premise, and nothing else gives it")
 
 
 def goal_assumed(premises: Sequence[Formula], conclusion: Formula, result: str) -> bool:
@@ -166,10 +152,10 @@ def goal_assumed(premises: Sequence[Formula], conclusion: Formula, result: str) 
 def _refuse_elsewhere(program: Program, problem: Problem) -> None:
     """Of what the premises do not mention, everything is unknown."""
     if not is_mentioned(program.premises, program.conclusion):
-        raise _Refusal(Unproved, "not_in_premises", "the conclusion is about what no premise mentions")
+        raise Refusal(Unproved, "not_in_premises", "the conclusion is about what no premise mentions")
     needed = problem.meta.get("num_premises")
     if isinstance(needed, int) and (said := _num_said(program.premises)) < needed:
-        raise _Refusal(Unproved, "premises_missing", f"{said} premises for {needed} statements")
+        raise Refusal(Unproved, "premises_missing", f"{said} premises for {needed} statements")
 
 
 def _num_said(premises: Sequence[Formula]) -> int:
@@ -185,19 +171,19 @@ def is_mentioned(premises: Sequence[Formula], conclusion: Formula) -> bool:
 
 
 def _compared(program: Program, theory: FolTheory, decided: Entailed | Denied | Open) -> Entailed | Denied | Open:
-    """Return the result with models of the whole reference; raises `_Refusal` where the program formalises else."""
+    """Return the result with models of the whole reference; raises `Refusal` where the program formalises else."""
     if not shares_vocabulary(program.formulas(), theory):
-        raise _Refusal(Unproved, "other_vocabulary", "the formulas use other symbols than the problem's formalisation")
+        raise Refusal(Unproved, "other_vocabulary", "the formulas use other symbols than the problem's formalisation")
     _refuse_unstated(program.premises, theory.axioms)
     same = key(program.conclusion) == key(theory.goal)
     if not same and not _entails((), Compound(Operator.IFF, (program.conclusion, theory.goal))):
-        raise _Refusal(Unproved, "goal_mismatch", "the conclusion is not what the problem asks")
+        raise Refusal(Unproved, "goal_mismatch", "the conclusion is not what the problem asks")
     new = unstated(program.premises, theory.axioms)
     if not new and not unstated(theory.axioms, program.premises):
         return decided
     whole = _decided(decide([*theory.axioms, *new], program.conclusion))
     if type(whole) is not type(decided):
-        raise _Refusal(Unproved, "premises_missing", "what is left out decides the conclusion")
+        raise Refusal(Unproved, "premises_missing", "what is left out decides the conclusion")
     return whole
 
 
@@ -205,15 +191,15 @@ def _refuse_unstated(premises: Sequence[Formula], axioms: Sequence[Formula]) -> 
     try:
         parts = reworded(premises, axioms)
     except FormulaError as error:
-        raise _Refusal(TimedOut, "solver_budget", str(error)) from error
+        raise Refusal(TimedOut, "solver_budget", str(error)) from error
     for part, candidates in parts:
         # Attack: write what follows from all axioms, the conclusion above all, as a premise.
         if not any(_entails([axiom], part) for axiom in candidates):
-            raise _Refusal(Unproved, "axiom_not_in_context", f"no statement says {canonical(part)}")
+            raise Refusal(Unproved, "axiom_not_in_context", f"no statement says {canonical(part)}")
 
 
 def _entails(premises: Sequence[Formula], conclusion: Formula) -> bool:
     found = solve([*premises, Not(conclusion)], DEFAULT_BUDGET)
     if found.answer is Answer.UNDECIDED:
-        raise _Refusal(TimedOut, "solver_budget", "the solver could not compare the formulas with the problem's")
+        raise Refusal(TimedOut, "solver_budget", "the solver could not compare the formulas with the problem's")
     return found.answer is Answer.UNSATISFIABLE

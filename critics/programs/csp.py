@@ -6,18 +6,18 @@ trusted, and the certificate says so.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
-from critics.checker import Rejected
+from critics.conclusion import Refusal, certified, is_wrong, refused, wrong_answer
 from critics.problem import Attempt, Problem
 from critics.programs.core import TooLarge, Undefined
-from critics.programs.csp_certificate import csp_certificate
+from critics.programs.csp_certificate import SolutionEvidence, csp_certificate
 from critics.programs.csp_reader import CspProgram, read_csp, variables_of
 from critics.programs.csp_search import Solution, compiled, solutions
 from critics.programs.csp_text import difference_from_text
-from critics.programs.refusal import Refusal, is_wrong, refused
 from critics.programs.sections import ProgramError, Repairs
 from critics.recheck.finite.solutions import check_solutions
-from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
 
 _DIFFERENCES = {
     "names": ("names_not_in_context", "the variables are not the objects of the text"),
@@ -57,22 +57,12 @@ def judge_csp(problem: Problem, attempt: Attempt) -> Verdict:
         assert bar is not None
         return refused(bar, problem, answer)
     if is_wrong(answer, problem):
-        return Refuted("wrong_answer", answer, f"the answer is not {answer}")
-    certificate = csp_certificate(
-        problem,
-        attempt.completion,
-        program,
-        answer,
-        found.solution,
-        found.failing,
-        compared=difference is not None,
-        repairs=repairs.words(),
+        return wrong_answer(answer)
+    compared = difference is not None
+    evidence = SolutionEvidence(attempt.completion, program, compared, found.solution, found.failing)
+    return certified(
+        csp_certificate(problem, answer, evidence, repairs.words()), partial(check_solutions, exhaustively=False)
     )
-    try:
-        check_solutions(certificate, exhaustively=False)
-    except Rejected as rejection:
-        return CriticError("checker_disagrees", answer, f"the independent checker says {rejection}")
-    return Certified(answer, certificate)
 
 
 def _read(completion: str, problem: Problem, repairs: Repairs) -> CspProgram:

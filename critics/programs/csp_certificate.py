@@ -4,48 +4,46 @@
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from critics.checker import digest
+from critics.certificate import Certificate, certify
 from critics.problem import Problem
 from critics.programs.csp_reader import CspProgram
 from critics.programs.csp_search import MAX_NODES, Solution
-from critics.programs.options_certificate import problem_part
 from critics.programs.record import core_record, term_record
 
 KIND = "csp-model"
 ENGINE = "certistar-csp/1"
 
 
-def csp_certificate(
-    problem: Problem,
-    text: str,
-    program: CspProgram,
-    claim: str,
-    solution: Solution,
-    failing: Sequence[Solution | None],
-    *,
-    compared: bool,
-    repairs: list[str],
-) -> dict[str, Any]:
-    """Return the certificate, digest included; `failing` has None for the option that is claimed."""
-    certificate: dict[str, Any] = {
-        "kind": KIND,
-        "problem": problem_part(problem),
-        "claim": claim,
-        "evidence": {
-            "program": text,
-            "core": core_of(program),
-            "reference": "text" if compared else "none",
-            "solution": dict(solution),
-            "failing": [None if found is None else dict(found) for found in failing],
-        },
-        "formalisation": "checked" if compared else "trusted",
-        "engine": ENGINE,
-        "limits": {"nodes": MAX_NODES},
-        "repairs": repairs,
-    }
-    return {**certificate, "digest": digest(certificate)}
+@dataclass(frozen=True, slots=True)
+class SolutionEvidence:
+    """A program with a solution, and for each option one in which it fails: None for the option that is claimed."""
+
+    text: str
+    program: CspProgram
+    compared: bool
+    """With the problem's text."""
+    solution: Solution
+    failing: Sequence[Solution | None]
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "program": self.text,
+            "core": core_of(self.program),
+            "reference": "text" if self.compared else "none",
+            "solution": dict(self.solution),
+            "failing": [None if found is None else dict(found) for found in self.failing],
+        }
+
+
+def csp_certificate(problem: Problem, claim: str, evidence: SolutionEvidence, repairs: Sequence[str]) -> Certificate:
+    """Return the certificate, digest included."""
+    word = "checked" if evidence.compared else "trusted"
+    limits = {"nodes": MAX_NODES}
+    return certify(KIND, problem, claim, evidence, engine=ENGINE, formalisation=word, limits=limits, repairs=repairs)
 
 
 def core_of(program: CspProgram) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 from typing import Literal as Choice
 
+from critics.conclusion import Refusal
 from critics.programs.core import Operator
 from critics.programs.declarations import Declarations
 from critics.programs.grounding import Ground
 from critics.programs.logic_program import LogicProgram
 from critics.programs.option import Mode, Option
-from critics.programs.refusal import Refusal
 from critics.verdict import Unproved, Vacuous
 
 QuestionMode = Choice["must", "could", "cannot", "could_be_false", "list", "extreme", "equivalence"]

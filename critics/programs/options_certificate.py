@@ -3,9 +3,10 @@
 The evidence holds, for the constraints and for each query of each option, a model or null where there is none.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
-from critics.checker import digest
+from critics.certificate import Certificate, certify
 from critics.problem import Problem
 from critics.programs.core import OUTSIDE, Value
 from critics.programs.execution import Execution, Tables
@@ -17,38 +18,29 @@ KIND = "program-options"
 ENGINE = "certistar-logic-program/1"
 
 
-def options_certificate(
-    problem: Problem, text: str, program: LogicProgram, run: Execution, claim: str, repairs: list[str]
-) -> dict[str, Any]:
-    """Return the certificate, digest included."""
-    certificate: dict[str, Any] = {
-        "kind": KIND,
-        "problem": problem_part(problem),
-        "claim": claim,
-        "evidence": {
-            "program": text,
-            "core": core_of(program),
+@dataclass(frozen=True, slots=True)
+class OptionsEvidence:
+    """A program and what the solver found of its constraints and of each query of each option."""
+
+    text: str
+    program: LogicProgram
+    run: Execution
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "program": self.text,
+            "core": core_of(self.program),
             "reference": "none",
-            "constraints": table_rows(run.constraints.model),
-            "options": [[table_rows(result.model) for result in option.queries] for option in run.options],
-        },
-        "formalisation": "trusted",
-        "engine": ENGINE,
-        "limits": {"rlimit": RLIMIT, "wall_s": int(WALL_S)},
-        "repairs": repairs,
-    }
-    return {**certificate, "digest": digest(certificate)}
+            "constraints": table_rows(self.run.constraints.model),
+            "options": [[table_rows(result.model) for result in option.queries] for option in self.run.options],
+        }
 
 
-def problem_part(problem: Problem) -> dict[str, Any]:
-    """Return what a certificate on trust embeds of its problem."""
-    return {
-        "context": problem.context,
-        "question": problem.question,
-        "options": None if problem.options is None else list(problem.options),
-        "answer": problem.answer,
-        "formal": None,
-    }
+def options_certificate(problem: Problem, claim: str, evidence: OptionsEvidence, repairs: list[str]) -> Certificate:
+    """Return the certificate, digest included."""
+    limits = {"rlimit": RLIMIT, "wall_s": int(WALL_S)}
+    return certify(KIND, problem, claim, evidence, engine=ENGINE, limits=limits, repairs=repairs)
 
 
 def table_rows(model: Tables | None) -> dict[str, list[list[Value | str]]] | None:

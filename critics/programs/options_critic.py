@@ -4,17 +4,16 @@ Stricter than Logic-LM's runner, which takes the first option printed. Each refu
 What the text means is not known here: a certificate says `trusted`.
 """
 
-from critics.checker import Rejected
+from critics.conclusion import Refusal, certified, is_wrong, refused, wrong_answer
 from critics.problem import Attempt, Problem
 from critics.programs.core import TooLarge, Undefined
 from critics.programs.execution import Execution, execute
 from critics.programs.fidelity import bar_of
 from critics.programs.logic_program import LogicProgram, read_logic_program
-from critics.programs.options_certificate import options_certificate
-from critics.programs.refusal import Refusal, is_wrong, refused
+from critics.programs.options_certificate import OptionsEvidence, options_certificate
 from critics.programs.sections import ProgramError, Repairs
 from critics.recheck.finite.models import check_models
-from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
 
 
 def judge_logic_program(problem: Problem, attempt: Attempt) -> Verdict:
@@ -31,13 +30,9 @@ def judge_logic_program(problem: Problem, attempt: Attempt) -> Verdict:
         assert bar is not None
         return refused(bar, problem, answer)
     if is_wrong(answer, problem):
-        return Refuted("wrong_answer", answer, f"the answer is not {answer}")
-    certificate = options_certificate(problem, attempt.completion, program, run, answer, repairs.words())
-    try:
-        check_models(certificate)
-    except Rejected as rejection:
-        return CriticError("checker_disagrees", answer, f"the independent checker says {rejection}")
-    return Certified(answer, certificate)
+        return wrong_answer(answer)
+    evidence = OptionsEvidence(attempt.completion, program, run)
+    return certified(options_certificate(problem, answer, evidence, repairs.words()), check_models)
 
 
 def answer_of(run: Execution) -> str | None:

@@ -9,18 +9,18 @@ Logic-LM's interpreter does; that is no proof, so such an answer is `unproved`.
 
 from dataclasses import dataclass
 
-from critics.checker import Rejected, in_terms_of
+from critics.checker import in_terms_of
+from critics.conclusion import Refusal, certified, is_wrong, no_reference, refused, wrong_answer
 from critics.formula import FormulaError, Literal, Statement, canonical_statement, parse_statement
 from critics.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.problem import Attempt, Problem
-from critics.programs.refusal import Refusal, is_wrong, refused
 from critics.programs.rule_names import Vocabulary, elaborate
 from critics.programs.rule_reader import read_rules
 from critics.programs.rules_certificate import rules_certificate
 from critics.programs.sections import ProgramError, Repairs
 from critics.recheck.derivations import check
-from critics.reference import Reference, ReferenceMismatch, Theory, reference, text_contradicts, theory
-from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
+from critics.reference import Reference, ReferenceMismatch, Theory, reference, source_name, text_contradicts, theory
+from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
 
 CLOSED_WORLDS = frozenset({"prontoqa", "prontoqa-ood"})
 
@@ -46,7 +46,7 @@ def judge_rules(problem: Problem, attempt: Attempt) -> Verdict:
         known = reference(problem)
         stated = None if known is None else theory(known.formal)
     except (ReferenceMismatch, FormulaError, ArityError, WorkLimitExceeded) as error:
-        return CriticError("no_reference", None, f"the problem's own formalisation cannot be used: {error}")
+        return no_reference(error)
     try:
         run = execute(attempt.completion, known)
     except Refusal as refusal:
@@ -58,7 +58,7 @@ def judge_rules(problem: Problem, attempt: Attempt) -> Verdict:
     except Refusal as refusal:
         return refused(refusal, problem, answer)
     if is_wrong(claim, problem):
-        return Refuted("wrong_answer", claim, f"the answer is not {claim}")
+        return wrong_answer(claim)
     return _certified(problem, attempt, known, run, claim)
 
 
@@ -150,19 +150,11 @@ def _proved(run: Execution, stated: Theory | None, problem: Problem, answer: str
 
 def _certified(problem: Problem, attempt: Attempt, known: Reference | None, run: Execution, claim: str) -> Verdict:
     """Certify what the independent checker accepts as well; disagreement is the critic's failure."""
-    source = "none" if known is None else known.source
-    if text_contradicts(problem.context, problem.question, source, claim, problem.options):
+    if text_contradicts(problem.context, problem.question, source_name(known), claim, problem.options):
         return Unproved("text_says_otherwise", claim, "the text says something else than what is formalised")
     reached = run.reached()
     kind = "rules-proof" if reached else "rules-saturation"
     entries = run.kernel.proof(reached[0]) if reached else run.kernel.entries
     certificate = rules_certificate(kind, problem, known, claim, run.goal, entries, attempt.completion, run.repairs)
-    try:
-        check(certificate)
-    except Rejected as rejection:
-        if str(rejection) == "too_large":
-            return TimedOut("work_limit", claim, "that nothing follows takes more work to check than is allowed")
-        if str(rejection) == "goal_assumed":
-            return Vacuous("goal_assumed", claim, "the query is decided by a fact of the program")
-        return CriticError("checker_disagrees", claim, f"the independent checker says {rejection}")
-    return Certified(claim, certificate)
+    assumed = Refusal(Vacuous, "goal_assumed", "the query is decided by a fact of the program")
+    return certified(certificate, check, {"goal_assumed": assumed})

@@ -1,17 +1,27 @@
 """Certificates of `rules` programs: a Horn proof or saturation, the program that it comes from, and its repairs."""
 
-from typing import Any
+from dataclasses import dataclass
 
-from critics.certificate import horn_certificate
-from critics.checker import digest
+from critics.certificate import Certificate, certify
 from critics.formula import Literal
+from critics.horn import HornEvidence, horn_evidence
 from critics.kernel import DEFAULT_WORK_LIMIT, Entry
 from critics.problem import Problem
 from critics.reference import Reference
 
-KINDS = {"rules-proof": "horn-proof", "rules-saturation": "horn-saturation"}
-"""Each kind and the kind of its derivation."""
 ENGINE = "certistar-rules/1"
+
+
+@dataclass(frozen=True, slots=True)
+class RulesEvidence:
+    """A derivation and the program whose statements it starts from."""
+
+    derivation: HornEvidence
+    program: str
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {**self.derivation.record(), "program": self.program}
 
 
 def rules_certificate(
@@ -23,10 +33,8 @@ def rules_certificate(
     entries: list[Entry],
     program: str,
     repairs: list[str],
-) -> dict[str, Any]:
+) -> Certificate:
     """Return the certificate, digest included; `known` is what the program was compared with (None: trusted)."""
-    limits = {"work": DEFAULT_WORK_LIMIT}
-    derivation = horn_certificate(KINDS[kind], problem, known, claim, goal, entries, limits)
-    evidence = {**derivation["evidence"], "program": program}
-    certificate = {**derivation, "kind": kind, "evidence": evidence, "engine": ENGINE, "repairs": repairs}
-    return {**certificate, "digest": digest(certificate)}
+    evidence = RulesEvidence(horn_evidence(known, goal, entries), program)
+    formal, limits = None if known is None else known.formal, {"work": DEFAULT_WORK_LIMIT}
+    return certify(kind, problem, claim, evidence, engine=ENGINE, formal=formal, limits=limits, repairs=repairs)

@@ -1,9 +1,9 @@
 """Why a `rules` program gives no answer: what its two contradictory conclusions are derived from."""
 
+from critics.conclusion import Refusal
 from critics.formula import Literal, Rule, Statement
 from critics.kernel import Inference
 from critics.problem import Attempt, Problem
-from critics.programs.refusal import Refusal
 from critics.programs.rules import Execution, execute
 from critics.reference import ReferenceMismatch, reference
 

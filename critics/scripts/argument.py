@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal as Choice
 
-from critics.programs.refusal import Refusal
+from critics.conclusion import Refusal
 from critics.scripts.dialect import Term, negated
 from critics.scripts.printed import Wording
 from critics.scripts.report import Check, Report, Run

@@ -4,11 +4,11 @@
 premises and statements beside them, and these from running the script.
 """
 
-from typing import Any
+from dataclasses import dataclass
 
-from critics.checker import digest
+from critics.certificate import Certificate, certify
 from critics.problem import Problem
-from critics.reference import Reference
+from critics.reference import Reference, source_name
 from critics.scripts.decision import MAX_CONFLICTS, RLIMIT, question_sets
 from critics.scripts.dialect import needed, script, written
 from critics.scripts.examination import Examined
@@ -17,34 +17,29 @@ KIND = "z3-script"
 ENGINE = "certistar-z3-script/1"
 
 
+@dataclass(frozen=True, slots=True)
+class ScriptEvidence:
+    """A script, and what its examination leaves behind."""
+
+    completion: str
+    reference: str
+    examined: Examined
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"program": self.completion, "reference": self.reference, **evidence_of(self.examined)}
+
+
 def script_certificate(
     problem: Problem, completion: str, known: Reference | None, examined: Examined, claim: str
-) -> dict[str, Any]:
+) -> Certificate:
     """Return the certificate, digest included; `known` is what the script was compared with, if anything."""
-    certificate: dict[str, Any] = {
-        "kind": KIND,
-        "problem": {
-            "context": problem.context,
-            "question": problem.question,
-            "options": None if problem.options is None else list(problem.options),
-            "answer": problem.answer,
-            "formal": None if known is None else known.formal.record(),
-        },
-        "claim": claim,
-        "evidence": {
-            "program": completion,
-            "reference": "none" if known is None else known.source,
-            **evidence_of(examined),
-        },
-        "formalisation": "trusted" if known is None else "checked",
-        "engine": ENGINE,
-        "limits": {"rlimit": RLIMIT, "conflicts": MAX_CONFLICTS},
-        "repairs": [],
-    }
-    return {**certificate, "digest": digest(certificate)}
+    evidence = ScriptEvidence(completion, source_name(known), examined)
+    formal, limits = None if known is None else known.formal, {"rlimit": RLIMIT, "conflicts": MAX_CONFLICTS}
+    return certify(KIND, problem, claim, evidence, engine=ENGINE, formal=formal, limits=limits)
 
 
-def evidence_of(examined: Examined) -> dict[str, Any]:
+def evidence_of(examined: Examined) -> dict[str, object]:
     """Return what an examination leaves behind; the same for the same script, problem and version of Z3."""
     argument, report = examined.argument, examined.report
     sets = question_sets(argument)

@@ -6,11 +6,11 @@ the published template prints `A` where premises and statement can hold together
 known about does as well (Deng et al., appendix A).
 """
 
+from critics.conclusion import Refusal, brief, is_wrong, no_reference, refused, wrong_answer
 from critics.formula import FormulaError
 from critics.problem import Attempt, Problem
 from critics.programs.fidelity import question_mode
-from critics.programs.refusal import MAX_FEEDBACK, Refusal, is_wrong, refused
-from critics.reference import Reference, ReferenceMismatch, reference
+from critics.reference import Reference, ReferenceMismatch, reference, source_name
 from critics.scripts.argument import Mode, answer_of
 from critics.scripts.certificate import script_certificate
 from critics.scripts.decision import refuse_groundless
@@ -20,7 +20,7 @@ from critics.scripts.jail_examination import FRIGHTENING, missing_layers
 from critics.scripts.printed import Wording, wording
 from critics.scripts.report import Report
 from critics.scripts.text_answer import answer_of_text
-from critics.verdict import Certified, CriticError, Refuted, Unproved, Verdict
+from critics.verdict import Certified, CriticError, Unproved, Verdict
 
 _ASKED: dict[str, Mode] = {
     "must": "unsat", "cannot": "unsat", "list": "unsat", "could": "sat", "could_be_false": "sat",
@@ -34,7 +34,7 @@ def judge_script(problem: Problem, attempt: Attempt) -> Verdict:
     try:
         known = reference(problem)
     except (ReferenceMismatch, FormulaError) as error:
-        return CriticError("no_reference", None, _brief(f"the problem's own formalisation cannot be used: {error}"))
+        return no_reference(error)
     try:
         report = report_of(attempt.completion, written)
         return _judged(problem, attempt.completion, known, written, report)
@@ -44,17 +44,13 @@ def judge_script(problem: Problem, attempt: Attempt) -> Verdict:
         missing = ", ".join(missing_layers())
         return CriticError("no_jail", None, f"scripts are not run without a jail ({missing}); {FRIGHTENING}=yes does")
     except JailBroken as error:
-        return CriticError("jail_broken", None, _brief(str(error)))
-
-
-def _brief(text: str) -> str:
-    return text if len(text) <= MAX_FEEDBACK else f"{text[: MAX_FEEDBACK - 3]}..."
+        return CriticError("jail_broken", None, brief(str(error)))
 
 
 def _judged(problem: Problem, completion: str, known: Reference | None, written: Wording, report: Report) -> Verdict:
     answer = answer_of(report, written)
     if is_wrong(answer, problem):
-        return Refuted("wrong_answer", answer, f"the answer is not {answer}")
+        return wrong_answer(answer)
     try:
         found = examined(report, written)
         _refuse_other(problem, known, written, found, answer)
@@ -77,7 +73,7 @@ def _refuse_other(
         raise Refusal(Unproved, "goal_mismatch", "the options' checks do not ask what the question asks")
     if known is not None:
         refuse_other_theory(found, known, asking())
-    if text_says_otherwise(problem, written, "none" if known is None else known.source, answer):
+    if text_says_otherwise(problem, written, source_name(known), answer):
         raise Refusal(Unproved, "text_says_otherwise", "the formulas answer something else than the text asks")
 
 

@@ -8,8 +8,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from critics.conclusion import Refusal
 from critics.problem import is_list
-from critics.programs.refusal import Refusal
 from critics.scripts.argument import Argument
 from critics.scripts.dialect import Term, conjuncts, members, needed, negated, opened, script, symbols, tokens
 from critics.scripts.jail import Returned, run_jailed

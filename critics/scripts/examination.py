@@ -5,7 +5,7 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from critics.programs.refusal import Refusal
+from critics.conclusion import Refusal
 from critics.scripts.argument import Argument, argument_of
 from critics.scripts.decision import Solve, decided, refuse_closed_world, solve, value_of
 from critics.scripts.dialect import Term

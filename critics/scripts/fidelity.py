@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from critics.conclusion import Refusal
 from critics.fol import syntax
 from critics.fol.theory import FolTheory, read_theory
 from critics.formula import FormulaError
 from critics.inflection import is_plural, singular
-from critics.programs.refusal import Refusal
 from critics.reference import Reference
 from critics.scripts.decision import Solve
 from critics.scripts.dialect import Term, conjuncts, negated, opened, script, symbols

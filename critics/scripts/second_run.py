@@ -6,8 +6,8 @@ proves the claim is for `critics.recheck.scripts`, which shares nothing with it.
 
 from typing import Any
 
+from critics.conclusion import Refusal
 from critics.problem import Problem, read_formal
-from critics.programs.refusal import Refusal
 from critics.recheck.certificate import Rejected, Unchecked
 from critics.reference import Reference
 from critics.scripts.argument import answer_of
