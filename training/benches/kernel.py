@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from time import perf_counter
+from typing import TypeVar
 
 from critics.checker import check
 from critics.formula import NAME, Literal, Rule, Statement, Term, is_variable, parse_statement
@@ -18,6 +19,7 @@ NUM_STATEMENTS = (5, 10, 20, 40, 80)
 """How many statements a kernel holds; the last is the design's, and the one that is set against a baseline."""
 CHAIN_STEPS = (25, 50, 100, 200)
 NUM_CERTIFICATES = 20
+Item = TypeVar("Item")
 _AMPLE_WORK = 10**9
 """A work limit that repeats in one kernel do not reach; the checks for it are paid all the same."""
 
@@ -175,7 +177,7 @@ def _certified(problem: Problem) -> tuple[Attempt, Certified]:
     return attempt, verdict
 
 
-def _mean_s(work: Callable[[tuple[Attempt, Certified]], object], items: Sequence[tuple[Attempt, Certified]]) -> float:
+def _mean_s(work: Callable[[Item], object], items: Sequence[Item]) -> float:
     start = perf_counter()
     for item in items:
         work(item)
