@@ -1,6 +1,6 @@
 """Certificates: the evidence behind `certified`, with its problem, so that it can be re-checked alone.
 
-The checker (`critics.recheck`) reads certificates as plain JSON and uses nothing of this module.
+The checker (`critics.replay`) reads certificates as plain JSON and uses nothing of this module.
 """
 
 from collections.abc import Mapping, Sequence

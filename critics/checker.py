@@ -1,11 +1,11 @@
-"""The checker's names for programs: what a certificate is, and the replay of Horn derivations.
+"""Names of the checker for other programs: the schema of certificates, and the replay of Horn derivations.
 
-The code is in `critics.recheck`, which imports the standard library only and nothing of the critics.
+The code is in `critics.replay`, which imports the standard library only and nothing of the critics.
 """
 
-from critics.recheck.answers import in_terms_of
-from critics.recheck.certificate import KEYS, PROBLEM_KEYS, REFERENCES, Rejected, canonical_json, digest
-from critics.recheck.derivations import HORN_ENGINE, check
+from critics.replay.answers import in_terms_of
+from critics.replay.certificate import KEYS, PROBLEM_KEYS, REFERENCES, Rejected, canonical_json, digest
+from critics.replay.derivations import HORN_ENGINE, check
 
 __all__ = [
     "HORN_ENGINE",

@@ -14,7 +14,7 @@ from critics.checker import KEYS, PROBLEM_KEYS, Rejected, digest
 from critics.critic_plugin import CriticPlugin, critic_plugin
 from critics.problem import Attempt, is_object, read_problem
 from critics.recheck import index as own
-from critics.recheck.solvers import Trust
+from critics.replay.solvers import Trust
 
 Record = dict[str, Any]
 

@@ -16,8 +16,8 @@ from critics.checker import Rejected, digest
 from critics.judge import JudgePool, judge, judge_record
 from critics.problem import Attempt, Problem
 from critics.recheck import recheck
-from critics.recheck.answer_sets.checker import check_answer_sets
-from critics.recheck.answer_sets.stable_models import Work
+from critics.replay.answer_sets.checker import check_answer_sets
+from critics.replay.answer_sets.stable_models import Work
 from critics.verdict import Certified, Verdict, verdict_record
 
 PROGRAM = """% R1: Dogs that swim are wet.
@@ -502,7 +502,7 @@ def test_an_undecided_question_is_a_timeout_and_never_a_pass(monkeypatch: pytest
 
 
 def test_an_unfit_second_opinion_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("critics.recheck.answer_sets.checker.Work", partial(Work, 10))
+    monkeypatch.setattr("critics.replay.answer_sets.checker.Work", partial(Work, 10))
     assert reason(attempt()) == "timeout work_limit"
 
 

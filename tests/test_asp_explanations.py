@@ -10,8 +10,8 @@ from critics.asp.control import compiled
 from critics.asp.critic import feedback_of
 from critics.asp.examination import Inspection, prepare
 from critics.asp.reader import read_program
-from critics.recheck.answer_sets.checker import _mutants as second_mutants  # pyright: ignore[reportPrivateUsage]
-from critics.recheck.answer_sets.reader import rules_of
+from critics.replay.answer_sets.checker import _mutants as second_mutants  # pyright: ignore[reportPrivateUsage]
+from critics.replay.answer_sets.reader import rules_of
 
 PROGRAM = """% R1: Dogs that swim are wet.
 wet(X) :- dog(X), swims(X).

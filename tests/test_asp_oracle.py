@@ -18,9 +18,9 @@ from critics.asp.submission import ProgramTest, read_submission, read_test
 from critics.asp.suite import guarded_tests, run_test
 from critics.asp.tokens import ProgramError
 from critics.problem import Attempt, Problem
-from critics.recheck.answer_sets.query import Question, domain_of
-from critics.recheck.answer_sets.reader import numbered_rules, rules_of
-from critics.recheck.answer_sets.stable_models import Work, answer_sets, ground
+from critics.replay.answer_sets.query import Question, domain_of
+from critics.replay.answer_sets.reader import numbered_rules, rules_of
+from critics.replay.answer_sets.stable_models import Work, answer_sets, ground
 from critics.verdict import verdict_record
 from training.benches.asp import program
 

@@ -18,12 +18,13 @@ from critics.equivalence.graph import Graph
 from critics.equivalence.language import Language, read_formula
 from critics.fol.printing import canonical
 from critics.problem import Attempt, Formal, Problem
-from critics.recheck import recheck, recheck_one, solvers
-from critics.recheck.equivalences import regex as second
-from critics.recheck.equivalences.checker import check_equivalence as replay
-from critics.recheck.equivalences.matrices import Nodes
-from critics.recheck.first_order.reader import read
-from critics.recheck.solvers import Trust
+from critics.recheck import recheck, recheck_one
+from critics.replay import solvers
+from critics.replay.equivalences import regex as second
+from critics.replay.equivalences.checker import check_equivalence as replay
+from critics.replay.equivalences.matrices import Nodes
+from critics.replay.first_order.reader import read
+from critics.replay.solvers import Trust
 from critics.verdict import Certified, verdict_record
 
 ROOT = Path(__file__).parents[1]

@@ -30,7 +30,7 @@ from critics.formula import (
     parse_statement,
 )
 from critics.kernel import ArityError, Inference, Kernel, WorkLimitExceeded
-from critics.recheck import statements as reading
+from critics.replay import statements as reading
 from critics.sorts import Signature, SortError
 
 _Error = TypeVar("_Error", bound=Exception)

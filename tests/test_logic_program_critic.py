@@ -20,10 +20,10 @@ from critics.programs.options_certificate import table_rows
 from critics.programs.record import core_record, term_record
 from critics.programs.z3_solver import Satisfiable, Unsatisfiable, Z3Solver
 from critics.recheck import recheck
-from critics.recheck.finite.smtlib import script
-from critics.recheck.finite.terms import Evaluation as OtherEvaluation
-from critics.recheck.finite.terms import read_core, read_tables
-from critics.recheck.solvers import Budget, Trust, decide
+from critics.replay.finite.smtlib import script
+from critics.replay.finite.terms import Evaluation as OtherEvaluation
+from critics.replay.finite.terms import read_core, read_tables
+from critics.replay.solvers import Budget, Trust, decide
 from critics.verdict import Certified, Verdict, verdict_record
 
 MEALS = """# Declarations

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from critics.recheck.certificate import FORMS, check_form
+from critics.replay.certificate import FORMS, sealed_certificate
 
 ROOT = Path(__file__).parents[1]
 RUN = "import sys; sys.path.insert(0, '.'); from critics.recheck.__main__ import main; sys.exit(main())"
@@ -39,7 +39,7 @@ def rechecked(auditor: Path, traces: list[dict[str, Any]]) -> tuple[int, dict[st
 def test_every_certificate_has_the_one_form(honest_traces: list[dict[str, Any]]) -> None:
     certificates = [trace["judgement"]["certificate"] for trace in honest_traces]
     for certificate in certificates:
-        check_form(certificate)
+        sealed_certificate(certificate, FORMS)
     assert {certificate["kind"] for certificate in certificates} | {"z3-script"} == FORMS.keys()
 
 

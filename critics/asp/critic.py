@@ -27,8 +27,8 @@ from critics.certificate import certify
 from critics.checker import in_terms_of
 from critics.conclusion import Refusal, certified, is_wrong
 from critics.problem import Attempt, Problem
-from critics.recheck.answer_sets.checker import ANSWER_SETS_ENGINE, ANSWER_SETS_KIND, check_answer_sets
 from critics.reference import text_contradicts
+from critics.replay.answer_sets.checker import ANSWER_SETS_ENGINE, ANSWER_SETS_KIND, check_answer_sets
 from critics.verdict import Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
 
 MAX_TOLD = 3

@@ -7,7 +7,7 @@ from critics.equivalence.language import Language
 from critics.equivalence.outcome import Equivalent
 from critics.equivalence.pair import Pair, RegexPair, free_names, texts
 from critics.problem import Problem
-from critics.recheck.equivalences.checker import ENGINE, KINDS
+from critics.replay.equivalences.checker import ENGINE, KINDS
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from critics.equivalence.regex import ALPHABET, Regex, read_regex, write_regex
 from critics.fol.normal import flattened
 from critics.fol.printing import canonical
 from critics.fol.syntax import Formula, open_names, signature
-from critics.recheck.equivalences import regex as second
+from critics.replay.equivalences import regex as second
 
 AUTOMATON = "automaton"
 

@@ -16,7 +16,7 @@ from critics.programs.csp_reader import CspProgram, read_csp, variables_of
 from critics.programs.csp_search import Solution, compiled, solutions
 from critics.programs.csp_text import difference_from_text
 from critics.programs.sections import ProgramError, Repairs
-from critics.recheck.finite.solutions import check_solutions
+from critics.replay.finite.solutions import check_solutions
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
 
 _DIFFERENCES = {

@@ -1,4 +1,4 @@
-"""Whether a program asks what the problem asks: what can be read off the text without understanding it.
+"""Fidelity of a program to its problem: what can be read off the text without understanding it.
 
 The question's mode ("must be true", "could be true", "CANNOT", "EXCEPT") must be that of the helpers, and the formula
 of the option that holds must speak of every member of a sort that the option's text names. Both are necessary and not
@@ -7,7 +7,6 @@ sufficient: the formalisation stays on trust.
 
 import re
 from collections.abc import Sequence
-from typing import Any
 from typing import Literal as Choice
 
 from critics.conclusion import Refusal
@@ -38,9 +37,12 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def bar_of(
-    problem: dict[str, Any], program: LogicProgram, ground: Sequence[list[Ground]], holding: int
+    question: str, texts: Sequence[str] | None, program: LogicProgram, ground: Sequence[list[Ground]], holding: int
 ) -> Refusal | None:
-    """Return what bars a program from being believed of which the option at `holding` alone holds, or None."""
+    """Return what bars a program from being believed of which the option at `holding` alone holds, or None.
+
+    `question` and `texts`, those of the options, are the problem's.
+    """
     if program.declared.free:
         names = ", ".join(program.declared.free)
         return Refusal(Unproved, "free_variable", f"nothing binds {names}: is all meant, or some?")
@@ -53,11 +55,9 @@ def bar_of(
     if len({option.mode for option in program.options}) > 1:
         # Attack: ask of the right option less than of the others.
         return Refusal(Unproved, "mixed_helpers", "the options are judged by different helpers")
-    question = problem["question"]
     if asks_otherwise(question, program.options) or asks_otherwise(program.question, program.options):
         # Attack: ask what could be where the question asks what must be.
         return Refusal(Unproved, "goal_mismatch", "the options' helpers do not ask what the question asks")
-    texts = problem["options"]
     if texts is not None and leaves_unsaid(texts[holding], program.options[holding], program.declared):
         return Refusal(Unproved, "option_mismatch", "the option that holds does not speak of what its text names")
     return None

@@ -12,7 +12,7 @@ from critics.programs.fidelity import bar_of
 from critics.programs.logic_program import LogicProgram, read_logic_program
 from critics.programs.options_certificate import OptionsEvidence, options_certificate
 from critics.programs.sections import ProgramError, Repairs
-from critics.recheck.finite.models import check_models
+from critics.replay.finite.models import check_models
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
 
 
@@ -70,7 +70,8 @@ def _bar(program: LogicProgram, run: Execution, problem: Problem, answer: str | 
     if any(option.trivial for option in run.options):
         # Attack: replace the right option by a tautology, or the wrong ones by contradictions.
         return Refusal(Vacuous, "trivial_option", "an option says nothing")
-    return bar_of(problem.record(), program, [list(option.ground) for option in run.options], run.holding()[0])
+    ground = [list(option.ground) for option in run.options]
+    return bar_of(problem.question, problem.options, program, ground, run.holding()[0])
 
 
 def _undecided(program: LogicProgram, run: Execution) -> Refusal:

@@ -18,8 +18,8 @@ from critics.programs.rule_names import Vocabulary, elaborate
 from critics.programs.rule_reader import read_rules
 from critics.programs.rules_certificate import rules_certificate
 from critics.programs.sections import ProgramError, Repairs
-from critics.recheck.derivations import check
 from critics.reference import Reference, ReferenceMismatch, Theory, reference, source_name, text_contradicts, theory
+from critics.replay.derivations import check
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
 
 CLOSED_WORLDS = frozenset({"prontoqa", "prontoqa-ood"})

@@ -1,7 +1,7 @@
-"""Re-checking certificates without the critics that made them: digest, evidence, and the reference behind it.
+"""Re-check of certificates: form and digest, replay of the evidence, and a second reading of the texts behind it.
 
-Each kind has a module that replays its evidence with the standard library alone. Where nothing can be replayed,
-another solver is asked (`solvers`). That texts say what was proved is read once more (`shared`).
+`critics.replay` has a module for each kind, which replays its evidence with the standard library alone, or asks
+another solver where nothing can be replayed. `second_reading` asks the critics' readers what the texts say.
 """
 
 from collections import Counter
@@ -9,36 +9,42 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from critics.recheck.answer_sets.checker import check_answer_sets
-from critics.recheck.certificate import Rejected, Unchecked, is_object
-from critics.recheck.consequences import is_contradictory
-from critics.recheck.derivations import KINDS as DERIVATIONS
-from critics.recheck.derivations import check
-from critics.recheck.equivalences.checker import check_equivalence
-from critics.recheck.finite.models import check_options
-from critics.recheck.finite.solutions import check_solutions
-from critics.recheck.first_order.entailments import check_entailment
 from critics.recheck.records import check_brought, check_record
-from critics.recheck.scripts import check_script
-from critics.recheck.shared import EQUIVALENCE_KINDS, canonical_formulas, check_reading, check_task, check_text
-from critics.recheck.solvers import Trust
-from critics.recheck.statements import read_atom, read_rule
+from critics.recheck.second_reading import EQUIVALENCE_KINDS, canonical_formulas, check_reading, check_task, check_text
+from critics.replay.answer_sets.checker import check_answer_sets
+from critics.replay.certificate import (
+    FORMS,
+    Rejected,
+    SealedCertificate,
+    Unchecked,
+    is_object,
+    sealed_certificate,
+    untrusted,
+)
+from critics.replay.consequences import is_contradictory
+from critics.replay.derivations import KINDS as DERIVATIONS
+from critics.replay.derivations import check
+from critics.replay.equivalences.checker import check_equivalence
+from critics.replay.finite.models import check_options
+from critics.replay.finite.solutions import check_solutions
+from critics.replay.first_order.entailments import check_entailment
+from critics.replay.scripts import check_script
+from critics.replay.solvers import Trust
+from critics.replay.statements import read_atom, read_rule
 
 
-def _check_derivation(certificate: Any) -> Trust:
+def _check_derivation(certificate: SealedCertificate) -> Trust:
     """Replay, and search for a contradiction in what is assumed: from it anything follows."""
     check(certificate)
-    formal, evidence = certificate["problem"]["formal"], certificate["evidence"]
-    steps = [step["statement"] for step in evidence["steps"] if step["by"] == "axiom"]
-    try:
-        if is_contradictory(map(read_rule, steps if formal is None else formal["axioms"]), read_atom(evidence["goal"])):
+    formal, evidence = certificate.problem.formal, certificate.evidence
+    with untrusted():
+        steps = [step["statement"] for step in evidence["steps"] if step["by"] == "axiom"]
+        if is_contradictory(map(read_rule, steps if formal is None else formal.axioms), read_atom(evidence["goal"])):
             raise Rejected("inconsistent_context")
-    except (ValueError, IndexError) as error:
-        raise Rejected("ill_formed") from error
     return Trust.CHECKED
 
 
-CHECKERS: dict[str, Callable[[Any], Trust]] = {
+CHECKERS: dict[str, Callable[[SealedCertificate], Trust]] = {
     **dict.fromkeys(DERIVATIONS, _check_derivation),
     "answer-sets": check_answer_sets,
     "csp-model": check_solutions,
@@ -47,7 +53,7 @@ CHECKERS: dict[str, Callable[[Any], Trust]] = {
     "z3-script": check_script,
     **dict.fromkeys(EQUIVALENCE_KINDS, check_equivalence),
 }
-"""What re-checks each kind."""
+"""The replay of each kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,7 @@ class Accepted:
 
 @dataclass(slots=True)
 class Report:
-    """What became of the certificates in a file."""
+    """Outcome of the re-check of a file."""
 
     skipped: int = 0
     accepted: Counter[tuple[str, Trust]] = field(default_factory=Counter[tuple[str, Trust]])
@@ -123,15 +129,13 @@ def recheck(records: Iterable[object]) -> dict[str, Any]:
 
 def recheck_one(verdict: dict[str, Any], record: dict[str, Any]) -> Accepted:
     """Return what a certificate rests on, or raise `Rejected`; `record` is the verdict itself, or its trace."""
-    certificate: Any = verdict.get("certificate")
-    kind: Any = certificate.get("kind") if is_object(certificate) else None
-    # Without a kind that is known, the first checker says what is wrong.
-    trust = CHECKERS.get(kind if isinstance(kind, str) else "", _check_derivation)(certificate)
-    dataset = check_record(verdict, record, certificate)
-    check_task(certificate, dataset)
-    translated = check_text(certificate, dataset)
-    check_brought(record, certificate)
-    check_reading(record, certificate)
+    certificate = sealed_certificate(verdict.get("certificate"), FORMS)
+    trust = CHECKERS[certificate.kind](certificate)
+    origin = check_record(verdict, record, certificate)
+    check_task(certificate, origin.dataset)
+    translated = check_text(certificate, origin.dataset)
+    check_brought(origin, certificate)
+    check_reading(origin, certificate)
     return Accepted(trust, translated)
 
 

@@ -1,76 +1,88 @@
-"""What a certificate must have in common with the record that it comes in: problem, attempt, answer."""
+"""Records that certificates come in: what a certificate must have in common with its problem, attempt and answer."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from critics.recheck.certificate import FORMS, Rejected, is_object
+from critics.replay.certificate import FORMS, Rejected, SealedCertificate, is_list, is_object
 
 
-def check_record(verdict: dict[str, Any], record: dict[str, Any], certificate: dict[str, Any]) -> str | None:
-    """Raise `Rejected` where a judgement is not of this attempt at this problem; return the problem's data set."""
-    if verdict.get("answer") != certificate["claim"]:
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The record of a certificate, as far as a re-check reads it: a verdict, or the trace that holds one."""
+
+    has_problem: bool
+    has_reference: bool
+    """The record's own problem brings a formalisation."""
+    dataset: str | None
+    meta: Mapping[str, Any]
+    """What the problem says beside its text."""
+    attempt: str | None
+    """What the attempt wrote, the last turn of a dialog; None where the record does not hold it."""
+
+
+def check_record(verdict: Mapping[str, Any], record: Mapping[str, Any], certificate: SealedCertificate) -> Origin:
+    """Raise `Rejected` where a judgement is not of this attempt at this problem; `record` may be the verdict itself."""
+    if verdict.get("answer") != certificate.claim:
         raise Rejected("answer_is_not_claim")
     if record.get("id") != verdict.get("id", record.get("id")):
         # Attack: lend one attempt's judgement to another.
         raise Rejected("other_attempt")
     given: Any = record.get("problem")
     if not is_object(given):
-        return None
-    certified: dict[str, Any] = certificate["problem"]
-    for key in ("context", "question", "options", "answer"):
-        if given.get(key) != certified[key]:
+        return Origin(given is not None, False, None, {}, _attempt_text(record))
+    problem = certificate.problem
+    certified = {"context": problem.context, "question": problem.question, "options": problem.options}
+    for key, value in {**certified, "answer": problem.answer}.items():
+        if given.get(key) != value:
             # Attack: an easier problem.
             raise Rejected("other_problem")
-    _check_formal(given.get("formal"), certified["formal"], certificate)
+    _check_formal(given.get("formal"), certificate)
     dataset: Any = given.get("dataset")
-    return dataset if isinstance(dataset, str) else None
+    meta: Any = given.get("meta") or {}
+    if not is_object(meta):
+        raise Rejected("ill_formed")
+    return Origin(
+        True,
+        given.get("formal") is not None,
+        dataset if isinstance(dataset, str) else None,
+        meta,
+        _attempt_text(record),
+    )
 
 
-def _check_formal(given: Any, certified: Any, certificate: dict[str, Any]) -> None:
-    if not set(FORMS[certificate["kind"]].references) - {"text"}:
+def _check_formal(given: Any, certificate: SealedCertificate) -> None:
+    if not set(FORMS[certificate.kind].references) - {"text"}:
         # Of these kinds none is ever compared with a formalisation.
         return
     if given is None:
         return
-    try:
-        said = {"axioms": given["axioms"], "goal": given["goal"]}
-    except (TypeError, KeyError) as error:
-        raise Rejected("ill_formed") from error
-    if said != certified:
+    formal = certificate.problem.formal
+    if not is_object(given) or not {"axioms", "goal"} <= given.keys():
+        raise Rejected("ill_formed")
+    if formal is None or (given["axioms"], given["goal"]) != (formal.axioms, formal.goal):
         raise Rejected("other_problem")
 
 
-def check_brought(record: dict[str, Any], certificate: dict[str, Any]) -> None:
+def check_brought(origin: Origin, certificate: SealedCertificate) -> None:
     """Raise `Rejected` unless a reference that came with the problem stands in the record's problem as well."""
-    given: Any = record.get("problem")
-    if certificate["evidence"]["reference"] == "given" and is_object(given) and given.get("formal") is None:
+    if certificate.reference == "given" and origin.has_problem and not origin.has_reference:
         # Attack: bring a reference along, so that what was taken on trust reads as checked.
         raise Rejected("other_problem")
 
 
-def attempt_text(record: dict[str, Any]) -> str | None:
-    """Return what an attempt wrote, the last turn of a dialog; None where the record does not hold it."""
-    if record.get("completion") is not None:
-        return _text(record["completion"])
+def _attempt_text(record: Mapping[str, Any]) -> str | None:
+    text: Any = record.get("completion")
     messages: Any = record.get("messages")
-    if messages is None:
+    if text is None and messages is None:
         return None
-    try:
-        turns = [turn["content"] for turn in messages if turn["role"] == "assistant"]
-    except (TypeError, KeyError) as error:
-        raise Rejected("ill_formed") from error
-    return _text(turns[-1]) if turns else None
-
-
-def meta_of(record: dict[str, Any]) -> dict[str, Any]:
-    """Return what a record's problem says beside its text."""
-    problem: Any = record.get("problem")
-    meta: Any = (problem.get("meta") if is_object(problem) else None) or {}
-    if not is_object(meta):
+    if text is None:
+        if not is_list(messages) or not all(map(is_object, messages)):
+            raise Rejected("ill_formed")
+        turns = [turn.get("content") for turn in messages if turn.get("role") == "assistant"]
+        if not turns:
+            return None
+        text = turns[-1]
+    if not isinstance(text, str):
         raise Rejected("ill_formed")
-    return meta
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise Rejected("ill_formed")
-    return value
+    return text

@@ -1,15 +1,13 @@
-"""A script of a certificate run once more, in the jail: that it argues what the evidence holds, and nothing else.
+"""Second run of a certificate's script, in the jail: it must argue what the evidence holds, and nothing else.
 
 This is the critic's own interpreter again, which finds forged evidence and no mistake of its own. That the evidence
-proves the claim is for `critics.recheck.scripts`, which shares nothing with it.
+proves the claim is for `critics.replay.scripts`, which shares nothing with it.
 """
 
-from typing import Any
-
 from critics.conclusion import Refusal
-from critics.problem import Problem, read_formal
-from critics.recheck.certificate import Rejected, Unchecked
+from critics.problem import Formal, Problem
 from critics.reference import Reference
+from critics.replay.certificate import Rejected, SealedCertificate, Unchecked
 from critics.scripts.argument import answer_of
 from critics.scripts.certificate import evidence_of
 from critics.scripts.critic import answer_for, asks_otherwise, text_says_otherwise
@@ -19,11 +17,10 @@ from critics.scripts.fidelity import refuse_other_theory
 from critics.scripts.printed import Wording, wording
 
 
-def check_script(certificate: dict[str, Any]) -> None:
+def check_script(certificate: SealedCertificate) -> None:
     """Raise `Rejected` unless the script argues what the evidence holds, and what the problem asks."""
-    problem, evidence = certificate["problem"], certificate["evidence"]
-    written = wording(problem["options"])
-    found = _examined(evidence["program"], written, certificate["claim"])
+    evidence, written = certificate.evidence, wording(certificate.problem.options)
+    found = _examined(evidence["program"], written, certificate.claim)
     if {**evidence, **evidence_of(found)} != evidence:
         raise Rejected("evidence_is_not_the_script")
     _check_claim(certificate, written, found)
@@ -44,25 +41,21 @@ def _examined(program: str, written: Wording, claim: str) -> Examined:
         raise Rejected("jail_broken") from error
 
 
-def _check_claim(certificate: dict[str, Any], written: Wording, found: Examined) -> None:
-    problem, claim = certificate["problem"], certificate["claim"]
+def _check_claim(certificate: SealedCertificate, written: Wording, found: Examined) -> None:
+    problem, claim, source = certificate.problem, certificate.claim, certificate.reference
     if answer_for(found.value, written) != claim:
         raise Rejected("claim")
-    if problem["answer"] not in (None, claim):
+    if problem.answer not in (None, claim):
         raise Rejected("wrong_answer")
-    if asks_otherwise(problem["question"], found.argument.mode):
+    if asks_otherwise(problem.question, found.argument.mode):
         raise Rejected("goal_mismatch")
-    formal, source = read_formal(problem["formal"]), certificate["evidence"]["reference"]
-    if text_says_otherwise(_problem(problem), written, source, claim):
+    if text_says_otherwise(Problem("", "", problem.context, problem.question), written, source, claim):
         raise Rejected("text_says_otherwise")
     try:
-        if formal is None:
+        if problem.formal is None:
             refuse_groundless(found.argument, found.value)
         else:
+            formal = Formal(tuple(problem.formal.axioms), problem.formal.goal)
             refuse_other_theory(found, Reference(formal, source), asking())
     except Refusal as refusal:
         raise Rejected(refusal.reason) from refusal
-
-
-def _problem(problem: dict[str, Any]) -> Problem:
-    return Problem("", "", problem["context"], problem["question"])

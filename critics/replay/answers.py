@@ -1,9 +1,8 @@
-"""What a truth value is in a problem's own terms: itself, or the letter of the one option that says it."""
+"""Truth values in a problem's own terms: themselves, or the letter of the one option that says it."""
 
 import re
-from typing import Any
 
-from critics.recheck.certificate import Rejected
+from critics.replay.certificate import Rejected, SealedCertificate
 
 _OPTION_LETTER = re.compile(r"\(?([A-Za-z])[ \t]*[).:]")
 _SAYING = {
@@ -40,10 +39,10 @@ def _without_letter(option: str, position: int) -> str:
     return option[match.end() :] if match is not None and own else option
 
 
-def check_claim(certificate: dict[str, Any], value: str) -> None:
+def check_claim(certificate: SealedCertificate, value: str) -> None:
     """Raise `Rejected` unless the claim is what a truth value is in the problem's terms, and the gold answer."""
-    problem, claim = certificate["problem"], certificate["claim"]
-    if claim != in_terms_of(value, problem["options"]):
+    problem, claim = certificate.problem, certificate.claim
+    if claim != in_terms_of(value, problem.options):
         raise Rejected("claim")
-    if problem["answer"] not in (None, claim):
+    if problem.answer not in (None, claim):
         raise Rejected("answer")

@@ -1,4 +1,4 @@
-"""Re-checks saturations: everything that follows is there, and neither the goal nor its negation is among it.
+"""Replay of saturations: everything that follows is there, and neither the goal nor its negation is among it.
 
 The entries hold every axiom of the reference and are closed under its rules: every way to match the premises is
 tried, and gives an entry. Negation is strong, so they are then a model in which the goal is neither true nor false,
@@ -7,10 +7,9 @@ saturated: what was left out of it could decide the goal.
 """
 
 from itertools import product
-from typing import Any
 
-from critics.recheck.certificate import Rejected
-from critics.recheck.statements import (
+from critics.replay.certificate import Rejected
+from critics.replay.statements import (
     Atom,
     Term,
     canonical,
@@ -26,16 +25,14 @@ MAX_MATCHES = 200_000
 """How many matches the closure of a saturation may take, also in vain; fewer where terms are large."""
 
 
-def undecided(
-    formalisation: str, formal: dict[str, Any] | None, steps: list[dict[str, Any]], rules: list[list[Atom]], goal: Atom
-) -> str:
-    """Return `unknown` where the steps hold the whole reference, are closed under it, and lack the goal."""
-    if formalisation != "checked" or formal is None:
-        raise Rejected("reference_is_missing")
+def undecided(stated: list[str], axioms: list[list[Atom]], rules: list[list[Atom]], goal: Atom) -> str:
+    """Return `unknown` where the axioms among the steps (`rules`) are all that is stated, and the steps lack the goal.
+
+    Raises `Rejected` where they are not closed under their own rules.
+    """
     if len(set(map(tuple, rules))) != len(rules):
         raise Rejected("repeated_step")
-    axioms = {canonical(rule) for step, rule in zip(steps, rules, strict=True) if step["by"] == "axiom"}
-    if not axioms >= {canonical(read_rule(text)) for text in formal["axioms"]}:
+    if not set(map(canonical, axioms)) >= {canonical(read_rule(text)) for text in stated}:
         raise Rejected("axiom_missing")
     facts = {rule[0] for rule in rules if is_fact(rule)}
     if goal in facts or (not goal[0], goal[1]) in facts:

@@ -11,8 +11,8 @@ differ, the proof does not fit.
 from collections.abc import Mapping
 from typing import Any
 
-from critics.recheck.certificate import Rejected, is_list
-from critics.recheck.first_order.reader import ATOM, Tree
+from critics.replay.certificate import Rejected, is_list
+from critics.replay.first_order.reader import ATOM, Tree
 
 MAX_TABLE = 20
 """Atoms: a million assignments."""

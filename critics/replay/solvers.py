@@ -1,4 +1,4 @@
-"""The solvers that give a second opinion on what has no model, and on nothing else: cvc5, or Z3 once more.
+"""Second opinions of solvers on what has no model, and on nothing else: cvc5, or Z3 once more.
 
 They are asked in SMT-LIB text of ours. A certificate that rests on one is *seconded* where cvc5 had its say, *solved
 again* where the critic's own solver had, alone, and never *checked*. With neither installed nothing is known.
@@ -7,13 +7,13 @@ again* where the critic's own solver had, alone, and never *checked*. With neith
 import importlib
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
-from critics.recheck.certificate import Rejected, Unchecked
+from critics.replay.certificate import Rejected, Unchecked
 
 
 class Trust(Enum):
-    """What a certificate that is accepted rests on."""
+    """The ground that an accepted certificate rests on."""
 
     CHECKED = "checked"
     """All of its evidence was replayed here, by the standard library alone."""
@@ -27,12 +27,12 @@ class Trust(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What one question may cost: milliseconds of cvc5, work of Z3 (the same on every machine)."""
+    """Limits of one question: milliseconds of cvc5, work of Z3 (the same on every machine)."""
 
     cvc5_ms: int = 10_000
     rlimit: int = 8_000_000
     finite_models: bool = False
-    """Whether cvc5 looks for small models of quantified formulas."""
+    """Let cvc5 look for small models of quantified formulas."""
 
 
 def decide(script: str, budget: Budget, proved_by: str = "z3") -> tuple[bool | None, Trust]:
@@ -67,11 +67,18 @@ def weakest(*trusts: Trust) -> Trust:
     return max(trusts, key=list(Trust).index, default=Trust.CHECKED)
 
 
+def installed(solver: Literal["cvc5", "z3"]) -> Any:
+    """Return a solver's module; None where it cannot be imported."""
+    try:
+        return importlib.import_module(solver)
+    except ImportError:
+        return None
+
+
 def ask_cvc5(script: str, budget: Budget) -> str:
     """Return `sat`, `unsat`, `unknown`, or `absent` where cvc5 is not installed."""
-    try:
-        cvc5: Any = importlib.import_module("cvc5")
-    except ImportError:
+    cvc5 = installed("cvc5")
+    if cvc5 is None:
         return "absent"
     solver = cvc5.Solver(cvc5.TermManager())
     solver.setOption("tlimit-per", str(budget.cvc5_ms))
@@ -91,9 +98,8 @@ def ask_cvc5(script: str, budget: Budget) -> str:
 
 def ask_z3(script: str, budget: Budget) -> str:
     """Return `sat`, `unsat`, `unknown`, or `absent` where Z3 is not installed."""
-    try:
-        z3: Any = importlib.import_module("z3")
-    except ImportError:
+    z3 = installed("z3")
+    if z3 is None:
         return "absent"
     solver = z3.Solver(ctx=z3.Context())
     solver.set("rlimit", budget.rlimit)

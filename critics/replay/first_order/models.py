@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from critics.recheck.certificate import Rejected, is_list
-from critics.recheck.first_order.trees import Formula
+from critics.replay.certificate import Rejected, is_list
+from critics.replay.first_order.trees import Formula
 
 MAX_SIZE = 32
 MAX_STEPS = 500_000

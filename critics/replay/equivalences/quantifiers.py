@@ -1,14 +1,14 @@
 """Quantified formulas, written apart from the critic: their quantifiers pulled out, and the names that none binds.
 
-Trees are those of `critics.recheck.first_order.reader`. A name is a variable below a quantifier of that name, the
+Trees are those of `critics.replay.first_order.reader`. A name is a variable below a quantifier of that name, the
 innermost one, and a constant elsewhere.
 """
 
 from collections.abc import Callable, Mapping
 
-from critics.recheck.certificate import Rejected
-from critics.recheck.equivalences.matrices import free_in
-from critics.recheck.first_order.reader import ATOM, Tree
+from critics.replay.certificate import Rejected
+from critics.replay.equivalences.matrices import free_in
+from critics.replay.first_order.reader import ATOM, Tree
 
 _OTHER = {"∀": "∃", "∃": "∀"}
 

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from critics.recheck.certificate import Rejected
-from critics.recheck.first_order.reader import ATOM, read
-from critics.recheck.statements import Atom, Term, has_variables, read_atom, read_rule, variables_of
+from critics.replay.certificate import Rejected
+from critics.replay.first_order.reader import ATOM, read
+from critics.replay.statements import Atom, Term, has_variables, read_atom, read_rule, variables_of
 
 Formula = Any
 Symbol = tuple[str, str, int]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count, product
 
-from critics.recheck.answer_sets.reader import Atom, Body, Rule, is_variable
+from critics.replay.answer_sets.reader import Atom, Body, Rule, is_variable
 
 MAX_WORK = 3_000_000
 """Rule evaluations and matches of one check, grounding included."""

@@ -8,8 +8,8 @@ that is met. Work is counted, not timed.
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 
-from critics.recheck.certificate import Rejected
-from critics.recheck.statements import Atom, Term, filled, has_variables, is_fact, matches, num_symbols, variables_of
+from critics.replay.certificate import Rejected
+from critics.replay.statements import Atom, Term, filled, has_variables, is_fact, matches, num_symbols, variables_of
 
 MAX_WORK = 400_000
 """Matches tried, also in vain; large terms count more."""

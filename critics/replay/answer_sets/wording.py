@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from critics.recheck.answer_sets.query import blocks_of
-from critics.recheck.answer_sets.reader import Atom, Rule, Test, comments_of, is_variable, placed_rules
-from critics.recheck.answer_sets.stable_models import constants_of
-from critics.recheck.certificate import Rejected
+from critics.replay.answer_sets.query import blocks_of
+from critics.replay.answer_sets.reader import Atom, Rule, Test, comments_of, is_variable, placed_rules
+from critics.replay.answer_sets.stable_models import constants_of
+from critics.replay.certificate import Rejected
 
 _NUMBER = re.compile(r"(?:Rule\s+)?R(\d+)\b(.*)", re.DOTALL)
 _SMALL = frozenset({

@@ -1,4 +1,4 @@
-"""Re-checking certificates of kind `answer-sets` by going through answer sets, with nothing of the critic.
+"""Replay of `answer-sets` certificates: goes through answer sets, with nothing of the critic.
 
 The certificate holds the attempt's own text; this module reads it again, and asks that
 
@@ -21,19 +21,19 @@ from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
-from critics.recheck.answer_sets.query import Question, Undecidable, domain_of
-from critics.recheck.answer_sets.reader import Atom, Body, Rule, Test, attempt_of, is_variable, numbered_rules, rules_of
-from critics.recheck.answer_sets.stable_models import (
+from critics.replay.answer_sets.query import Question, Undecidable, domain_of
+from critics.replay.answer_sets.reader import Atom, Body, Rule, Test, attempt_of, is_variable, numbered_rules, rules_of
+from critics.replay.answer_sets.stable_models import (
     TooLarge,
     Work,
     answer_sets,
     constants_of,
     ground,
 )
-from critics.recheck.answer_sets.wording import Wording
-from critics.recheck.answers import in_terms_of
-from critics.recheck.certificate import Rejected, are_texts, check_form
-from critics.recheck.solvers import Trust
+from critics.replay.answer_sets.wording import Wording
+from critics.replay.answers import in_terms_of
+from critics.replay.certificate import Rejected, SealedCertificate, are_texts, sealed_certificate, untrusted
+from critics.replay.solvers import Trust
 
 ANSWER_SETS_KIND = "answer-sets"
 ANSWER_SETS_ENGINE = "certistar-asp/1"
@@ -43,21 +43,18 @@ _TEST = {"witness", "core", "kills"}
 
 def check_answer_sets(certificate: object) -> Trust:
     """Accept a certificate by returning what it rests on, or raise `Rejected` with the reason."""
+    sealed = sealed_certificate(certificate, (ANSWER_SETS_KIND,))
     try:
-        _check(certificate)
-        return Trust.CHECKED
+        with untrusted():
+            _check(sealed)
     except (TooLarge, Undecidable) as error:
         raise Rejected("too_large") from error
-    except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as error:
-        raise Rejected("ill_formed") from error
+    return Trust.CHECKED
 
 
-def _check(certificate: Any) -> None:
-    check_form(certificate)
-    if certificate["kind"] != ANSWER_SETS_KIND:
-        raise Rejected("unknown_kind")
-    _check_shapes(certificate)
-    evidence = certificate["evidence"]
+def _check(certificate: SealedCertificate) -> None:
+    evidence = certificate.evidence
+    _check_shapes(evidence)
     if len(evidence["completion"]) > MAX_CHARACTERS:
         raise Rejected("too_large")
     model, tests, query = attempt_of(evidence["completion"])
@@ -65,13 +62,13 @@ def _check(certificate: Any) -> None:
     _check_premises(rules, numbered, evidence["num_premises"])
     _check_witness(rules, evidence["witness"], work)
     _check_value(rules, query, evidence, work)
-    problem = certificate["problem"]
-    if in_terms_of(evidence["value"], problem["options"]) != certificate["claim"]:
+    problem = certificate.problem
+    if in_terms_of(evidence["value"], problem.options) != certificate.claim:
         raise Rejected("claim_is_not_value")
-    if problem["answer"] is not None and problem["answer"] != certificate["claim"]:
+    if problem.answer is not None and problem.answer != certificate.claim:
         raise Rejected("claim_is_not_gold")
     _check_tests(rules, numbered, tests, evidence, work)
-    wording = Wording(model, rules, evidence["num_premises"], problem["context"], problem["question"])
+    wording = Wording(model, rules, evidence["num_premises"], problem.context, problem.question)
     wording.check_premises()
     wording.check_query(query, tests)
     wording.check_support(evidence["support"], query, tests)
@@ -79,8 +76,7 @@ def _check(certificate: Any) -> None:
         wording.check_core(test["core"] or ())
 
 
-def _check_shapes(certificate: dict[str, Any]) -> None:
-    evidence = certificate["evidence"]
+def _check_shapes(evidence: Any) -> None:
     premises = evidence["num_premises"]
     if (
         not are_texts([evidence["completion"], evidence["value"]])

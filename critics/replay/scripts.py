@@ -1,15 +1,16 @@
-"""Re-checks `z3-script` certificates: that the questions are those of premises and statements, and what they come to.
+"""Replay of `z3-script` certificates: the questions are those of premises and statements, and give the value.
 
 The questions are built anew from the evidence's formulas, their results make the value by rules of this module, and
-cvc5 decides every one. That the script says these formulas is for `critics.recheck.shared`, which runs it again.
+cvc5 decides every one. That the script says these formulas is for `critics.recheck.second_reading`, which runs
+it again.
 """
 
 import re
 from typing import Any
 
-from critics.recheck.answers import in_terms_of
-from critics.recheck.certificate import Rejected, are_texts, check_form
-from critics.recheck.solvers import Budget, Trust, decide, weakest
+from critics.replay.answers import in_terms_of
+from critics.replay.certificate import Rejected, SealedCertificate, are_texts, sealed_certificate, untrusted
+from critics.replay.solvers import Budget, Trust, decide, weakest
 
 KIND = "z3-script"
 BUDGET = Budget(cvc5_ms=5_000)
@@ -26,30 +27,30 @@ Question = tuple[tuple[str, ...], str]
 """The formulas that are to hold together, and whether they do: `sat` or `unsat`."""
 
 
-def check_script(certificate: Any) -> Trust:
+def check_script(certificate: object) -> Trust:
     """Accept by returning what it rests on; raises `Rejected`."""
-    try:
-        return _check(certificate)
-    except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as error:
-        raise Rejected("ill_formed") from error
+    sealed = sealed_certificate(certificate, (KIND,))
+    with untrusted():
+        return _check(sealed)
 
 
-def _check(certificate: Any) -> Trust:
-    check_form(certificate)
-    evidence, problem = certificate["evidence"], certificate["problem"]
+def _check(certificate: SealedCertificate) -> Trust:
+    evidence, problem = certificate.evidence, certificate.problem
     premises, statements, declarations = (evidence[key] for key in ("premises", "statements", "declarations"))
-    if certificate["kind"] != KIND or not are_texts([evidence["program"], evidence["value"], evidence["mode"]]):
-        raise Rejected("unknown_kind")
+    if not are_texts([evidence["program"], evidence["value"], evidence["mode"]]):
+        raise Rejected("ill_formed")
     for text in (*premises, *statements, *declarations):
         _check_expression(text)
     asked = [_question(check, declarations) for check in evidence["checks"]]
-    value = _of_truth(premises, statements, asked) if evidence["mode"] == "truth" else _of_options(evidence, asked)
+    mode = evidence["mode"]
+    of_truth = mode == "truth"
+    value = _of_truth(premises, statements, asked) if of_truth else _of_options(mode, premises, statements, asked)
     if value != evidence["value"]:
         raise Rejected("other_value")
-    said = in_terms_of(value, problem["options"]) if evidence["mode"] == "truth" else value
-    if certificate["claim"] != (said or certificate["claim"]):
+    said = in_terms_of(value, problem.options) if of_truth else value
+    if certificate.claim != (said or certificate.claim):
         raise Rejected("claim")
-    if problem["answer"] not in (None, certificate["claim"]):
+    if problem.answer not in (None, certificate.claim):
         raise Rejected("wrong_answer")
     return weakest(*[_confirm(check["script"], check["result"]) for check in evidence["checks"]])
 
@@ -102,18 +103,17 @@ def _of_truth(premises: list[str], statements: list[str], asked: list[Question])
     return "unknown" if holds and fails else "true" if holds else "false"
 
 
-def _of_options(evidence: dict[str, Any], asked: list[Question]) -> str:
-    premises, statements = evidence["premises"], evidence["statements"]
+def _of_options(mode: str, premises: list[str], statements: list[str], asked: list[Question]) -> str:
     alone = [(side,) for statement in statements for side in (statement, _negated(statement))]
     wanted = [tuple(premises), *((*premises, statement) for statement in statements), *alone]
-    if evidence["mode"] not in ("sat", "unsat") or [formulas for formulas, _ in asked] != wanted:
+    if mode not in ("sat", "unsat") or [formulas for formulas, _ in asked] != wanted:
         raise Rejected("other_questions")
     results = [result for _, result in asked]
     if results[0] != "sat":
         raise Rejected("inconsistent_premises")
     if "unsat" in results[1 + len(statements) :]:
         raise Rejected("trivial_statement")
-    holding = [place for place, result in enumerate(results[1 : 1 + len(statements)]) if result == evidence["mode"]]
+    holding = [place for place, result in enumerate(results[1 : 1 + len(statements)]) if result == mode]
     if len(holding) != 1:
         raise Rejected("claim")
     return chr(ord("A") + holding[0])

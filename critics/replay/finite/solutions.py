@@ -1,39 +1,35 @@
-"""Re-checks `csp-model` certificates: a solution, for every other option one in which it fails, for the claimed none.
+"""Replay of `csp-model` certificates: a solution, for every other option one in which it fails, for the claimed none.
 
 Solutions are evaluated; that the claimed option fails in none is found by trying everything. That the core is what the
-program says is read once more in `critics.recheck.shared`.
+program says is read once more in `critics.recheck.second_reading`.
 """
 
 from typing import Any
 
-from critics.recheck.certificate import Rejected, check_form
-from critics.recheck.finite.search import called, has_solution
-from critics.recheck.finite.terms import Core, Evaluation, Term, check_term, read_core
-from critics.recheck.solvers import Trust
+from critics.replay.certificate import Rejected, SealedCertificate, sealed_certificate, untrusted
+from critics.replay.finite.search import called, has_solution
+from critics.replay.finite.terms import Core, Evaluation, Term, check_term, read_core
+from critics.replay.solvers import Trust
 
 KIND = "csp-model"
 
 
-def check_solutions(certificate: Any, *, exhaustively: bool = True) -> Trust:
+def check_solutions(certificate: object, *, exhaustively: bool = True) -> Trust:
     """Accept by returning what it rests on; raises `Rejected`.
 
     Not `exhaustively` leaves out that the claimed option fails in no solution, which the critic has just found.
     """
-    try:
-        core, claimed = _checked(certificate)
+    sealed = sealed_certificate(certificate, (KIND,))
+    with untrusted():
+        core, claimed = _checked(sealed)
         if exhaustively:
-            _check_entailed(certificate, core, core.options[claimed])
-        return Trust.CHECKED
-    except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as error:
-        raise Rejected("ill_formed") from error
+            _check_entailed(sealed, core, core.options[claimed])
+    return Trust.CHECKED
 
 
-def _checked(certificate: Any) -> tuple[Core, int]:
+def _checked(certificate: SealedCertificate) -> tuple[Core, int]:
     """Check all that the certificate shows; return the core and the position of the claimed option."""
-    check_form(certificate)
-    if certificate["kind"] != KIND:
-        raise Rejected("unknown_kind")
-    problem, evidence = certificate["problem"], certificate["evidence"]
+    problem, evidence = certificate.problem, certificate.evidence
     core = read_core(evidence["core"])
     for option in core.options:
         check_term(option, core.functions)
@@ -42,10 +38,10 @@ def _checked(certificate: Any) -> tuple[Core, int]:
     if len({repr(option) for option in core.options}) < len(core.options):
         # Attack: make wrong options one another, or the right one twice.
         raise Rejected("repeated_option")
-    claimed = [chr(ord("A") + position) for position in range(len(core.options))].index(certificate["claim"])
-    if problem["answer"] not in (None, certificate["claim"]):
+    claimed = [chr(ord("A") + position) for position in range(len(core.options))].index(certificate.claim)
+    if problem.answer not in (None, certificate.claim):
         raise Rejected("wrong_answer")
-    if len(evidence["failing"]) != len(core.options) or len(problem["options"] or core.options) != len(core.options):
+    if len(evidence["failing"]) != len(core.options) or len(problem.options or core.options) != len(core.options):
         raise Rejected("ill_formed")
     _check_solution(core, evidence["solution"], None)
     for position, (option, found) in enumerate(zip(core.options, evidence["failing"], strict=True)):
@@ -70,11 +66,11 @@ def _check_solution(core: Core, values: Any, failing: Term) -> None:
         raise Rejected("not_a_counterexample")
 
 
-def _check_entailed(certificate: dict[str, Any], core: Core, option: Term) -> None:
+def _check_entailed(certificate: SealedCertificate, core: Core, option: Term) -> None:
     """Raise where some solution fails the option, or where every assignment meets it."""
     if has_solution(core.functions, [*core.constraints, ["not", option]]):
         raise Rejected("has_a_counterexample")
     own = {name: core.functions[name] for name in core.functions if name in called(option)}
-    if certificate["formalisation"] == "trusted" and not has_solution(own, [["not", option]]):
+    if not certificate.is_checked and not has_solution(own, [["not", option]]):
         # Attack: replace the right option by a tautology.
         raise Rejected("trivial_option")

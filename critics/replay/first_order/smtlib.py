@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from critics.recheck.first_order.trees import Formula, Symbol, symbols_of
+from critics.replay.first_order.trees import Formula, Symbol, symbols_of
 
 _WORDS = {"∧": "and", "∨": "or", "⊕": "xor", "→": "=>", "↔": "=", "∀": "forall", "∃": "exists"}
 

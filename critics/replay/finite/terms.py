@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from critics.recheck.certificate import Rejected, is_list
+from critics.replay.certificate import Rejected, is_list
 
 Value = int | bool
 Term = Any

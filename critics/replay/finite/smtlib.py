@@ -6,8 +6,8 @@ Another encoding than the critic's, which has an unknown for each of a function'
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from critics.recheck.certificate import Rejected, is_list
-from critics.recheck.finite.terms import QUANTIFIERS, Function, Term, Value, choices, operated
+from critics.replay.certificate import Rejected, is_list
+from critics.replay.finite.terms import QUANTIFIERS, Function, Term, Value, choices, operated
 
 MAX_NODES = 200_000
 """Of all expressions of one script."""

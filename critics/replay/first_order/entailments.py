@@ -1,19 +1,26 @@
-"""Re-checks `fol-entailment` certificates: every model is evaluated, and a solver confirms what is said to have none.
+"""Replay of `fol-entailment` certificates: every model is evaluated, and a solver confirms what is said to have none.
 
 What is compared with a reference is compared here as well: every premise is one of its axioms or follows from one of
 them alone, and the conclusion is its goal. A reference in Horn statements is read here; one in first-order logic comes
-in whatever notation, and `critics.recheck.shared` hands over its canonical text.
+in whatever notation, and who asks hands over a reader (`Canonical`) that gives its canonical text.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from critics.recheck.answers import check_claim
-from critics.recheck.certificate import Rejected, are_texts, check_form
-from critics.recheck.first_order.models import Model
-from critics.recheck.first_order.smtlib import script
-from critics.recheck.first_order.trees import (
+from critics.replay.answers import check_claim
+from critics.replay.certificate import (
+    Rejected,
+    SealedCertificate,
+    SealedFormal,
+    are_texts,
+    sealed_certificate,
+    untrusted,
+)
+from critics.replay.first_order.models import Model
+from critics.replay.first_order.smtlib import script
+from critics.replay.first_order.trees import (
     Formula,
     conjuncts,
     formula_of,
@@ -24,7 +31,7 @@ from critics.recheck.first_order.trees import (
     open_names,
     symbols_of,
 )
-from critics.recheck.solvers import Budget, Trust, decide, weakest
+from critics.replay.solvers import Budget, Trust, decide, weakest
 
 KIND = "fol-entailment"
 BUDGET = Budget(cvc5_ms=3_000, finite_models=True)
@@ -44,19 +51,17 @@ class _Theory:
     goal: Formula
 
 
-def check_entailment(certificate: Any, canonical: Canonical) -> Trust:
+def check_entailment(certificate: object, canonical: Canonical) -> Trust:
     """Accept by returning what it rests on, or raise `Rejected` with the reason."""
-    try:
-        return _check(certificate, canonical)
-    except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as error:
-        raise Rejected("ill_formed") from error
+    sealed = sealed_certificate(certificate, (KIND,))
+    with untrusted():
+        return _check(sealed, canonical)
 
 
-def _check(certificate: Any, canonical: Canonical) -> Trust:
-    check_form(certificate)
-    evidence, formal = certificate["evidence"], certificate["problem"]["formal"]
+def _check(certificate: SealedCertificate, canonical: Canonical) -> Trust:
+    evidence, formal = certificate.evidence, certificate.problem.formal
     result, texts = evidence["result"], [*evidence["premises"], evidence["conclusion"]]
-    if certificate["kind"] != KIND or result not in MODELS or not are_texts(texts) or len(texts) < 2:
+    if result not in MODELS or not are_texts(texts) or len(texts) < 2:
         raise Rejected("ill_formed")
     if sum(map(len, texts)) > MAX_CHARACTERS:
         raise Rejected("ill_formed")
@@ -76,16 +81,15 @@ def _check(certificate: Any, canonical: Canonical) -> Trust:
     return weakest(*[_confirm(group) for group in asked])
 
 
-def _theory(formal: dict[str, Any], canonical: Canonical) -> _Theory:
-    texts = [*formal["axioms"], formal["goal"]]
+def _theory(formal: SealedFormal, canonical: Canonical) -> _Theory:
     try:
-        return _Theory(list(map(horn_formula, formal["axioms"])), horn_literal(formal["goal"]))
+        return _Theory(list(map(horn_formula, formal.axioms)), horn_literal(formal.goal))
     except (ValueError, IndexError):
-        *axioms, goal = map(formula_of, canonical(texts))
+        *axioms, goal = map(formula_of, canonical([*formal.axioms, formal.goal]))
         return _Theory(axioms, goal)
 
 
-def _check_models(models: dict[str, Any], result: str, stated: list[Formula], goal: Formula) -> None:
+def _check_models(models: Any, result: str, stated: list[Formula], goal: Formula) -> None:
     """Evaluate the models that a result needs; there are no others."""
     claimed = {
         "holds": [*stated, goal],

@@ -7,8 +7,8 @@ have one. Solutions are counted by the assignments tried, not timed.
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from critics.recheck.certificate import Rejected, is_list
-from critics.recheck.finite.terms import QUANTIFIERS, Evaluation, Function, Term, Value
+from critics.replay.certificate import Rejected, is_list
+from critics.replay.finite.terms import QUANTIFIERS, Evaluation, Function, Term, Value
 
 MAX_TRIED = 100_000
 """Assignments; the critic gives up earlier, and seven objects in a row have under 14,000."""

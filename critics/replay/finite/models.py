@@ -1,4 +1,4 @@
-"""Re-checks `program-options` certificates: a model for all that has one, a second solver for what has none.
+"""Replay of `program-options` certificates: a model for all that has one, a second solver for what has none.
 
 Constraints and the queries of every option are evaluated in the models given. What an option's mode asks is worked out
 here again: `valid` that its formula fails in no model of the constraints, `sat` that it holds in one, and so on.
@@ -7,10 +7,10 @@ here again: `valid` that its formula fails in no model of the constraints, `sat`
 from collections.abc import Iterator
 from typing import Any
 
-from critics.recheck.certificate import Rejected, check_form, is_list
-from critics.recheck.finite.smtlib import script
-from critics.recheck.finite.terms import Core, Evaluation, Term, check_term, read_core, read_tables
-from critics.recheck.solvers import Budget, Trust, decide, weakest
+from critics.replay.certificate import Rejected, SealedCertificate, is_list, sealed_certificate, untrusted
+from critics.replay.finite.smtlib import script
+from critics.replay.finite.terms import Core, Evaluation, Term, check_term, read_core, read_tables
+from critics.replay.solvers import Budget, Trust, decide, weakest
 
 KIND = "program-options"
 BUDGET = Budget()
@@ -19,19 +19,19 @@ Query = tuple[Term, bool]
 """A formula, and whether the option's claim needs it to have a model together with the constraints."""
 
 
-def check_models(certificate: Any) -> tuple[Core, list[Evaluation]]:
+def check_models(certificate: object) -> tuple[Core, list[Evaluation]]:
     """Check digest, form, claim and all models; return the program and the models. Raises `Rejected`."""
-    try:
-        return _checked(certificate)
-    except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as error:
-        raise Rejected("ill_formed") from error
+    sealed = sealed_certificate(certificate, (KIND,))
+    with untrusted():
+        return _checked(sealed)
 
 
-def check_options(certificate: Any) -> Trust:
+def check_options(certificate: object) -> Trust:
     """Accept by returning what it rests on; raises `Rejected`."""
-    core, models = check_models(certificate)
+    sealed = sealed_certificate(certificate, (KIND,))
+    core, models = check_models(sealed)
     trusts: list[Trust] = []
-    for option, shown in zip(core.options, certificate["evidence"]["options"], strict=True):
+    for option, shown in zip(core.options, sealed.evidence["options"], strict=True):
         for (formula, _), rows in zip(queries_of(option), shown, strict=True):
             if rows is None:
                 trusts.append(_decide(core, [*core.constraints, formula], wanted=False))
@@ -76,16 +76,13 @@ def queries_of(option: Any) -> list[Query]:
             raise Rejected("ill_formed")
 
 
-def _checked(certificate: Any) -> tuple[Core, list[Evaluation]]:
-    check_form(certificate)
-    if certificate["kind"] != KIND:
-        raise Rejected("unknown_kind")
-    problem, evidence = certificate["problem"], certificate["evidence"]
+def _checked(certificate: SealedCertificate) -> tuple[Core, list[Evaluation]]:
+    problem, evidence = certificate.problem, certificate.evidence
     core = read_core(evidence["core"])
     if not core.constraints:
         raise Rejected("no_constraints")
     shown = evidence["options"]
-    if len(core.options) != len(shown) or len(problem["options"] or core.options) != len(core.options):
+    if len(core.options) != len(shown) or len(problem.options or core.options) != len(core.options):
         raise Rejected("ill_formed")
     models = [_model(core, evidence["constraints"], None)]
     holding: list[int] = []
@@ -96,9 +93,9 @@ def _checked(certificate: Any) -> tuple[Core, list[Evaluation]]:
         models += _models(core, queries, rows)
         if all((row is not None) == wanted for (_, wanted), row in zip(queries, rows, strict=True)):
             holding.append(position)
-    if [chr(ord("A") + position) for position in holding] != [certificate["claim"]]:
+    if [chr(ord("A") + position) for position in holding] != [certificate.claim]:
         raise Rejected("claim")
-    if problem["answer"] not in (None, certificate["claim"]):
+    if problem.answer not in (None, certificate.claim):
         raise Rejected("wrong_answer")
     return core, models
 

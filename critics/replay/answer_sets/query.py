@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import TypeAlias
 
-from critics.recheck.answer_sets.reader import Atom, Body, Rule, is_variable, rules_of
-from critics.recheck.answer_sets.stable_models import Work, answer_sets, assignments, complement, constants_of, ground
+from critics.replay.answer_sets.reader import Atom, Body, Rule, is_variable, rules_of
+from critics.replay.answer_sets.stable_models import Work, answer_sets, assignments, complement, constants_of, ground
 
 Case: TypeAlias = tuple[Rule, ...]
 _BLOCK = re.compile(r"\s*(?:(\d+)\s*[.):]\s*)?([A-Z-]+)\s*\((.*)\)\s*\.?\s*", re.DOTALL)

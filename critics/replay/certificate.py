@@ -1,12 +1,14 @@
-"""What every certificate is, whatever it proves: its keys, its one spelling, its digest, its form.
+"""Schema of certificates: keys, canonical JSON, digest, and the form of each kind.
 
 A certificate can be re-checked alone: it embeds its problem. docs/certificates.md describes it field by field.
-`check_form` is the schema, and the same for all kinds; what the evidence says is for the module of its kind.
+`sealed_certificate` is the edge where untrusted JSON is read; what the evidence says is for the module of its kind.
 """
 
 import hashlib
 import json
 import re
+from collections.abc import Collection, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
@@ -26,9 +28,53 @@ class Unchecked(Rejected):
     """Nobody here can tell whether the certificate holds; the text says what is missing, such as `needs_cvc5`."""
 
 
+@contextmanager
+def untrusted() -> Generator[None]:
+    """Turn what JSON of a wrong shape raises where it is read into `Rejected`."""
+    try:
+        yield
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as error:
+        raise Rejected("ill_formed") from error
+
+
+@dataclass(frozen=True, slots=True)
+class SealedFormal:
+    """The reference in a certificate's problem."""
+
+    axioms: list[str]
+    goal: str
+
+
+@dataclass(frozen=True, slots=True)
+class SealedProblem:
+    """The problem that a certificate embeds."""
+
+    context: str
+    question: str
+    options: list[str] | None
+    answer: str | None
+    formal: SealedFormal | None
+
+
+@dataclass(frozen=True, slots=True)
+class SealedCertificate:
+    """A certificate whose form and digest were found right; nothing is known yet of what it proves."""
+
+    kind: str
+    problem: SealedProblem
+    claim: str
+    evidence: Any
+    """An object of JSON with the keys of its kind's form; the kind's module reads it, within `untrusted`."""
+    reference: str
+    """Where the reference comes from, `none` where there is none."""
+    is_checked: bool
+    """The formalisation was compared with the reference; otherwise it is trusted."""
+    repairs: list[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What the certificates of one kind hold beside what all hold."""
+    """Keys that the certificates of one kind hold beside those of all."""
 
     engine: str
     """Name and version of the evidence's format; the version of a solver may follow."""
@@ -38,7 +84,7 @@ class Form:
     references: tuple[str, ...] = ()
     """What the formalisation may have been compared with; none at all where it is always trusted."""
     mends: bool = False
-    """Whether its reader puts things right, and notes them under `repairs`."""
+    """Its reader puts things right, and notes them under `repairs`."""
 
 
 def _form(engine: str, evidence: str, limits: str = "", references: tuple[str, ...] = (), mends: bool = False) -> Form:
@@ -78,17 +124,27 @@ def canonical_json(value: object) -> bytes:
     return _CANONICAL.encode(value).encode()
 
 
-def digest(certificate: dict[str, Any]) -> str:
+def digest(certificate: Mapping[str, object]) -> str:
     """Return the SHA-256 of a certificate without its digest."""
     rest = {key: value for key, value in certificate.items() if key != "digest"}
     return hashlib.sha256(canonical_json(rest)).hexdigest()
 
 
-def check_form(certificate: Any) -> None:
-    """Raise `Rejected` unless a value has the form of a certificate of its kind, and its digest is its own.
+def sealed_certificate(value: object, kinds: Collection[str]) -> SealedCertificate:
+    """Read a certificate of one of the kinds; raises `Rejected` unless its form is its kind's and its digest its own.
 
-    Raises what a wrong type raises (`TypeError`, `KeyError`, ..) as well: the caller takes these for `ill_formed`.
+    What was read already is returned as it is.
     """
+    if isinstance(value, SealedCertificate):
+        return value
+    with untrusted():
+        sealed = _sealed(value)
+    if sealed.kind not in kinds:
+        raise Rejected("unknown_kind")
+    return sealed
+
+
+def _sealed(certificate: Any) -> SealedCertificate:
     if certificate.keys() != set(KEYS):
         raise Rejected("ill_formed")
     form = FORMS.get(certificate["kind"])
@@ -96,16 +152,24 @@ def check_form(certificate: Any) -> None:
         raise Rejected("unknown_kind")
     if digest(certificate) != certificate["digest"]:
         raise Rejected("digest")
-    problem, evidence, limits = certificate["problem"], certificate["evidence"], certificate["limits"]
-    if problem.keys() != set(PROBLEM_KEYS) or evidence.keys() != form.evidence or limits.keys() != form.limits:
+    evidence, limits, repairs = certificate["evidence"], certificate["limits"], certificate["repairs"]
+    if evidence.keys() != form.evidence or limits.keys() != form.limits:
         raise Rejected("ill_formed")
     if any(type(limit) is not int for limit in limits.values()):
         raise Rejected("ill_formed")
-    repairs = certificate["repairs"]
-    if not are_texts(repairs) or (repairs and not form.mends):
+    if not are_texts(repairs) or (repairs and not form.mends) or type(certificate["claim"]) is not str:
         raise Rejected("ill_formed")
-    _check_problem(problem, certificate["claim"])
-    _check_reference(certificate["formalisation"], evidence["reference"], problem["formal"], form)
+    problem = _problem(certificate["problem"])
+    _check_reference(certificate["formalisation"], evidence["reference"], problem.formal, form)
+    return SealedCertificate(
+        kind=certificate["kind"],
+        problem=problem,
+        claim=certificate["claim"],
+        evidence=evidence,
+        reference=evidence["reference"],
+        is_checked=certificate["formalisation"] == "checked",
+        repairs=repairs,
+    )
 
 
 def _is_engine(engine: Any, wanted: str) -> bool:
@@ -113,21 +177,23 @@ def _is_engine(engine: Any, wanted: str) -> bool:
     return name == wanted and (engine == name or _SOLVER.fullmatch(solver) is not None)
 
 
-def _check_problem(problem: dict[str, Any], claim: Any) -> None:
-    options, answer, formal = problem["options"], problem["answer"], problem["formal"]
-    if not are_texts([problem["context"], problem["question"], claim]) or not (answer is None or are_texts([answer])):
+def _problem(record: Any) -> SealedProblem:
+    options, answer, formal = record["options"], record["answer"], record["formal"]
+    if record.keys() != set(PROBLEM_KEYS) or not are_texts([record["context"], record["question"]]):
         raise Rejected("ill_formed")
-    if options is not None and not are_texts(options):
+    if not (answer is None or are_texts([answer])) or not (options is None or are_texts(options)):
         raise Rejected("ill_formed")
     if formal is None:
-        return
+        return SealedProblem(record["context"], record["question"], options, answer, None)
     if formal.keys() != {"axioms", "goal"} or not are_texts(formal["axioms"]) or not are_texts([formal["goal"]]):
         raise Rejected("ill_formed")
+    sealed = SealedFormal(formal["axioms"], formal["goal"])
+    return SealedProblem(record["context"], record["question"], options, answer, sealed)
 
 
-def _check_reference(formalisation: Any, source: Any, formal: Any, form: Form) -> None:
+def _check_reference(formalisation: object, source: object, formal: SealedFormal | None, form: Form) -> None:
     """A reference is there where, and only where, the formalisation was compared with it; `text` is in the context."""
-    wanted = {"checked": form.references, "trusted": ("none",)}.get(formalisation, ())
+    wanted = form.references if formalisation == "checked" else ("none",) if formalisation == "trusted" else ()
     if source not in wanted or (formal is None) != (source in ("none", "text")):
         raise Rejected("ill_formed")
 

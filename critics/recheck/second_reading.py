@@ -1,0 +1,316 @@
+"""The part of a re-check that shares code with the critics: their readers read the texts a second time.
+
+A certificate shows what was proved. That the problem's English and the attempt's program say just that is a matter of
+reading, and these readers are the critics' own. So this module finds a forged reading, and no mistake of a reader.
+Shared with the critics are:
+
+* `critics.reference.TRANSLATORS`: the problem's text in regular English;
+* `critics.programs`: the readers of `rules`, `csp` and `logic-program`, their repairs and their tests of fidelity;
+* `critics.fol`: the parser of formulas, and the match of a program's names with a reference's;
+* `critics.equivalence`: the readers of both sides;
+* `critics.scripts`: the interpreter, which runs a script once more in its jail (needs Z3).
+
+Everything else in a re-check is `critics.replay`, which imports the standard library and nothing of the critics; of
+`critics.recheck`, no other module imports a critic. Readers are imported late: most files hold one kind.
+"""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from critics.programs.core import TooLarge
+from critics.recheck.records import Origin
+from critics.reference import TRANSLATORS
+from critics.replay.answers import in_terms_of
+from critics.replay.certificate import Rejected, SealedCertificate, Unchecked, untrusted
+from critics.replay.consequences import follows, is_contradictory
+from critics.replay.solvers import installed
+from critics.replay.statements import Atom, canonical, read_atom, read_rule
+from critics.translators.translation import TranslationError
+
+EQUIVALENCE_KINDS = ("propositional-equivalence", "first-order-equivalence", "regex-equivalence")
+
+
+def check_text(certificate: SealedCertificate, dataset: str | None) -> bool:
+    """Translate the problem's text again and compare; say whether it could be.
+
+    Where it cannot, it may still show that what is formalised is its opposite. Raises `Rejected`.
+    """
+    problem, source = certificate.problem, certificate.reference
+    if certificate.kind == "answer-sets":
+        # No translator writes programs: what their rules say in words is trusted, unless the text denies it.
+        check_not_denied(certificate)
+        return False
+    if dataset in TRANSLATORS and source == "none":
+        # Attack: withhold the reference, so that any formalisation will do.
+        raise Rejected("reference_is_missing")
+    if dataset in TRANSLATORS and source not in ("given", dataset):
+        # Attack: name a translator whose language the text is not in.
+        raise Rejected("other_problem")
+    language = dataset if dataset in TRANSLATORS else source
+    check_not_denied(certificate)
+    if language not in TRANSLATORS:
+        return False
+    again = _translated(language, problem.context, problem.question)
+    if again is None:
+        if source not in TRANSLATORS:
+            return False
+        raise Rejected("reference_is_not_the_text")
+    if problem.formal is None or _meaning(*again) != _meaning(tuple(problem.formal.axioms), problem.formal.goal):
+        raise Rejected("reference_is_not_the_text")
+    return True
+
+
+def check_not_denied(certificate: SealedCertificate) -> None:
+    """Raise `Rejected` where a text that some translator can read says something else than the claim.
+
+    Of a problem that brings a reference, the text may leave open what the reference decides.
+    """
+    problem, source = certificate.problem, certificate.reference
+    if source in TRANSLATORS:
+        return
+    said = _decided(problem.context, problem.question)
+    if said is None or (said == "unknown" and source != "none"):
+        return
+    if in_terms_of(said, problem.options) != certificate.claim:
+        raise Rejected("text_says_otherwise")
+
+
+@lru_cache(maxsize=128)
+def _translated(language: str, context: str, question: str) -> tuple[tuple[str, ...], str] | None:
+    """Return axioms and goal; None where the text is not in the language."""
+    try:
+        found = TRANSLATORS[language](context, question)
+    except TranslationError:
+        return None
+    return found.axioms, found.goal
+
+
+@lru_cache(maxsize=128)
+def _decided(context: str, question: str) -> str | None:
+    """Return what the text says in the first language in which it decides the question."""
+    found = None
+    for language in TRANSLATORS:
+        translated = _translated(language, context, question)
+        if translated is None:
+            continue
+        try:
+            said = follows(map(read_rule, translated[0]), read_atom(translated[1]))
+        except Rejected:
+            continue
+        if said in ("true", "false"):
+            return said
+        found = said or found
+    return found
+
+
+def _meaning(axioms: tuple[str, ...], goal: str) -> tuple[Atom, frozenset[tuple[Atom, ...]]]:
+    try:
+        return read_atom(goal), frozenset(canonical(read_rule(axiom)) for axiom in axioms)
+    except (ValueError, IndexError) as error:
+        raise Rejected("ill_formed") from error
+
+
+def check_reading(origin: Origin, certificate: SealedCertificate) -> None:
+    """Raise `Rejected` unless an attempt says what its certificate is about, read by the critic's own reader."""
+    evidence = certificate.evidence
+    own = evidence.get("program", evidence.get("completion"))
+    if origin.attempt is not None and own is not None and origin.attempt != own:
+        # Attack: attach the certificate of an honest attempt to another.
+        raise Rejected("other_attempt")
+    reader = _READERS.get(certificate.kind)
+    if reader is not None:
+        with untrusted():
+            try:
+                reader(origin, certificate)
+            except (TooLarge, RecursionError) as error:
+                raise Rejected("too_large") from error
+
+
+def _answer_sets(origin: Origin, certificate: SealedCertificate) -> None:
+    if origin.has_problem and origin.meta.get("num_premises") != certificate.evidence["num_premises"]:
+        raise Rejected("other_problem")
+
+
+_BLOCK = re.compile(r"\[\[(axiom|infer|goal):([^\[\]]*)\]\]")
+
+
+def _blocks(origin: Origin, certificate: SealedCertificate) -> None:
+    """A guided attempt must infer what its certificate infers, aim at its goal, and assume only what is given."""
+    if origin.attempt is None:
+        return
+    written: dict[str, set[tuple[Atom, ...]]] = {"axiom": set(), "infer": set(), "goal": set()}
+    for action, statement in _BLOCK.findall(origin.attempt):
+        if statement.strip() != "nothing":
+            written[action].add(canonical(read_rule(statement)))
+    evidence, formal = certificate.evidence, certificate.problem.formal
+    inferred = {canonical(read_rule(step["statement"])) for step in evidence["steps"] if step["by"] == "rule"}
+    if not inferred <= written["infer"] or canonical(read_rule(evidence["goal"])) not in written["goal"]:
+        # Attack: lend an attempt the certificate of another one at the same problem.
+        raise Rejected("other_attempt")
+    if formal is not None and not written["axiom"] <= {canonical(read_rule(axiom)) for axiom in formal.axioms}:
+        # An axiom that the proof does not use is the attempt's word all the same.
+        raise Rejected("axiom_not_in_context")
+
+
+def _rules(_: Origin, certificate: SealedCertificate) -> None:
+    """The derivation's axioms and goal must be the program's, and all of the program the reference's."""
+    from critics.formula import parse_statement
+    from critics.programs.rule_names import Vocabulary, elaborate
+    from critics.programs.rule_reader import read_rules
+    from critics.programs.sections import Repairs
+
+    evidence, formal, repairs = certificate.evidence, certificate.problem.formal, Repairs()
+    program = read_rules(evidence["program"], repairs)
+    given = [] if formal is None else [*formal.axioms, formal.goal]
+    read, goal = elaborate(program, Vocabulary([parse_statement(text) for text in given], repairs))
+    _check_repairs(repairs.words(), certificate)
+    if formal is None and program.query_is_open:
+        raise Rejected("open_query")
+    if read_atom(str(goal)) != read_atom(evidence["goal"]):
+        raise Rejected("goal_mismatch")
+    statements = [read_rule(str(statement)) for statement in read]
+    said = set(map(canonical, statements))
+    axioms = [read_rule(step["statement"]) for step in evidence["steps"] if step["by"] == "axiom"]
+    if not set(map(canonical, axioms)) <= said:
+        raise Rejected("axiom_not_in_program")
+    if formal is not None and not said <= {canonical(read_rule(axiom)) for axiom in formal.axioms}:
+        raise Rejected("axiom_not_in_context")
+    if is_contradictory(statements, read_atom(evidence["goal"])):
+        raise Rejected("inconsistent_context")
+
+
+def _solutions(_: Origin, certificate: SealedCertificate) -> None:
+    """The core must be the program's; where the puzzle's text can be read, the program must say the same."""
+    from critics.programs.csp_certificate import core_of
+    from critics.programs.csp_reader import read_csp
+    from critics.programs.csp_text import difference_from_text
+    from critics.programs.sections import Repairs
+
+    evidence, problem, repairs = certificate.evidence, certificate.problem, Repairs()
+    program = read_csp(evidence["program"], repairs)
+    _check_repairs(repairs.words(), certificate)
+    difference = difference_from_text(problem.context, problem.options, program)
+    if certificate.reference != ("none" if difference is None else "text"):
+        raise Rejected("reference_is_not_the_text")
+    if difference:
+        raise Rejected("text_says_otherwise")
+    if core_of(program) != evidence["core"]:
+        raise Rejected("other_program")
+
+
+def _models(_: Origin, certificate: SealedCertificate) -> None:
+    """The core must be the program's, and the program must ask what the question asks."""
+    from critics.programs.fidelity import bar_of
+    from critics.programs.grounding import Grounder
+    from critics.programs.logic_program import read_logic_program
+    from critics.programs.options_certificate import core_of
+    from critics.programs.sections import Repairs
+
+    evidence, problem, repairs = certificate.evidence, certificate.problem, Repairs()
+    program = read_logic_program(evidence["program"], repairs)
+    _check_repairs(repairs.words(), certificate)
+    grounder = Grounder(program.declared.functions)
+    formulas = [[grounder.ground(formula) for formula in option.formulas] for option in program.options]
+    claimed = ord(certificate.claim) - ord("A")
+    barred = bar_of(problem.question, problem.options, program, formulas, claimed)
+    if barred is not None:
+        raise Rejected(barred.reason)
+    if core_of(program) != evidence["core"]:
+        raise Rejected("other_program")
+
+
+def _check_repairs(noted: list[str], certificate: SealedCertificate) -> None:
+    if noted != certificate.repairs:
+        raise Rejected("repairs")
+
+
+def canonical_formulas(texts: list[str]) -> list[str]:
+    """Return formulas in any notation in canonical text; raises `ValueError`."""
+    from critics.fol.parser import parse
+    from critics.fol.printing import canonical as printed
+
+    return [printed(parse(text).formula) for text in texts]
+
+
+def _formulas(origin: Origin, certificate: SealedCertificate) -> None:
+    """The attempt's formulas must be the certificate's."""
+    from critics.fol.printing import canonical as printed
+    from critics.fol.program import read_program
+    from critics.fol.theory import in_terms_of_theory, read_theory
+    from critics.problem import Formal
+
+    formal, evidence = certificate.problem.formal, certificate.evidence
+    if origin.attempt is None:
+        return
+    program = read_program(origin.attempt)
+    if formal is not None:
+        program = in_terms_of_theory(program, read_theory(Formal(tuple(formal.axioms), formal.goal)))
+    if [printed(formula) for formula in program.formulas()] != [*evidence["premises"], evidence["conclusion"]]:
+        raise Rejected("other_attempt")
+    if list(program.repairs) != certificate.repairs:
+        raise Rejected("other_attempt")
+
+
+def _expressions(origin: Origin, certificate: SealedCertificate) -> None:
+    """Both sides must be in canonical text, the attempt's, and the left one the formula that the problem names."""
+    from critics.equivalence.critic import is_of_language, read_attempt_pair
+    from critics.equivalence.language import Language, is_alphabet
+    from critics.equivalence.pair import FormulaPair, Pair, is_left, read_pair, texts
+    from critics.equivalence.regex import ALPHABET
+
+    evidence, formal = certificate.evidence, certificate.problem.formal
+    alphabet = origin.meta.get("alphabet", ALPHABET)
+    if not is_alphabet(alphabet):
+        raise Rejected("ill_formed")
+
+    def language_and_repairs(pair: Pair) -> tuple[Language, list[str]]:
+        return (pair.language, list(pair.repairs)) if isinstance(pair, FormulaPair) else (Language.REGEX, [])
+
+    own = Language(evidence["language"])
+    pair = read_pair(own, evidence["left"], evidence["right"], evidence["detail"].get("alphabet", alphabet))
+    if language_and_repairs(pair)[1] or texts(pair) != (evidence["left"], evidence["right"]):
+        raise Rejected("not_canonical")
+    if formal is not None and not is_left(pair, formal.goal):
+        raise Rejected("goal_mismatch")
+    if origin.attempt is None:
+        return
+    written = read_attempt_pair(origin.attempt, alphabet)
+    if texts(written) != texts(pair) or language_and_repairs(written) != (own, certificate.repairs):
+        raise Rejected("other_attempt")
+    if formal is not None and not is_of_language(written, origin.meta.get("language")):
+        raise Rejected("other_problem")
+
+
+def check_task(certificate: SealedCertificate, dataset: str | None) -> None:
+    """Raise `Rejected` where an equivalence answers a data set that asks for something else."""
+    if certificate.kind not in EQUIVALENCE_KINDS:
+        return
+    from critics.equivalence.critic import OTHER_TASKS
+
+    if dataset in OTHER_TASKS:
+        # Attack: certify any answer `true` by the equivalence of a formula with itself.
+        raise Rejected("other_task")
+
+
+def _script(_: Origin, certificate: SealedCertificate) -> None:
+    """The script must argue what the evidence holds: it is run again, in the jail."""
+    if installed("z3") is None:
+        raise Unchecked("needs_z3")
+    from critics.scripts.second_run import check_script
+
+    check_script(certificate)
+
+
+_READERS: dict[str, Callable[[Origin, SealedCertificate], None]] = {
+    "horn-proof": _blocks,
+    "horn-saturation": _blocks,
+    "answer-sets": _answer_sets,
+    "rules-proof": _rules,
+    "rules-saturation": _rules,
+    "csp-model": _solutions,
+    "program-options": _models,
+    "fol-entailment": _formulas,
+    "z3-script": _script,
+    **dict.fromkeys(EQUIVALENCE_KINDS, _expressions),
+}
