@@ -132,18 +132,7 @@ LAYERS = {
     "training": (
         *("logs", "hardware", "records", "figures", "estimates", "watchdog", "curation", "configuration"),
         *("lessons", "lineage", "finetuning", "autoeval", "reporting", "workers", "rounds", "planning", "rewards"),
-        *(
-            "exchange",
-            "selfplay",
-            "benches",
-            "guide_session",
-            "guide_prompt",
-            "dashboard",
-            "console",
-            "bench",
-            "doctor",
-        ),
-        *("commands", "command_line", "cli", "__main__"),
+        *("exchange", "benches", "bench", "commands", "cli", "__main__"),
     )
 }
 """Each imports only those before it: an arrow back would make two folders one."""

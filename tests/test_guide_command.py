@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from rollout.guides.logic import LogicGuide
 from training.cli import app
-from training.guide_prompt import Draft
-from training.guide_session import build_guide, position
+from training.commands.guide import Draft
+from training.commands.guide_session import build_guide, position
 
 ROOT = Path(__file__).parents[1]
 CATS = "Rex is a cat. [[axiom:(cat rex)]] Cats are warm. [[axiom:(cat 'x) -> (warm 'x)]] [[goal:(warm rex)]] "

@@ -11,8 +11,9 @@ import pytest
 from rich.console import Console
 
 from critics.errors import InputError
+from training.commands.dashboard import Dashboard, PlainLines, last_attempt, watching
+from training.commands.messages import progress_bar
 from training.configuration.run import RunConfig
-from training.dashboard import Dashboard, PlainLines, last_attempt, progress_bar, watching
 from training.records.store import line_of
 from training.reporting.progress import progress_of
 from training.reporting.server import server

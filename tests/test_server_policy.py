@@ -376,7 +376,7 @@ def test_what_was_written_before_the_server_died_is_yielded_first_and_in_order(s
 
 
 def test_an_interrupted_rollout_keeps_what_it_has_and_goes_on_from_there(speak, tiny_model, tmp_path):
-    from training.commands.rollouts import roll_out
+    from training.commands.rollout import rollout as roll_out
     from training.records.store import read_records, write_records
 
     speaker = speak(scripts={p.question: "Answer: true" for p in PROBLEMS}, most=2)

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from critics.errors import InputError
-from training.commands.packing import pack_run
+from training.commands.pack import pack as pack_run
 from training.records import shards
 from training.records.shards import find, index_path, pack, packed_path, sealed_traces
 from training.records.store import StoreError, read_records, write_records

@@ -1,8 +1,11 @@
-"""Lines for people: on standard error, so that standard output stays machine-readable."""
+"""Lines and progress bars for people: on standard error, so that standard output stays machine-readable."""
 
 import json
 import sys
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
 
 
 def say(message: str) -> None:
@@ -24,3 +27,40 @@ def say_or_print(message: str, record: dict[str, Any], as_json: bool) -> None:
         print(json.dumps(record))
     else:
         say(message)
+
+
+def tracked(items: Iterable[Item], *, total: int, what: str) -> Iterator[Item]:
+    """Yield the items behind a progress bar with rate and time left."""
+    from rich.console import Console
+
+    with progress_bar(Console(stderr=True)) as progress:
+        task = progress.add_task(what, total=total)
+        for item in items:
+            yield item
+            progress.advance(task)
+
+
+def progress_bar(console: Any) -> Any:
+    """Return a bar with rate and time left; silent without a terminal."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import (
+        Progress as Bar,
+    )
+
+    return Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(show_speed=True),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not sys.stderr.isatty(),
+    )

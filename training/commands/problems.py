@@ -1,8 +1,10 @@
-"""`problems`: generated or converted; and problem files read back."""
+"""`problems`: generated, or converted from a published file."""
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
+
+import typer
 
 from critics.errors import InputError
 from critics.problem import Problem, read_problem
@@ -14,26 +16,38 @@ from rollout.published.loaders import load_published
 from rollout.splits import Split
 from training.autoeval.dataset_statistics import said, statistics_of
 from training.commands.messages import say, say_or_print
+from training.commands.options import (
+    Json,
+    Out,
+    Seed,
+)
 from training.hardware import num_cores
 from training.records.store import write_records
-from training.rounds.problems import load_problems
+
+EXAMPLE = "certistar problems prontoqa --num 200 --hops 1,2,3 --out problems.jsonl"
 
 
-def make_problems(
-    name: str,
-    out: Path,
-    num: int,
-    seed: int,
-    hops: str | None,
-    ontology: str | None,
-    split: str,
-    ordered: bool,
-    source: Path | None,
-    settings: list[str],
-    as_json: bool = False,
-    jobs: int | None = None,
+def problems(
+    name: Annotated[str, typer.Argument(help="prontoqa, proofwriter, syllogism, wason, prontoqa-ood, deontiqa.")],
+    out: Out,
+    num: Annotated[int, typer.Option("--num", min=1, help="How many to generate.")] = 200,
+    seed: Seed = 0,
+    hops: Annotated[str | None, typer.Option("--hops", help="PrOntoQA's hop counts, e.g. 1,2,3.")] = None,
+    ontology: Annotated[
+        str | None, typer.Option("--ontology", help="PrOntoQA's: fictional, false and true, by commas.")
+    ] = None,
+    split: Annotated[str, typer.Option("--split", help="pretrain, train, develop or test.")] = "train",
+    ordered: Annotated[bool, typer.Option("--ordered", help="Do not shuffle PrOntoQA's statements.")] = False,
+    source: Annotated[Path | None, typer.Option("--from", help="Convert a published file instead.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A key of the generator, e.g. depths=[1,2].")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Processes that draw formulas of autoeval-..; else all cores.")
+    ] = None,
+    as_json: Json = False,
 ) -> None:
-    """Write problem records, generated or converted."""
+    """Generate problems of a data set, or convert a published file to problem records."""
     is_language = source is None and name in LANGUAGES
     if jobs is not None and not is_language:
         raise InputError(f"problems {name}: --jobs is for formulas that are generated: {', '.join(LANGUAGES)}")
@@ -42,7 +56,7 @@ def make_problems(
         made: Iterable[Problem] = load_published(source, name)
     else:
         (split_,) = _words(split, get_args(Split), "--split")
-        keys = {**_prontoqa_keys(name, hops, ontology, ordered), **_settings(settings)}
+        keys = {**_prontoqa_keys(name, hops, ontology, ordered), **_settings(settings or [])}
         try:
             configuration = family(name).configured(keys, split_)  # type: ignore[arg-type]
         except ValueError as error:
@@ -127,11 +141,3 @@ def _words(value: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:
         if word not in known:
             raise InputError(f"{option} {word!r}: must be one of {', '.join(known)}")
     return words
-
-
-def read_problems(path: Path) -> list[Problem]:
-    """Read problem records or a published PrOntoQA file; at least one."""
-    problems = list(load_problems(path))
-    if not problems:
-        raise InputError(f"{path}: there is no problem in it")
-    return problems

@@ -8,8 +8,8 @@ from typing import Any
 from critics.errors import InputError
 from critics.problem import FORMATS
 from rollout.formalisation import FORMATS as FORMALISED
-from training.commands.messages import print_counts
-from training.commands.verdicts import judged
+from training.commands.attempts import judged
+from training.commands.messages import print_counts, tracked
 from training.configuration.section import nearest
 from training.curation.filters import KEEPS, is_certified
 from training.exchange.columns import check_columns, read_columns
@@ -89,7 +89,6 @@ def _check(reading: Reading, keep: str) -> None:
 def formal_versions(table: Table, reading: Reading, config_path: Path, out: Path) -> list[Record]:
     """Return a policy's formal version of each text; what an earlier, interrupted call wrote is kept."""
     from training.configuration.run import load_run
-    from training.console import tracked
     from training.records.store import OpenStore
     from training.rounds.work_units import Asking, WorkUnits, batches, how_asked
     from training.workers.policy import quiet_policy

@@ -48,6 +48,14 @@ def load_problems(path: Path, dataset: str | None = None) -> Iterator[Problem]:
             raise InputError(f"{path}: record {number}: {error}") from error
 
 
+def read_problems(path: Path) -> list[Problem]:
+    """Read problem records or a published PrOntoQA file; at least one."""
+    problems = list(load_problems(path))
+    if not problems:
+        raise InputError(f"{path}: there is no problem in it")
+    return problems
+
+
 def _holds_records(path: Path) -> bool:
     first = next(read_records(path), {})
     return {"dataset", "context", "question", "formal"} <= first.keys()

@@ -1,33 +1,19 @@
-"""A prompt at which people see what a guide allows after what they type."""
+"""`guide`: what a guide allows after a text, for a batch or as one types."""
 
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from critics.errors import InputError
 from rollout.guide import Guide
-from training.guide_session import Position, build_guide, position, read_text, split_open
+from training.commands.guide_session import Position, answer_batch, build_guide, position, read_text, split_open
+from training.commands.messages import say
 
+EXAMPLE = "certistar guide logic --batch texts.jsonl --out allowed.jsonl"
 _MAX_SHOWN = 8
-
-
-def run_prompt(name: str, mode: str, source: Path | None, text: Path | None) -> None:
-    """Show the position after `text`, then after each line that is typed or piped, until the input ends.
-
-    A line that ends inside a block is continued by the next one without a line break.
-    """
-    from rich.console import Console
-
-    guide = build_guide(name, mode, source)
-    draft = Draft(guide, "" if text is None else read_text(text))
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-    title = f"{name}, {mode} mode" if name == "logic" else name
-    console.print(f"{title}: [[ opens a block, ]] closes it; Tab completes, Ctrl-D ends", style="dim")
-    show(console, draft.position)
-    for line in _typed_lines(draft) if sys.stdin.isatty() else _piped_lines():
-        draft.add(line)
-        show(console, draft.position)
 
 
 class Draft:
@@ -56,6 +42,48 @@ class Draft:
         here = position(self.guide, self.text + line)
         written, end = (typed, ":") if here.state == "action" else (typed.partition(":")[2], "]]")
         return [line + word[len(written) :] + end for word in here.allowed or () if word.startswith(written)]
+
+
+def guide(
+    name: Annotated[str, typer.Argument(help="logic, memory, quote, algebra or parity.")],
+    mode: Annotated[
+        str, typer.Option("--mode", help="For logic: fixed, or compatible with the original engine, bugs included.")
+    ] = "fixed",
+    batch: Annotated[
+        Path | None, typer.Option("--batch", help='Answer these texts instead: {"id", "text"} as JSON lines.')
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Where to write a batch's answers.")] = None,
+    text: Annotated[Path | None, typer.Option("--text", help="A text to start from.")] = None,
+    source: Annotated[Path | None, typer.Option("--source", help="For quote: the text to quote from.")] = None,
+) -> None:
+    """Show what a guide allows after a text, line by line as you type; Ctrl-D ends."""
+    if batch is not None:
+        if text is not None:
+            raise InputError("--text is for typing; leave it out, or put the text into the --batch file")
+        num = answer_batch(name, mode, source, batch, out)
+        say(f"{num} answers{'' if out is None else f' in {out}'}")
+        return
+    if out is not None:
+        raise InputError("--out needs --batch FILE; without it the answers are shown as you type")
+    _prompt(name, mode, source, text)
+
+
+def _prompt(name: str, mode: str, source: Path | None, text: Path | None) -> None:
+    """Show the position after `text`, then after each line that is typed or piped, until the input ends.
+
+    A line that ends inside a block is continued by the next one without a line break.
+    """
+    from rich.console import Console
+
+    guide = build_guide(name, mode, source)
+    draft = Draft(guide, "" if text is None else read_text(text))
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    title = f"{name}, {mode} mode" if name == "logic" else name
+    console.print(f"{title}: [[ opens a block, ]] closes it; Tab completes, Ctrl-D ends", style="dim")
+    show(console, draft.position)
+    for line in _typed_lines(draft) if sys.stdin.isatty() else _piped_lines():
+        draft.add(line)
+        show(console, draft.position)
 
 
 def show(console: Any, here: Position) -> None:

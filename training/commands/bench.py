@@ -1,10 +1,13 @@
-"""What this machine can do."""
+"""`bench`: ratios against named baselines."""
 
 from typing import Annotated
 
 import typer
 
-from training.cli.options import Json
+from training.bench import bench as measure
+from training.commands.options import Json
+
+EXAMPLE = "certistar bench kernel --json"
 
 
 def bench(
@@ -14,19 +17,4 @@ def bench(
     as_json: Json = False,
 ) -> None:
     """Measure ratios against the named baseline in one run."""
-    from training.bench import bench as measure
-
     measure(name, as_json)
-
-
-def doctor(as_json: Json = False) -> None:
-    """Say what this machine can run, and what is missing."""
-    from training.doctor import examine
-
-    examine(as_json)
-
-
-COMMANDS = (
-    bench,
-    doctor,
-)

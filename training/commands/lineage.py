@@ -1,39 +1,53 @@
-"""`lineage`: from an adapter down to the proofs that it was trained on, and round by round to the base model."""
+"""`lineage`: from an adapter down to the proofs that it was trained on, and by rounds to the base model."""
 
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from critics.merkle import inclusion, is_included
 from training.commands.messages import say
+from training.commands.options import (
+    Json,
+)
 from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder, ancestors, find_adapters, read_adapter
 from training.lineage.entries import LineageError, canonical, leaves_of, round_of, traces_of_round
-from training.lineage.verification import Verification, verify
+from training.lineage.verification import Verification
+from training.lineage.verification import verify as verify_lineage
 from training.reporting.proofs import trace_lines
 
+EXAMPLE = "certistar lineage checkpoints/smoke/strict/seed-0/round-000/adapter --verify"
 Record = dict[str, Any]
 _WHO = {"base": "the base model", "unknown": "nobody knows whom"}
 
 
-def print_lineage(folder: Path, as_json: bool, *, verified: bool) -> int:
-    """Print the path from an adapter down; return how many things do not fit, 0 where nothing was verified."""
-    adapter = read_adapter(folder)
-    if adapter.lines is None:
+def lineage(
+    adapter: Annotated[Path, typer.Argument(help="An adapter's folder.", show_default=False)],
+    as_json: Json = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compute every digest again and re-check every certificate.")
+    ] = False,
+) -> None:
+    """Show what an adapter was trained on: rounds down to the base model, and the path to one proof."""
+    read = read_adapter(adapter)
+    if read.lines is None:
         raise LineageError(
-            f"{folder}: has no lineage.jsonl and stands in no round with its traces, so where it comes from is not "
-            "known; train it again from a dataset folder that `filter` or a round wrote"
+            f"{adapter}: has no lineage.jsonl and stands in no round with its traces, so where it comes from is not "
+            "known; train it again from a dataset adapter that `filter` or a round wrote"
         )
-    older = ancestors(adapter, find_adapters([_line_folder(adapter)]))
-    checks = verify(adapter, older) if verified else None
-    proof = _one_proof(adapter, adapter.lines)
+    older = ancestors(read, find_adapters([_line_folder(read)]))
+    checks = verify_lineage(read, older) if verify else None
+    proof = _one_proof(read, read.lines)
     if as_json:
-        print(json.dumps(_record(adapter, older, proof, checks)))
+        print(json.dumps(_record(read, older, proof, checks)))
     else:
-        _print(adapter, older, proof, checks)
-    return 0 if checks is None else len(checks.failures)
+        _print(read, older, proof, checks)
+    if checks is not None and checks.failures:
+        raise typer.Exit(1)
 
 
 def _line_folder(adapter: AdapterFolder) -> Path:

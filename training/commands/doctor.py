@@ -1,4 +1,4 @@
-"""What this machine can run, and what is missing: one finding a line, with the remedy where one is needed."""
+"""`doctor`: what this machine can run, and what is missing, with the remedy."""
 
 import json
 import logging
@@ -11,8 +11,12 @@ from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
 
+from training.commands.options import (
+    Json,
+)
 from training.hardware import num_cores
 
+EXAMPLE = "certistar doctor"
 SEED_MODEL = Path("checkpoints/seed")
 MIN_FREE_GB = 5
 """A demo run and its adapters fit; a large model's do not."""
@@ -32,8 +36,8 @@ class Finding:
         return f"{'ok' if self.ok else 'missing'}: {self.what}: {self.note}"
 
 
-def examine(as_json: bool) -> None:
-    """Look and print; what is missing is a finding, never an error."""
+def doctor(as_json: Json = False) -> None:
+    """Say what this machine can run, and what is missing."""
     logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # its warning is about 4-bit kernels
     findings = list(_findings())
     if as_json:

@@ -1,29 +1,36 @@
 """`train`: a dataset folder in, an adapter out."""
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from training.commands.messages import say_or_print
+from training.commands.options import Config, Json, Out, Overrides, Seed
 from training.configuration.run import load_run
 from training.configuration.section import ConfigError
 from training.finetuning.example_files import examples_path
 from training.finetuning.trackers import check_installed
 from training.logs import quieten
 
+EXAMPLE = "certistar train configs/smoke.yaml --data kept --out adapter"
 
-def train_files(
-    config_path: Path,
-    data: Path,
-    out: Path,
-    nproc: str,
-    seed: int,
-    overrides: list[str] | None,
-    *,
-    nnodes: int = 1,
-    rendezvous: str = "",
-    as_json: bool = False,
+
+def train(
+    config: Config,
+    data: Annotated[Path, typer.Option("--data", help="A folder that `filter` or a round wrote.")],
+    out: Out,
+    nproc: Annotated[str, typer.Option("--nproc", help="Processes on this machine: a number, or auto.")] = "auto",
+    nnodes: Annotated[int, typer.Option("--nnodes", min=1, help="Machines that train together.")] = 1,
+    rendezvous: Annotated[
+        str, typer.Option("--rendezvous", help="HOST:PORT of one of them, where there are several.")
+    ] = "",
+    seed: Seed = 0,
+    overrides: Overrides = None,
+    as_json: Json = False,
 ) -> None:
-    """Fine-tune on a dataset folder."""
-    config = load_run(config_path, overrides)
+    """Fine-tune the configuration's model; starts torchrun itself where there are several GPUs."""
+    loaded = load_run(config, overrides)
     examples_path(data)
     if nproc != "auto" and not (nproc.isdigit() and int(nproc) > 0):
         raise ConfigError(f"--nproc {nproc!r}: write a number from 1, or auto")
@@ -31,15 +38,15 @@ def train_files(
     from training.finetuning.stage import FineTuning, fine_tune
     from training.hardware import num_training_processes
 
-    check_installed(config.training.trackers)
+    check_installed(loaded.training.trackers)
     quieten()
     job = FineTuning(
-        model=config.model,
-        training=config.training,
+        model=loaded.model,
+        training=loaded.training,
         data=data,
         out=out,
         seed=seed,
-        base_digest=model_digest(config.model.name),
+        base_digest=model_digest(loaded.model.name),
         nproc=num_training_processes() if nproc == "auto" else int(nproc),
         progress=True,
         nnodes=nnodes,

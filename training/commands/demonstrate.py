@@ -2,18 +2,23 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout import first_order
 from rollout.prompt import messages, text
 from training.commands.messages import say_or_print
-from training.commands.problems import read_problems
+from training.commands.options import Json, Out, Overrides
 from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.lessons.references import UNTAUGHT, completions, dialogs
 from training.records.store import write_records
+from training.rounds.problems import read_problems
 from training.rounds.strategy import ActorCritic, FirstOrder, no_review, strategy_of
 
+EXAMPLE = "certistar demonstrate problems.jsonl --out attempts.jsonl"
 _ANNOTATED = "a readable annotation (`meta.premises_fol` and `meta.conclusion_fol`)"
 _NEEDS = {
     "guided": "a formalisation (key `formal`), or a text that can be translated",
@@ -24,31 +29,31 @@ _NEEDS = {
 }
 
 
-def demonstrate_file(
-    path: Path,
-    out: Path,
-    format_: str = "guided",
-    config_path: Path | None = None,
-    arm_name: str | None = None,
-    overrides: list[str] | None = None,
-    as_json: bool = False,
+def demonstrate(
+    file: Annotated[Path, typer.Argument(help="Problems as JSON lines.")],
+    out: Out,
+    format_: Annotated[
+        str, typer.Option("--format", help="guided, cot (the gold answer), fol, fol-cot or asp.")
+    ] = "guided",
+    config: Annotated[
+        Path | None, typer.Option("--config", help="Write the prompts that this configuration's model reads.")
+    ] = None,
+    arm: Annotated[str | None, typer.Option("--arm", help="Of which arm; the first that fits, if none.")] = None,
+    overrides: Overrides = None,
+    as_json: Json = False,
 ) -> None:
-    """Write a reference attempt for every problem that has what it takes, and say how many have not.
-
-    With a configuration, attempts hold what its policy reads before it writes, so that a model is trained as it will
-    be asked; without, they hold the problem alone.
-    """
+    """Write reference attempts for problems that have a formalisation, an annotation or a gold answer."""
     if format_ not in _NEEDS:
         raise InputError(f"--format {format_!r}: must be one of {', '.join(_NEEDS)}")
-    asked = _asked(config_path, arm_name, format_, overrides)
+    asked = _asked(config, arm, format_, overrides)
     prompt = None if asked is None or format_ == "asp" else _prompts(*asked)
-    problems = list(read_problems(path))
+    problems = list(read_problems(file))
     try:
         attempts = _reviewed_dialogs(problems, asked) if format_ == "asp" else completions(problems, format_, prompt)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        raise InputError(f"{file}: {error}") from error
     if not attempts:
-        raise InputError(f"{path}: no problem has {_NEEDS[format_]}")
+        raise InputError(f"{file}: no problem has {_NEEDS[format_]}")
     write_records(out, attempts)
     left = len(problems) - len(attempts)
     lack = "have no formalisation" if format_ == "guided" else f"lack {_NEEDS[format_]}"

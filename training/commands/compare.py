@@ -1,21 +1,75 @@
-"""`compare` on tables of scores: how AutoEval correlates with other benchmarks, and what it predicts of them."""
+"""`compare`: the arms of finished runs, or tables of benchmarks' scores."""
 
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from critics.errors import InputError
 from training.autoeval.benchmarks import MIN_MODELS, compared
 from training.autoeval.figures import correlation_panels, power_panel
 from training.autoeval.score_tables import PAPER, Source, merged, read_source
+from training.commands.options import (
+    Json,
+)
 from training.records.store import write_json, write_text
-from training.reporting.report import benchmarks_page
+from training.reporting.comparison import compare_runs
+from training.reporting.report import benchmarks_page, render
+from training.reporting.sentences import verdict_sentence
+from training.reporting.terminal import comparison_table
+from training.reporting.terminal import table as rounds_table
+from training.reporting.trace_sample import Survey
 
+EXAMPLE = "certistar compare checkpoints/demo --json"
 Record = dict[str, Any]
 
 
-def are_tables(named: Sequence[Path]) -> bool:
+def compare(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Run folders; or YAML tables of AutoEval's scores beside others', the paper's: autoeval-paper."
+        ),
+    ],
+    as_json: Json = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the numbers there as JSON, or a page if it ends in .html.")
+    ] = None,
+    unpaired: Annotated[
+        bool, typer.Option("--unpaired", help="Compare arms of other problems or seeds as independent samples.")
+    ] = False,
+) -> None:
+    """Compare the arms of one or several finished runs, answer by answer on the problems that they share.
+
+    Or say how AutoEval's scores correlate with other benchmarks', and what they predict, from tables of both.
+    """
+    if _are_tables(runs):
+        comp_are_tables(runs, as_json, out)
+        return
+    _compare_runs(runs, as_json, out, unpaired)
+
+
+def _compare_runs(runs: Sequence[Path], as_json: bool, out: Path | None, unpaired: bool) -> None:
+    from rich.console import Console
+
+    summary = compare_runs(runs, unpaired=unpaired)
+    if out is not None and out.suffix == ".html":
+        write_text(out, render(summary, Survey(), verdict_sentence(summary)))
+    elif out is not None:
+        write_json(out, summary)
+    if as_json:
+        print(json.dumps(summary))
+        return
+    console = Console()
+    console.print(rounds_table(summary))
+    console.print(comparison_table(summary))
+    for sentence in verdict_sentence(summary):
+        console.print(sentence, highlight=False)
+
+
+def _are_tables(named: Sequence[Path]) -> bool:
     """Say whether tables of scores are named, not runs; raises `InputError` where it is both."""
     tables = [path for path in named if str(path) == PAPER or path.suffix in (".yaml", ".yml")]
     if tables and len(tables) < len(named):
@@ -24,7 +78,7 @@ def are_tables(named: Sequence[Path]) -> bool:
     return bool(tables)
 
 
-def compare_tables(named: Sequence[Path], as_json: bool, out: Path | None) -> None:
+def comp_are_tables(named: Sequence[Path], as_json: bool, out: Path | None) -> None:
     """Print correlations and predictive powers; `out` gets them as JSON, or with figures 4 and 5 as a page."""
     sources = [read_source(str(path)) for path in named]
     tables = merged(sources)

@@ -1,14 +1,17 @@
-"""`audit`: the cheat catalogue against the critics that are installed, and a search for cheats that are not in it."""
+"""`audit`: the cheat catalogue against the installed critics, and a search for cheats that it lacks."""
 
 import importlib
 import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from critics import plugins
-from critics.audit.audit import Finding, audit, num_cases, report, table, without_slow_cases
+from critics.audit.audit import Finding, num_cases, report, table, without_slow_cases
+from critics.audit.audit import audit as try_catalogue
 from critics.audit.case import Catalogue
 from critics.audit.catalogue_file import load_catalogue, own_catalogues
 from critics.audit.entry import find_critic, judge_record_by
@@ -17,10 +20,53 @@ from critics.errors import InputError
 from critics.judge import JudgePool, judge_record
 from critics.plugin_certificates import recheck
 from critics.problem import FORMATS
+from training.commands.attempts import leave_the_jail
 from training.commands.messages import say
+from training.commands.options import (
+    Jobs,
+    Json,
+    Seed,
+    Timeout,
+    WithoutJail,
+)
+
+EXAMPLE = "certistar audit --format rules --self-play 60"
 
 
-def audit_files(
+def audit(
+    formats: Annotated[
+        list[str] | None, typer.Option("--format", help="Of this format's critic (repeatable); of all, if none.")
+    ] = None,
+    critic: Annotated[
+        str | None,
+        typer.Option("--critic", metavar="ENTRY", help="Another critic: a plug-in's name, or module:function."),
+    ] = None,
+    catalogue: Annotated[Path | None, typer.Option("--catalogue", help="Another catalogue of cheats (YAML).")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Without what runs into a budget on purpose.")] = False,
+    jobs: Jobs = 1,
+    timeout: Timeout = 30.0,
+    as_json: Json = False,
+    without_jail: WithoutJail = False,
+    seconds: Annotated[
+        float | None, typer.Option("--self-play", metavar="S", min=1, help="Then search for other cheats, S seconds.")
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option("--iterations", min=1, help="Search so many attempts a format instead; repeatable.")
+    ] = None,
+    seed: Seed = 0,
+    out: Annotated[Path | None, typer.Option("--out", help="Where to write what the search finds.")] = None,
+) -> None:
+    """Run the cheat catalogue against the critics; exit status 1 if a cheat is certified or an honest one rejected."""
+    if without_jail:
+        leave_the_jail()
+    passed = _audit(formats or [], critic, catalogue, quick=quick, jobs=jobs, timeout_s=timeout, as_json=as_json)
+    if seconds is not None or iterations is not None:
+        passed &= _search_for_cheats(formats or [], seconds, iterations, seed, jobs, timeout, out, as_json)
+    if not passed:
+        raise typer.Exit(1)
+
+
+def _audit(
     formats: Sequence[str],
     entry: str | None,
     catalogue: Path | None,
@@ -38,7 +84,7 @@ def audit_files(
         for cases in chosen:
             cases = without_slow_cases(cases) if quick else cases
             say(f"{cases.format}: {num_cases(cases)} cases of {len(cases.classes)} classes")
-            audited[cases.format] = audit(cases, pool.judge, recheck)
+            audited[cases.format] = try_catalogue(cases, pool.judge, recheck)
     reports = [report(name, findings) for name, findings in audited.items()]
     if as_json:
         print(json.dumps(reports))
@@ -95,7 +141,7 @@ def _show(audited: dict[str, list[Finding]], reports: list[dict[str, Any]]) -> N
         )
 
 
-def search_for_cheats(
+def _search_for_cheats(
     formats: Sequence[str],
     seconds: float | None,
     iterations: int | None,

@@ -5,11 +5,17 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from critics.errors import InputError
 from training.commands.messages import say
-from training.commands.proofs import trace_files
+from training.commands.options import (
+    Json,
+    Runs,
+)
+from training.commands.traces import trace_files
 from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder, find_adapters
 from training.lineage.entries import engine_name
@@ -18,29 +24,35 @@ from training.lineage.revocation import Revocations, Taint, Tainted, mark_adapte
 from training.records.store import read_records
 from training.rounds.loop import locked
 
+EXAMPLE = "certistar revoke 017472a0 --run checkpoints/smoke"
 Record = dict[str, Any]
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
 _CRITIC = re.compile(r"(?:certistar-)?([\w-]+)[@/](\w[\w.]*)")
 
 
-def revoke(target: str, folders: list[Path], as_json: bool) -> None:
-    """Mark and print what rests on a certificate or a critic's version; the same command again changes nothing."""
-    runs = _runs(folders)
+def revoke(
+    target: Annotated[str, typer.Argument(metavar="CERTIFICATE|CRITIC@VERSION", help="Such as 017472a0, or horn@1.")],
+    runs: Runs = None,
+    as_json: Json = False,
+) -> None:
+    """Believe a certificate no longer: list and mark the examples, adapters and reports that rest on it."""
+    folders = runs or [Path("checkpoints")]
+    marked = _runs(folders)
     adapters = [_resolved(adapter) for adapter in find_adapters(folders)]
     with ExitStack() as locks:
-        for run in runs:
+        for run in marked:
             locks.enter_context(locked(run))
         revoked = _meant(target, adapters, folders)
-        for run in runs:
+        for run in marked:
             revoked |= read_revocations(run)
         found = taint(adapters, revoked)
-        for run in runs:
+        for run in marked:
             _mark_run(run, revoked, found)
         for each in found.adapters:
             mark_adapter(each, revoked)
-    for run in runs:
+    for run in marked:
         _report_again(run)
-    _print(revoked, found, runs, as_json)
+    _print(revoked, found, marked, as_json)
 
 
 def _runs(folders: list[Path]) -> list[Path]:

@@ -1,25 +1,37 @@
-"""`trace`: one attempt with its proof, in words, found by its id or by its certificate's."""
+"""`trace`: one attempt with its proof in words, found by its id or by its certificate's."""
 
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from critics.errors import InputError
 from training.commands.messages import say
+from training.commands.options import (
+    Json,
+    Runs,
+)
 from training.curation.derivation import DERIVED
 from training.lineage.entries import round_of
 from training.records.store import read_records
 from training.reporting.proofs import trace_lines
 
+EXAMPLE = "certistar trace 017472a0 --run checkpoints/smoke"
 Record = dict[str, Any]
 NUM_SHOWN = 3
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
 
 
-def print_trace(name: str, folders: list[Path], as_json: bool) -> None:
-    """Print the attempts of an id, an example's id, or a certificate's digest; raises `InputError` for none."""
+def trace(
+    name: Annotated[str, typer.Argument(metavar="ID", help="Of an attempt, an example or a certificate.")],
+    runs: Runs = None,
+    as_json: Json = False,
+) -> None:
+    """Show an attempt with its proof in words."""
+    folders = runs or [Path("checkpoints")]
     found = list(find_traces(name, folders))
     if not found:
         where = ", ".join(map(str, folders))

@@ -4,16 +4,26 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
+
+import typer
 
 from critics.errors import InputError
 from critics.judge import JudgePool, judge_on_trust, judge_record
 from critics.problem import Problem
 from rollout.actor_critic.feedback import ReviewPool
 from rollout.selection import Abstained, Answered, Outcome, Rule, is_settled, outcome
-from training.commands.messages import say
+from training.commands.evaluate import arms_of
+from training.commands.messages import say, tracked
+from training.commands.options import (
+    Adapter,
+    Config,
+    Jobs,
+    Json,
+    Overrides,
+    Seed,
+)
 from training.configuration.run import ArmConfig, RunConfig, load_run
-from training.console import tracked
 from training.records.store import OpenStore, write_json, write_records, write_text
 from training.reporting.proofs import proof_lines
 from training.reporting.selective import curve_figure, curve_table, point_of, selective_curve
@@ -24,6 +34,7 @@ from training.rounds.strategy import Strategy, strategy_of
 from training.rounds.work_units import Remembering, how_asked
 from training.workers.policy import quiet_policy
 
+EXAMPLE = "certistar answer configs/smoke.yaml --problems problems.jsonl --adapter adapter -k 8"
 Record = dict[str, Any]
 Formalisation = Literal["checked", "trusted"]
 TRUSTED_PROOFS = 3
@@ -58,22 +69,46 @@ class Asked:
         return Rule(self.proofs or min(TRUSTED_PROOFS, self.num_attempts), TRUSTED_SHARE)
 
 
-def answer_file(
-    config_path: Path, problems: Path | None, asked: Asked, overrides: list[str] | None, as_json: bool
+def answer(
+    config: Config,
+    problems: Annotated[
+        Path | None, typer.Option("--problems", help="Problems as JSON lines; the held-out ones, if none.")
+    ] = None,
+    num: Annotated[int, typer.Option("-k", min=1, help="Attempts at a problem at most.")] = 8,
+    adapter: Adapter = None,
+    formalisation: Annotated[
+        str,
+        typer.Option(help="checked: proofs are compared with the text where that can be. trusted: with nothing."),
+    ] = "checked",
+    proofs: Annotated[
+        int | None, typer.Option(min=1, help="Attempts that must prove an answer; 1 if checked, else 3.")
+    ] = None,
+    arms: Annotated[
+        list[str] | None, typer.Option("--arm", help="Ask as this arm does (repeatable: they take turns).")
+    ] = None,
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Measure selective accuracy against coverage, beside majority voting.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option("--out", help="A folder for attempts, answers and the curve.")] = None,
+    jobs: Jobs = 1,
+    seed: Seed = 0,
+    as_json: Json = False,
+    overrides: Overrides = None,
 ) -> None:
-    """Answer the problems of a file, or the configuration's held-out ones, and print each answer with its proof."""
-    config = load_run(config_path, overrides)
+    """Answer with a proof, or abstain: sample until an attempt is certified, with the gold answer withheld."""
+    asked = Asked(num, adapter, formalisation, proofs, arms or [], seed, jobs, curve, out)
+    loaded = load_run(config, overrides)
     _refuse(asked)
-    wanted = list(load_problems(problems)) if problems else held_out_problems(config, config.seeds[0])
-    arms = [_arm(config, name) for name in asked.arms] or config.arms[:1]
-    attempts = _attempts(config, arms, wanted, asked)
-    found = {name: outcome(made, asked.rule, len(arms)) for name, made in attempts.items()}
+    wanted = list(load_problems(problems)) if problems else held_out_problems(loaded, loaded.seeds[0])
+    chosen = arms_of(loaded, asked.arms)
+    attempts = _attempts(loaded, chosen, wanted, asked)
+    found = {name: outcome(made, asked.rule, len(chosen)) for name, made in attempts.items()}
     gold = {problem.id: problem.answer for problem in wanted if problem.answer is not None}
     result: Record = {**_counts(found, gold), "answers": [_record(p, found[p.id], attempts[p.id]) for p in wanted]}
     if asked.curve:
         result["curve"] = _curve(gold, attempts, asked)
     if asked.out is not None:
-        _write(asked.out, result, attempts, _provenance(config, arms, wanted, asked))
+        _write(asked.out, result, attempts, _provenance(loaded, chosen, wanted, asked))
     if as_json:
         print(json.dumps(result))
         return
@@ -90,13 +125,6 @@ def _refuse(asked: Asked) -> None:
         )
     if asked.curve and (asked.out is None or len(asked.arms) > 1):
         raise InputError("--curve: name one arm at most, and by --out the folder for the table and the figure")
-
-
-def _arm(config: RunConfig, name: str) -> ArmConfig:
-    for arm in config.arms:
-        if arm.name == name:
-            return arm
-    raise InputError(f"--arm {name!r}: the configuration has {', '.join(arm.name for arm in config.arms)}")
 
 
 def _attempts(

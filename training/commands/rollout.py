@@ -7,37 +7,47 @@ from typing import Any
 
 from critics.problem import Problem
 from training.commands.messages import say_or_print
-from training.commands.problems import read_problems
+from training.commands.options import (
+    Adapter,
+    Config,
+    Json,
+    Out,
+    Overrides,
+    Problems,
+)
 from training.configuration.run import RunConfig, load_run
 from training.records.store import OpenStore, write_records
+from training.rounds.problems import read_problems
 from training.rounds.strategy import Strategy, strategy_of
 from training.rounds.work_units import Asking, WorkUnits, batches, how_asked
 from training.workers.policy import quiet_policy
 
+EXAMPLE = "certistar rollout configs/smoke.yaml --problems problems.jsonl --out traces.jsonl"
 
-def roll_out(
-    config_path: Path,
-    problems: Path,
-    out: Path,
-    adapter: Path | None,
-    overrides: list[str] | None,
-    as_json: bool = False,
+
+def rollout(
+    config: Config,
+    problems: Problems,
+    out: Out,
+    adapter: Adapter = None,
+    overrides: Overrides = None,
+    as_json: Json = False,
 ) -> None:
-    """Sample attempts; what an earlier, interrupted call finished is kept."""
+    """Sample attempts at problems with a configuration's model and its first arm's decoding."""
     from rollout.actor_critic.feedback import ReviewPool
-    from training.console import tracked
+    from training.commands.messages import tracked
 
-    config = load_run(config_path, overrides)
+    loaded = load_run(config, overrides)
     wanted = read_problems(problems)
     store = OpenStore(out.with_name(f".{out.name}.open"))
-    size = config.sampling.batch_size
-    with ReviewPool(timeout_s=config.actor_critic.timeout_s) as reviews:
-        strategy = strategy_of(config, config.arms[0], trained=adapter is not None, review=reviews)
-        work = _work(config, adapter, store, strategy)
+    size = loaded.sampling.batch_size
+    with ReviewPool(timeout_s=loaded.actor_critic.timeout_s) as reviews:
+        strategy = strategy_of(loaded, loaded.arms[0], trained=adapter is not None, review=reviews)
+        work = _work(loaded, adapter, store, strategy)
         listed = list(batches(wanted, size))
         for batch in tracked(listed, total=len(listed), what=f"sampling, {size} problems at a time"):
-            work.attempts(batch, _sampling(config))
-    num = write_records(out, _in_order(work, wanted, config), checksum=True)
+            work.attempts(batch, _sampling(loaded))
+    num = write_records(out, _in_order(work, wanted, loaded), checksum=True)
     store.path.unlink(missing_ok=True)
     say_or_print(f"{num} attempts in {out}", {"attempts": num, "out": str(out)}, as_json)
 

@@ -4,7 +4,6 @@ Without a terminal there are plain lines instead: what each evaluation found, an
 Colours give way to NO_COLOR, because rich heeds it.
 """
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
+from training.commands.messages import progress_bar
 from training.reporting.progress import LineProgress, RunProgress, progress_of
 from training.reporting.sentences import percent
 from training.rounds.line import Progress
@@ -146,29 +146,3 @@ def last_attempt(last: Any) -> Any:
 def _printable(text: str) -> str:
     """Return a text without what would move a terminal's cursor or change its state."""
     return "".join(c if c.isprintable() or c == "\n" else "·" for c in text)
-
-
-def progress_bar(console: Any) -> Any:
-    """Return a bar with rate and time left; silent without a terminal."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.progress import (
-        Progress as Bar,
-    )
-
-    return Bar(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(show_speed=True),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not sys.stderr.isatty(),
-    )

@@ -1,0 +1,102 @@
+"""The command line: one file of `training/commands` is one command, loaded when it is asked for.
+
+Exit status:
+    0: done.
+    1: the work failed, or something was rejected; what was finished is kept.
+    2: wrong input: the message names the file, the line, the key or the option, and the remedy.
+    130: interrupted; the same command again goes on.
+"""
+
+import ast
+import sys
+from collections.abc import Callable
+from functools import wraps
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+COMMANDS = (
+    *("demo", "run", "compare", "report", "view", "pack"),
+    *("problems", "rollout", "judge", "recheck", "audit", "filter", "demonstrate", "guide"),
+    *("train", "evaluate", "answer", "prefer", "reinforce", "pretrain"),
+    *("export", "push", "pull", "lineage", "trace", "revoke", "bench", "doctor"),
+)
+EXIT_STATUS = "\b\nExit status: 0 done, 1 failed or rejected, 2 wrong input, 130 interrupted."
+SETTINGS: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
+
+
+class Commands(TyperGroup):
+    """A group whose commands are imported one at a time, so that `--help` answers at once."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{**settings, "commands": dict.fromkeys(COMMANDS)})
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import a command; None where there is none of that name."""
+        return command(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands by the first line of their docstrings, without importing them."""
+        limit = formatter.width - 6 - max(map(len, COMMANDS))
+        with formatter.section("Commands"):
+            formatter.write_dl([
+                (name, TyperCommand(name, help=_help(name)).get_short_help_str(limit)) for name in COMMANDS
+            ])  # fmt: skip
+
+
+def command(name: str) -> Any:
+    """Return a command whose help ends in an example and the exit statuses."""
+    module = import_module(f"training.commands.{_module(name)}")
+    single = typer.Typer(add_completion=False, **SETTINGS)
+    epilog = f"\b\nExample: {module.EXAMPLE}\n\n{EXIT_STATUS}"
+    single.command(name, epilog=epilog)(_guarded(getattr(module, name)))
+    return typer.main.get_command(single)
+
+
+def _module(name: str) -> str:
+    return "traces" if name == "trace" else name  # `trace` would hide a module of the standard library
+
+
+def _help(name: str) -> str:
+    path = Path(__file__).parent / "commands" / f"{_module(name)}.py"
+    functions = ast.parse(path.read_text(encoding="utf-8")).body
+    found = next(node for node in functions if isinstance(node, ast.FunctionDef) and node.name == name)
+    return ast.get_docstring(found) or ""
+
+
+def _guarded(function: Callable[..., None]) -> Callable[..., None]:
+    """Make foreseen failures one line on standard error and exit status 2 or 1."""
+
+    @wraps(function)
+    def guarded(*args: Any, **kwargs: Any) -> None:
+        from critics.errors import InputError, RunFailed
+
+        try:
+            function(*args, **kwargs)
+        except InputError as error:
+            _fail(error, 2)
+        except RunFailed as error:
+            _fail(error, 1)
+        except KeyboardInterrupt:
+            _fail(RunFailed("interrupted; run the same command again to go on"), 130)
+
+    return guarded
+
+
+def _fail(error: Exception, status: int) -> None:
+    sys.stderr.write(f"certistar: {' '.join(str(error).split())}\n")
+    raise typer.Exit(status)
+
+
+app = typer.Typer(
+    name="certistar",
+    cls=Commands,
+    help="Train language models to reason on nothing but reasoning that a symbolic critic has certified.",
+    no_args_is_help=True,
+    epilog=f"\b\nExample: certistar demo\n\n{EXIT_STATUS}",
+    **SETTINGS,
+)
+app.callback()(lambda: None)

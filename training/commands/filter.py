@@ -1,0 +1,103 @@
+"""`filter`: traces in, a folder that can be trained on out."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from critics.errors import InputError
+from critics.judge import Judging
+from training.commands.attempts import judged, read_attempts, with_verdicts
+from training.commands.messages import print_counts, say
+from training.commands.options import (
+    Columns,
+    Jobs,
+    Json,
+    Out,
+    Timeout,
+)
+from training.configuration.section import nearest
+from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
+from training.curation.filters import KEEPS, faithfulness_counts, funnel, select
+from training.lineage.entries import LINEAGE, entries, origin
+from training.records.store import write_json, write_records
+from training.rounds.problems import read_problems
+from training.rounds.strategy import file_examples
+
+EXAMPLE = "certistar filter attempts.jsonl --keep strict --out kept"
+
+
+def filter(  # noqa: A001
+    traces: Annotated[Path, typer.Argument(help="Attempts or traces as JSON lines; with --columns, any table.")],
+    keep: Annotated[str, typer.Option("--keep", help="naive, guided, strict, faithful or unfiltered.")],
+    out: Out,
+    verdicts: Annotated[Path | None, typer.Option("--verdicts", help="What `judge` wrote about them.")] = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Rewrite proofs to the steps that they use.")] = False,
+    hindsight: Annotated[
+        bool, typer.Option("--hindsight", help="Relabel failed traces as attempts at what they prove.")
+    ] = False,
+    held_out: Annotated[
+        Path | None, typer.Option("--held-out", help="Problems that no relabelled trace may be about.")
+    ] = None,
+    columns: Columns = None,
+    format_: Annotated[
+        str | None, typer.Option("--as", metavar="FORMAT", help="Of --columns: the format that texts are judged in.")
+    ] = None,
+    formalise: Annotated[
+        Path | None,
+        typer.Option("--formalise", metavar="CONFIG", help="Whose model writes free texts down in that format first."),
+    ] = None,
+    dataset: Annotated[
+        str, typer.Option("--dataset", help="Of --columns: whose language the contexts are in, e.g. prontoqa.")
+    ] = "rationales",
+    jobs: Jobs = 1,
+    timeout: Timeout = 10.0,
+    as_json: Json = False,
+) -> None:
+    """Keep the traces worth training on; what has no verdict yet is judged first.
+
+    With --columns, of any table of rationales: JSON lines, JSON, Parquet, CSV, or owner/name:split of the Hub.
+    """
+    if columns or format_ or formalise:
+        from training.commands.rationales import Reading, filter_table, refuse_options
+
+        refuse_options(columns, format_, verdicts=verdicts, prune=prune, hindsight=hindsight, held_out=held_out)
+        filter_table(
+            traces, Reading(columns or [], format_ or "", dataset, formalise), keep, out, jobs, timeout, as_json
+        )
+        return
+    if keep not in KEEPS:
+        raise InputError(f"--keep {keep!r} is not known; {nearest(keep, KEEPS)}")
+    derivation = _derivation(keep, prune, hindsight, held_out)
+    found = with_verdicts(read_attempts(traces), traces, verdicts, jobs, timeout)
+    shown, summary = _write_dataset(found, derivation, keep, out, lambda drafts: judged(list(drafts), jobs, timeout))
+    print_counts(summary if as_json else shown, as_json)
+
+
+def _write_dataset(
+    found: list[dict[str, Any]], derivation: Derivation, keep: str, out: Path, judging: Judging
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Write what is kept of judged traces; return the counts that people are shown, and all of them."""
+    candidates, failures = derive(found, derivation, judging)
+    kept = select(candidates, keep)  # type: ignore[arg-type]
+    examples = file_examples(kept)
+    write_records(out / "examples.jsonl", examples)
+    write_records(out / LINEAGE, entries(examples, {trace["id"]: origin(trace) for trace in kept}))
+    if derivation.wanted:
+        write_records(out / DERIVED, [trace for trace in kept if is_derived(trace)], checksum=True)
+    made = derivation_counts(kept, failures, derivation)
+    made |= faithfulness_counts(found) if keep == "faithful" else {}
+    summary = {**funnel(found, len(kept)), **made, "examples": len(examples), "keep": keep}
+    write_json(out / "summary.json", summary)
+    return {k: summary[k] for k in ("sampled", "right", "certified", "lucky", *made, "kept")}, summary
+
+
+def _derivation(keep: str, prune: bool, hindsight: bool, held_out: Path | None) -> Derivation:
+    for option, wanted in (("--prune", prune), ("--hindsight", hindsight)):
+        if wanted and keep != "strict":
+            raise InputError(f"{option} needs --keep strict, because what it makes is judged by its proof")
+    if held_out is not None and not hindsight:
+        raise InputError("--held-out is for --hindsight, which alone asks new questions; leave it out")
+    if hindsight and held_out is None:
+        say("relabelled problems are not compared with evaluation problems; name these by --held-out FILE")
+    return Derivation(prune, hindsight, None if held_out is None else contents_of(read_problems(held_out)))

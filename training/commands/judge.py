@@ -1,0 +1,68 @@
+"""`judge`: attempts in, verdicts out."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from training.commands.attempts import judged, leave_the_jail, read_attempts
+from training.commands.messages import print_counts
+from training.commands.options import (
+    Jobs,
+    Json,
+    Out,
+    Timeout,
+    WithoutJail,
+)
+from training.records.store import write_records
+from training.reporting.error_tables import error_columns, error_table
+from training.reporting.program_tables import blind_attempts, program_rows, program_table
+
+EXAMPLE = "certistar judge attempts.jsonl --out verdicts.jsonl --jobs 2"
+_PROGRAM_FORMATS = frozenset(("rules", "csp", "logic-program", "fol", "z3-python"))
+
+
+def judge(
+    file: Annotated[Path, typer.Argument(help="Attempts or traces as JSON lines.")],
+    out: Out,
+    jobs: Jobs = 1,
+    timeout: Timeout = 10.0,
+    as_json: Json = False,
+    problems: Annotated[
+        list[Path] | None, typer.Option("--problems", help="Of recorded programs without theirs (repeatable).")
+    ] = None,
+    without_jail: WithoutJail = False,
+) -> None:
+    """Judge attempts: one verdict record for each, in the same order."""
+    if without_jail:
+        leave_the_jail()
+    records = read_attempts(file, problems)
+    verdicts = list(judged(records, jobs, timeout))
+    write_records(out, verdicts)
+    counts = tally(verdict["verdict"] for verdict in verdicts)
+    if not any(record["format"] in _PROGRAM_FORMATS for record in records):
+        print_counts(counts, as_json)
+        return
+    hidden = blind_attempts(records, verdicts)
+    rows = program_rows(records, verdicts, judged(hidden, jobs, timeout) if hidden else ())
+    columns = error_columns(records, verdicts)
+    if as_json:
+        print(json.dumps({**counts, "table": [r.record() for r in rows], "errors": [c.record() for c in columns]}))
+        return
+    print_counts(counts, as_json=False)
+    _show(program_table(rows), *((error_table(columns),) if columns else ()))
+
+
+def _show(*tables: Any) -> None:
+    from rich.console import Console
+
+    for shown in tables:
+        Console(stderr=True).print(shown)
+
+
+def tally(words: Iterable[str]) -> dict[str, int]:
+    """Count words."""
+    return dict(sorted(Counter(words).items()))

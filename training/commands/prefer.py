@@ -1,0 +1,31 @@
+"""`prefer`: the critics' verdicts as preferences."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from training.commands.attempts import read_attempts, with_verdicts
+from training.commands.messages import print_counts
+from training.commands.options import Jobs, Json, Out, Timeout
+from training.records.store import write_records
+from training.rewards.preferences import preferences
+
+EXAMPLE = "certistar prefer traces.jsonl --to dpo --out pairs.jsonl"
+
+
+def prefer(
+    traces: Annotated[Path, typer.Argument(help="Traces or attempts as JSON lines.", show_default=False)],
+    to: Annotated[str, typer.Option("--to", help="dpo (pairs) or kto (labels), as TRL reads them.")],
+    out: Out,
+    verdicts: Annotated[Path | None, typer.Option("--verdicts", help="What `judge` wrote; else judged now.")] = None,
+    jobs: Jobs = 1,
+    timeout: Timeout = 10.0,
+    as_json: Json = False,
+) -> None:
+    """Write preferences: certified attempts against refuted ones at the same problem."""
+    preferences([], to)
+    found = with_verdicts(read_attempts(traces), traces, verdicts, jobs, timeout)
+    rows = list(preferences(found, to))
+    write_records(out, rows)
+    print_counts({"found": len(found), "pairs" if to == "dpo" else "labelled": len(rows)}, as_json)

@@ -1,0 +1,70 @@
+"""`pull`: what `push` gave away, with everything re-checked."""
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from critics.errors import InputError
+from training.commands.attempts import judged
+from training.commands.messages import print_counts, say
+from training.commands.options import (
+    Jobs,
+    Json,
+    Out,
+    Timeout,
+)
+from training.exchange.hub import PARTS, Place, place_to_pull
+from training.exchange.verification import check_adapter, check_dataset, check_pair
+
+EXAMPLE = "certistar pull /tmp/pushed --out pulled"
+
+
+def pull(
+    source: Annotated[str, typer.Argument(metavar="REPO|FOLDER", help="What `push` wrote.")],
+    out: Out,
+    jobs: Jobs = 1,
+    timeout: Timeout = 10.0,
+    as_json: Json = False,
+) -> None:
+    """Pull an adapter or a dataset and recheck all of it; exit status 1, and nothing kept, if any is rejected."""
+    if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
+        raise InputError(f"{out}: is there already; choose another place, or delete it")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as beside:
+        staged = Path(beside) / "pulled"
+        result = _fetched_and_checked(place_to_pull(source), source, staged, jobs, timeout)
+        rejected = result["rejected"]
+        if not rejected:
+            if out.exists():
+                out.rmdir()
+            shutil.move(staged, out)
+    if as_json:
+        print(json.dumps(result))
+    else:
+        print_counts({key: value for key, value in result.items() if key != "rejected"}, as_json=False)
+        for rejection in rejected:
+            say(f"rejected {rejection['id']}: {rejection['reason']}")
+        say(f"nothing was left in {out}" if rejected else f"everything holds; it is in {out}")
+    if rejected:
+        raise typer.Exit(1)
+
+
+def _fetched_and_checked(place: Place, source: str, staged: Path, jobs: int, timeout_s: float) -> dict[str, Any]:
+    staged.mkdir()
+    there = [part for part in PARTS if place.fetch(part, staged / part)]
+    if not there:
+        raise InputError(f"{source}: holds neither an adapter nor a dataset that `certistar push` wrote")
+    result: dict[str, Any] = {"pulled": there, "rejected": []}
+    adapter, dataset = (staged / part for part in PARTS)
+    if "adapter" in there:
+        result["rejected"] += check_adapter(adapter)
+    if "dataset" in there:
+        checked = check_dataset(dataset, lambda records: judged(records, jobs, timeout_s))
+        result |= {**checked, "rejected": [*result["rejected"], *checked["rejected"]]}
+    if there == list(PARTS):
+        result["rejected"] += check_pair(adapter, dataset)
+    return result

@@ -1,0 +1,23 @@
+"""`report`: the tables and figures of a finished run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from training.reporting.comparison import write_report
+from training.reporting.sentences import verdict_sentence
+
+EXAMPLE = "certistar report checkpoints/demo"
+
+
+def report(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    partial: Annotated[
+        bool, typer.Option(help="Of an unfinished run, report the seeds that all arms finished.")
+    ] = False,
+) -> None:
+    """Write report.json and report.html of a finished run."""
+    for sentence in verdict_sentence(write_report(run_folder, partial=partial)):
+        print(sentence)
+    print(run_folder / "report.html")

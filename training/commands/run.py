@@ -1,0 +1,81 @@
+"""`run`: rounds of one arm or of a comparison."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from training.commands.dashboard import watching
+from training.commands.options import Config, Overrides
+from training.configuration.run import load_run
+from training.logs import quieten
+from training.reporting.comparison import summarise
+from training.reporting.sentences import verdict_sentence
+from training.reporting.terminal import table
+from training.rounds.loop import num_attempts
+from training.rounds.loop import run as run_lines
+
+EXAMPLE = "certistar run configs/smoke.yaml --set star.rounds=1"
+
+
+def run(
+    config: Config,
+    out: Annotated[Path | None, typer.Option("--out")] = None,
+    overrides: Overrides = None,
+    dry: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and what it needs of this machine.")] = False,
+    on: Annotated[
+        str | None, typer.Option("--on", metavar="GPU[:N]", help="Plan for other GPUs, such as A100:8 (--dry-run).")
+    ] = None,
+    mirror: Annotated[
+        str | None,
+        typer.Option("--mirror", metavar="URL", help="Copy the run to s3://.. or gs://.., and go on from it."),
+    ] = None,
+    retrain: Annotated[
+        bool, typer.Option("--retrain", help="Put aside what rests on a revoked certificate, and make it again.")
+    ] = False,
+    patience: Annotated[
+        float | None,
+        typer.Option(min=1, metavar="S", help="Seconds that a stage may make no progress; else an hour, or less."),
+    ] = None,
+) -> None:
+    """Run rounds of one arm or of a comparison; the same command again goes on after a crash."""
+    if not dry:
+        run_with_progress(config, out, overrides, mirror=mirror, retrain=retrain, patience_s=patience)
+        return
+    from training.planning.forecast import forecast
+    from training.planning.power import said
+
+    quieten()
+    planned = load_run(config, overrides)
+    for line in (*forecast(planned, on).lines(), *said(planned)):
+        print(line)
+
+
+def run_with_progress(
+    config_path: Path,
+    out: Path | None,
+    overrides: list[str] | None,
+    *,
+    mirror: str | None = None,
+    retrain: bool = False,
+    patience_s: float | None = None,
+) -> None:
+    """Run a configuration with a live dashboard; end with the table, the verdict and the report's path."""
+    from rich.console import Console
+
+    config = load_run(config_path, overrides)
+    folder = out or Path("checkpoints") / config.name
+    console = Console(stderr=True)
+    console.print(
+        f"[bold]{config.name}[/]: {len(config.arms)} arms ({', '.join(arm.name for arm in config.arms)}), "
+        f"{len(config.seeds)} seeds, {config.star.rounds} rounds of {config.star.problems_per_round} problems, "
+        f"{config.evaluation.num_problems} held out a seed; base model {config.model.name}",
+        highlight=False,
+    )
+    with watching(console, folder, num_attempts(config)) as report:
+        run_lines(config, folder, report, mirror=mirror, retrain=retrain, patience_s=patience_s)
+    summary = summarise(folder)
+    console.print(table(summary))
+    for sentence in verdict_sentence(summary):
+        console.print(sentence, highlight=False)
+    console.print(f"report: {folder / 'report.html'}", highlight=False, soft_wrap=True)
