@@ -11,7 +11,7 @@ from critics.conclusion import wrong_answer
 from critics.errors import InputError
 from critics.plugins import PluginError
 from critics.problem import Attempt, Problem, RecordError
-from critics.verdict import NAMES, Certified, Verdict
+from critics.verdict import Certified, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,10 @@ def judge_by(plugin: CriticPlugin, problem: Problem, attempt: Attempt) -> Verdic
     where the critic complains of its input: then it failed. The gold answer counts whatever it says.
     """
     try:
-        verdict = plugin.judge(problem, attempt)
+        verdict = cast("object", plugin.judge(problem, attempt))
     except InputError as error:
         raise RuntimeError(f"{type(error).__name__}: {error}") from error
-    if type(verdict) not in NAMES:
+    if not isinstance(verdict, Verdict):
         raise TypeError(f"a critic returns a verdict, not {type(verdict).__name__}")
     if isinstance(verdict, Certified):
         verdict = Certified(verdict.answer, _certificate(verdict.certificate))

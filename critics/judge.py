@@ -51,16 +51,20 @@ def judge(problem: Problem, attempt: Attempt) -> Verdict:
     return judge_by(critic_plugin(attempt.format), problem, attempt)
 
 
+def judge_safely(attempt: Attempt) -> Verdict:
+    """Judge one attempt; whatever a critic raises is its own failure, and the verdict `error`."""
+    try:
+        return judge(attempt.problem, attempt)
+    except (RecordError, PluginError):
+        raise
+    except Exception as error:  # noqa: BLE001
+        return CriticError("critic_failed", None, f"{type(error).__name__}: {error}")
+
+
 def judge_record(record: dict[str, Any]) -> dict[str, Any]:
     """Judge an attempt's JSON form into the verdict's; raises `RecordError` for a bad record."""
     attempt = read_attempt(record)
-    try:
-        verdict = judge(attempt.problem, attempt)
-    except (RecordError, PluginError):
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever a critic raises is its own failure, recorded as such
-        verdict = CriticError("critic_failed", None, f"{type(error).__name__}: {error}")
-    return verdict_record(attempt.id, verdict)
+    return verdict_record(attempt.id, judge_safely(attempt))
 
 
 def judge_on_trust(record: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ what an actor may be told.
 """
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from critics.certificate import Certificate, read_certificate
 from critics.problem import RecordError, object_of, text_of
@@ -18,90 +18,87 @@ class Certified:
 
     answer: str
     certificate: Certificate
+    verdict: ClassVar[str] = "certified"
+    reason: ClassVar[str] = "proved"
+    feedback: ClassVar[str] = "the proof holds"
+
+    @property
+    def grade(self) -> str:
+        """The certificate's `formalisation`: on whose word the formulas say what the text says."""
+        return self.certificate.formalisation
 
 
 @dataclass(frozen=True, slots=True)
-class Refuted:
+class NotCertified:
+    """The fields of the six verdicts that have no certificate."""
+
+    reason: str
+    answer: str | None
+    feedback: str
+    verdict: ClassVar[str]
+    certificate: ClassVar[None] = None
+    grade: ClassVar[None] = None
+
+
+class Refuted(NotCertified):
     """The attempt's answer is proved wrong, or contradicts the gold answer."""
 
-    reason: str
-    answer: str | None
-    feedback: str
+    __slots__ = ()
+    verdict = "refuted"
 
 
-@dataclass(frozen=True, slots=True)
-class Unproved:
+class Unproved(NotCertified):
     """Neither proved nor refuted; with the right answer this is a lucky guess."""
 
-    reason: str
-    answer: str | None
-    feedback: str
+    __slots__ = ()
+    verdict = "unproved"
 
 
-@dataclass(frozen=True, slots=True)
-class Vacuous:
+class Vacuous(NotCertified):
     """Formally fine and worthless: the goal was assumed, or the assumptions contradict each other."""
 
-    reason: str
-    answer: str | None
-    feedback: str
+    __slots__ = ()
+    verdict = "vacuous"
 
 
-@dataclass(frozen=True, slots=True)
-class Malformed:
+class Malformed(NotCertified):
     """The attempt does not parse."""
 
-    reason: str
-    answer: str | None
-    feedback: str
+    __slots__ = ()
+    verdict = "malformed"
 
 
-@dataclass(frozen=True, slots=True)
-class TimedOut:
+class TimedOut(NotCertified):
     """The budget ran out: unknown, not wrong."""
 
-    reason: str
-    answer: str | None
-    feedback: str
+    __slots__ = ()
+    verdict = "timeout"
 
 
-@dataclass(frozen=True, slots=True)
-class CriticError:
+class CriticError(NotCertified):
     """The critic failed; this never counts for or against the model."""
 
-    reason: str
-    answer: str | None
-    feedback: str
+    __slots__ = ()
+    verdict = "error"
 
 
 Verdict: TypeAlias = Certified | Refuted | Unproved | Vacuous | Malformed | TimedOut | CriticError
 Refusing: TypeAlias = Refuted | Unproved | Vacuous | Malformed | TimedOut | CriticError
 """Every verdict but `certified`."""
-_KINDS: dict[str, type[Refusing]] = {
-    "refuted": Refuted,
-    "unproved": Unproved,
-    "vacuous": Vacuous,
-    "malformed": Malformed,
-    "timeout": TimedOut,
-    "error": CriticError,
-}
-VERDICTS = ("certified", *_KINDS)
-NAMES: dict[type[Verdict], str] = {Certified: "certified"} | {kind: name for name, kind in _KINDS.items()}
+_REFUSING: tuple[type[Refusing], ...] = (Refuted, Unproved, Vacuous, Malformed, TimedOut, CriticError)
+_KINDS = {kind.verdict: kind for kind in _REFUSING}
+VERDICTS = (Certified.verdict, *_KINDS)
 
 
 def verdict_record(attempt_id: str, verdict: Verdict) -> dict[str, Any]:
     """Return the JSON form of a verdict, keys as in the design."""
-    if isinstance(verdict, Certified):
-        reason, feedback, certificate = "proved", "the proof holds", verdict.certificate.record()
-    else:
-        reason, feedback, certificate = verdict.reason, verdict.feedback, None
     return {
         "id": attempt_id,
-        "verdict": NAMES[type(verdict)],
-        "reason": reason,
+        "verdict": verdict.verdict,
+        "reason": verdict.reason,
         "answer": verdict.answer,
-        "feedback": feedback,
-        "certificate": certificate,
+        "feedback": verdict.feedback,
+        "certificate": None if verdict.certificate is None else verdict.certificate.record(),
     }
 
 

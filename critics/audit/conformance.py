@@ -25,7 +25,7 @@ from critics.errors import InputError
 from critics.judge import JudgePool
 from critics.plugin_certificates import check_by, recheck
 from critics.problem import TRUTH_VALUES, Attempt, Problem
-from critics.verdict import NAMES, VERDICTS, Certified, Verdict, verdict_record
+from critics.verdict import VERDICTS, Certified, CriticError, Verdict, verdict_record
 
 Record = dict[str, Any]
 PROMISES: Mapping[str, str] = {
@@ -99,7 +99,8 @@ def _of_honest(critic: CriticPlugin, honest: Sequence[Attempt]) -> Iterator[Viol
         if not isinstance(repeated, Violation) and _shown(found) != _shown(repeated):
             yield Violation("determinism", attempt.id, "judged twice with two results")
         if not isinstance(found, Certified) or found.answer != attempt.problem.answer:
-            yield Violation("honest", attempt.id, f"{NAMES.get(type(found))}: {getattr(found, 'reason', found.answer)}")
+            why = found.answer if isinstance(found, Certified) else found.reason
+            yield Violation("honest", attempt.id, f"{found.verdict}: {why}")
         yield from _about_gold(critic, attempt)
         if isinstance(found, Certified):
             yield from _about_certificate(critic, attempt, found)
@@ -211,8 +212,8 @@ def _of_garbage(critic: CriticPlugin, honest: Sequence[Attempt], rng: random.Ran
                 yield found
                 continue
             yield from _about_verdict(attempt, found)
-            if NAMES[type(found)] == "error" or isinstance(found, Certified):
-                yield Violation("nothing_for_nothing", attempt.id, NAMES[type(found)])
+            if isinstance(found, Certified | CriticError):
+                yield Violation("nothing_for_nothing", attempt.id, found.verdict)
 
 
 def _garbage(text: str, rng: random.Random) -> Iterator[tuple[str, str]]:

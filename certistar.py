@@ -1,0 +1,192 @@
+"""Certistar from Python: judge a text, keep what is proved, check certificates again.
+
+    >>> import certistar
+    >>> verdict = certistar.judge(context, question, text, format="guided", dataset="prontoqa")
+    >>> verdict.verdict, verdict.answer, verdict.grade
+    ('certified', 'true', 'checked')
+
+`judge` takes one text, `filter` a list of rows or a `datasets.Dataset`, `recheck` what either of them certified.
+The reference is docs/python.md. Nothing heavy is imported before it is needed: `import certistar` loads no solver,
+no torch and no datasets. Every other module of critics, rollout and training may change between versions.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from critics.certificate import Certificate
+    from critics.problem import Attempt, Problem
+    from critics.verdict import (
+        Certified,
+        CriticError,
+        Malformed,
+        Refuted,
+        TimedOut,
+        Unproved,
+        Vacuous,
+        Verdict,
+    )
+    from rollout.traces import Trace
+    from training.curation.filters import Keep
+
+    __version__: str
+
+__all__ = [
+    "Attempt",
+    "Certificate",
+    "Certified",
+    "CriticError",
+    "Malformed",
+    "Problem",
+    "Refuted",
+    "TimedOut",
+    "Trace",
+    "Unproved",
+    "Vacuous",
+    "Verdict",
+    "__version__",
+    "filter",
+    "judge",
+    "recheck",
+]
+
+_HOMES = {
+    "critics.certificate": ("Certificate",),
+    "critics.problem": ("Attempt", "Problem"),
+    "critics.verdict": (
+        "Certified",
+        "CriticError",
+        "Malformed",
+        "Refuted",
+        "TimedOut",
+        "Unproved",
+        "Vacuous",
+        "Verdict",
+    ),
+    "rollout.traces": ("Trace",),
+}
+"""The module of each name that is imported when it is first asked for."""
+_Rows = TypeVar("_Rows", bound=Iterable[Any])
+
+
+def judge(
+    context: str,
+    question: str,
+    completion: str,
+    *,
+    answer: str | bool | None = None,
+    options: Sequence[str] | None = None,
+    format: str = "english",  # noqa: A002
+    dataset: str | None = None,
+) -> "Verdict":
+    """Judge one text about one question; return its verdict, with a certificate if the text proves its answer.
+
+    `answer` is the gold answer: true, false, unknown, or the letter or text of one of the `options`. A text whose
+    answer differs from it is never certified. `format` is the language of the text (docs/python.md has a table).
+    `dataset` says in whose language the context is (prontoqa, proofwriter, syllogism, deontiqa): the critic then
+    reads the context itself, and the certificate's grade is `checked` instead of `trusted`.
+
+    A critic that fails is a verdict (`CriticError`), not an exception. Raises `ValueError` for an unknown format, or
+    an answer that the problem cannot have. There is no time limit here: judge programs of strangers with `filter` and
+    `jobs=2`, which kills what takes too long.
+    """
+    from critics.judge import judge_safely
+
+    return judge_safely(_attempt(context, question, completion, answer, options, format, dataset))
+
+
+def filter(  # noqa: A001
+    dataset: _Rows,
+    keep: "Keep" = "strict",
+    *,
+    jobs: int = 1,
+    columns: Mapping[str, str] | None = None,
+    format: str = "english",  # noqa: A002
+    language: str | None = None,
+    timeout_s: float = 10.0,
+) -> _Rows:
+    """Judge all rows, and return those that the filter `keep` keeps: a list for a list, a Dataset for a Dataset.
+
+    Rows are attempts or traces (`problem`, `format`, `completion`), or rows of a table: then `columns` says which
+    column is the `question`, the `rationale`, the `context`, the `options`, the `answer`, the `conclusion` and the
+    `id`, where it is not named so already; `format` and `language` are `judge`'s `format` and `dataset`.
+
+    Kept rows are as they came, in their order, and have four more columns: `verdict`, `reason`, `grade` (None where
+    nothing was certified), and `judgement`, the verdict record with its certificate (in a Dataset: as JSON text).
+
+    With `jobs=1` rows are judged in this process, without a time limit; with more, in so many processes, which are
+    killed after `timeout_s` seconds a row. Scripts need no `__main__` guard for that. Raises `ValueError` where a
+    column is missing, or not one row can be read; rows that cannot be read are dropped with a warning.
+    """
+    from training.exchange.filtering import filtered
+
+    return filtered(dataset, keep, jobs, columns, format, language or "rationales", timeout_s)
+
+
+def recheck(records: "Iterable[Mapping[str, Any] | Certified]") -> dict[str, Any]:
+    """Check certificates again with the checker that no critic takes part in; return counts, and what was rejected.
+
+    `records` are verdict records, traces, rows that `filter` returned, or `Certified` verdicts of `judge`. The result
+    has `checked`, `accepted`, `skipped` (not certified), `second_opinion` and `rejected`, a list of `id` and `reason`.
+    """
+    from critics.plugin_certificates import recheck as recheck_records
+
+    return recheck_records(map(_recheckable, records))
+
+
+def _attempt(
+    context: str,
+    question: str,
+    completion: str,
+    answer: str | bool | None,
+    options: Sequence[str] | None,
+    format_: str,
+    dataset: str | None,
+) -> "Attempt":
+    from dataclasses import replace
+
+    from critics.blocks import final_answer
+    from critics.errors import InputError
+    from critics.problem import read_attempt
+
+    asked = {"context": context, "question": question, "options": None if options is None else list(options)}
+    problem = {"id": "problem", "dataset": dataset or "rationales", **asked}
+    attempt = read_attempt({"id": "attempt", "problem": problem, "format": format_, "completion": completion})
+    if answer is None:
+        return attempt
+    gold = final_answer(f"\nAnswer: {answer}", attempt.problem)
+    if gold is None:
+        raise InputError(f"answer={answer!r}: not an answer of this problem; give true, false, unknown, or an option")
+    return replace(attempt, problem=replace(attempt.problem, answer=gold))
+
+
+def _recheckable(record: "Mapping[str, Any] | Certified") -> Mapping[str, Any]:
+    """Return the verdict record or the trace; a row of a table is no trace, and its verdict is checked alone."""
+    import json
+
+    from critics.verdict import Certified, verdict_record
+
+    if isinstance(record, Certified):
+        return verdict_record("attempt", record)
+    judgement = record.get("judgement")
+    if judgement is None:
+        return record
+    judgement = json.loads(judgement) if isinstance(judgement, str) else judgement
+    return {**record, "judgement": judgement} if isinstance(record.get("problem"), Mapping) else judgement
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("certistar")
+    for module, names in _HOMES.items():
+        if name in names:
+            from importlib import import_module
+
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module 'certistar' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
