@@ -215,11 +215,12 @@ def prompt_ids(tokenizer: Any, prompt: str, style: PromptStyle) -> list[int]:
 
 def load_tokenizer(model_name: str) -> Any:
     """Load a tokenizer; raises `PolicyError` where the folder is missing or it has no end-of-text token."""
-    from transformers import AutoTokenizer
+    import transformers
 
     _require_folder(model_name)
+    loader: Any = transformers.AutoTokenizer
     try:
-        tokenizer = AutoTokenizer.from_pretrained(model_name)
+        tokenizer = loader.from_pretrained(model_name)
     except (OSError, ValueError) as error:
         raise PolicyError(f"model {model_name!r}: no tokenizer could be loaded ({_first_line(error)})") from error
     if tokenizer.eos_token_id is None:
@@ -235,14 +236,15 @@ def load_tokenizer(model_name: str) -> Any:
 def load_model(model_name: str, *, dtype: str = "auto", **options: Any) -> Any:
     """Load a causal LM: float32 on a CPU whatever the file holds, else bfloat16 unless told otherwise."""
     import torch
-    from transformers import AutoModelForCausalLM
+    import transformers
 
     _require_folder(model_name)
+    loader: Any = transformers.AutoModelForCausalLM
     if dtype == "auto":
         dtype = "bfloat16" if torch.cuda.is_available() else "float32"
     try:
         options = {"attn_implementation": "sdpa", **options}
-        return AutoModelForCausalLM.from_pretrained(model_name, dtype=getattr(torch, dtype), **options)
+        return loader.from_pretrained(model_name, dtype=getattr(torch, dtype), **options)
     except (OSError, ValueError) as error:
         raise PolicyError(f"model {model_name!r} could not be loaded ({_first_line(error)})") from error
 
@@ -250,9 +252,10 @@ def load_model(model_name: str, *, dtype: str = "auto", **options: Any) -> Any:
 def _with_adapter(model: Any, adapter: Path) -> Any:
     """Return the model with what a round trained: a LoRA adapter beside it, or full weights in its place."""
     if (adapter / "adapter_config.json").exists():
-        from peft import PeftModel
+        import peft
 
-        return PeftModel.from_pretrained(model, str(adapter))
+        loader: Any = peft.PeftModel
+        return loader.from_pretrained(model, str(adapter))
     if (adapter / "model.safetensors").exists():
         return load_model(str(adapter), dtype="float32")
     raise PolicyError(f"adapter {adapter}: neither adapter_config.json nor model.safetensors is in it")
@@ -298,10 +301,11 @@ def _digest_of(paths: Sequence[Path]) -> str:
 
 
 def _hub_digest(model_name: str) -> str:
-    from transformers import AutoConfig
+    import transformers
 
+    loader: Any = transformers.AutoConfig
     try:
-        commit = getattr(AutoConfig.from_pretrained(model_name), "_commit_hash", None)
+        commit = getattr(loader.from_pretrained(model_name), "_commit_hash", None)
     except (OSError, ValueError) as error:
         raise PolicyError(f"model {model_name!r} could not be found ({_first_line(error)})") from error
     return hashlib.sha256(json.dumps([model_name, commit]).encode()).hexdigest()

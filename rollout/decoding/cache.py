@@ -38,7 +38,7 @@ class RaggedLayer(CacheLayerMixin):
     is_sliding = False
 
     def __init__(self, num_rows: int) -> None:
-        super().__init__()
+        super().__init__()  # pyright: ignore[reportUnknownMemberType]
         self._num_rows = num_rows
         self.chunk: Chunk | None = None
 

@@ -1,9 +1,10 @@
 """Choosing tokens: masks, temperature, and one uniform number for each token from the row's own seed."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from rollout.decoding.masks import Mask
@@ -57,7 +58,8 @@ class GatheredHead:
         """Multiply each row with the head's rows of its own tokens."""
         hidden = self._hidden[_index(rows, self.device)]
         scores = torch.bmm(self._head.weight[ids], hidden[:, :, None]).squeeze(-1)
-        return (scores if self._head.bias is None else scores + self._head.bias[ids]).float()
+        bias: Any = self._head.bias
+        return (scores if bias is None else scores + bias[ids]).float()
 
 
 def choose(
@@ -75,14 +77,14 @@ def choose(
         logits = scores.some(listed, ids)
         logits[blank] = _NEVER
         picked = _picked(logits, temperature, [uniforms[row] for row in listed])
-        for row, token in zip(listed, ids.gather(1, picked[:, None])[:, 0].tolist(), strict=True):
+        for row, token in zip(listed, ids_in(ids.gather(1, picked[:, None])[:, 0]), strict=True):
             chosen[row] = token
     others = sorted(set(range(len(masks))) - set(listed))
     if others:
         logits = scores.whole(others)
         refuse(logits, [masks[row] for row in others], vocabulary_size)
         picked = _picked(logits, temperature, [uniforms[row] for row in others])
-        for row, token in zip(others, picked.tolist(), strict=True):
+        for row, token in zip(others, ids_in(picked), strict=True):
             chosen[row] = token
     return chosen
 
@@ -103,21 +105,28 @@ def refuse(logits: torch.Tensor, masks: Sequence[Mask | None], vocabulary_size: 
     for numbers in shared.values():
         mask, rows = masks[numbers[0]], _index(numbers, logits.device)
         assert mask is not None
-        logits[rows[:, None], torch.from_numpy(mask.ids).to(logits.device)] = _NEVER
+        logits[rows[:, None], _tensor(mask.ids).to(logits.device)] = _NEVER
         if vocabulary_size < logits.shape[-1]:
             logits[rows, vocabulary_size:] = _NEVER
 
 
 def uniforms_of(seed: int, num: int) -> list[float]:
     """Return the numbers that a row's tokens are drawn with; the nth belongs to the nth token."""
-    return torch.rand(num, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).tolist()
+    drawn: Any = torch.rand(num, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return drawn.tolist()
 
 
 def log_probabilities(logits: torch.Tensor, tokens: Sequence[int]) -> list[float]:
     """Return each row's log-probability of its token; [rows, vocabulary] in, before any mask."""
     logits = logits.float()
     index = torch.tensor(tokens, device=logits.device)[:, None]
-    return (logits.gather(1, index)[:, 0] - logits.logsumexp(-1)).tolist()
+    values: Any = logits.gather(1, index)[:, 0] - logits.logsumexp(-1)
+    return values.tolist()
+
+
+def ids_in(tensor: Any) -> list[int]:
+    """Return the tokens in a tensor of one dimension."""
+    return tensor.tolist()
 
 
 def _picked(logits: torch.Tensor, temperature: float, uniforms: Sequence[float]) -> torch.Tensor:
@@ -139,10 +148,15 @@ def _padded(masks: Sequence[Mask | None]) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the masks' ids, [rows, longest], and where the first one stands again because there are no more."""
     lists = [mask.ids for mask in masks if mask is not None]
     sizes = np.array([len(ids) for ids in lists])
-    blank = np.arange(sizes.max()) >= sizes[:, None]
-    ids = np.repeat(np.array([ids[0] for ids in lists])[:, None], sizes.max(), axis=1)
+    longest = max(map(len, lists))
+    blank: npt.NDArray[np.bool_] = np.greater_equal(np.arange(longest), sizes[:, None])
+    ids = np.repeat(np.array([ids[0] for ids in lists])[:, None], longest, axis=1)
     ids[~blank] = np.concatenate(lists)
-    return torch.from_numpy(ids), torch.from_numpy(blank)
+    return _tensor(ids), _tensor(blank)
+
+
+def _tensor(array: npt.NDArray[Any]) -> torch.Tensor:
+    return torch.from_numpy(array)  # pyright: ignore[reportUnknownMemberType]
 
 
 def _index(rows: Sequence[int], device: torch.device) -> torch.Tensor:

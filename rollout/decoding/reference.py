@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList
 
-from rollout.decoding.choice import Logits, choose, log_probabilities, refuse, uniforms_of
+from rollout.decoding.choice import Logits, choose, ids_in, log_probabilities, refuse, uniforms_of
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.request import ALL_OFF, Limits, Request, Switches
 
@@ -30,7 +30,7 @@ class GuidedLogits(LogitsProcessor):
     def __call__(self, input_ids: torch.LongTensor, scores: Any) -> Any:
         """Return the scores with minus infinity for what may not come next; `input_ids` end in the last tokens."""
         if self.requests[0].output or self._unmasked is not None:
-            self.take(input_ids[:, -1].tolist())
+            self.take(ids_in(input_ids[:, -1]))
         self._unmasked = scores
         # `generate` hands over a copy of its own, which is changed in place where nobody asks for it afterwards.
         masked = scores.clone() if self._switches.log_probabilities else scores
@@ -87,9 +87,7 @@ def generate_batch(
 ) -> list[list[int]]:
     """Return the new ids of each request, all rows in lock step; jump-forward and the gathered head do not apply."""
     guided = GuidedLogits(requests, masks, limits, switches)
-    processors = LogitsProcessorList([guided])
-    if limits.temperature > 0:
-        processors.append(SeededChoice(requests, limits))
+    drawn = [SeededChoice(requests, limits)] if limits.temperature > 0 else []
     ids, attended = left_padded([request.prompt_ids for request in requests], limits.pad_id)
     config = GenerationConfig(
         do_sample=False,
@@ -103,9 +101,9 @@ def generate_batch(
             input_ids=ids.to(model.device),
             attention_mask=attended.to(model.device),
             generation_config=config,
-            logits_processor=processors,
+            logits_processor=LogitsProcessorList([guided, *drawn]),
         )
-    guided.take(written[:, -1].tolist())
+    guided.take(ids_in(written[:, -1]))
     return [request.output for request in requests]
 
 
