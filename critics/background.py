@@ -1,4 +1,4 @@
-"""What a data set takes for granted beside each problem's text: rules that nobody has to state, and sorts.
+"""Background of a data set: rules that no attempt has to state, and sorts.
 
 The rules stand in the reference formalisation as well, so that the checker needs to know nothing of this module.
 """

@@ -16,7 +16,7 @@ from critics.verdict import Certified, Verdict
 
 @dataclass(frozen=True, slots=True)
 class CriticPlugin:
-    """What the group `certistar.critics` names: the critic of a format, and the checker of its certificates."""
+    """Entry of the group `certistar.critics`: the critic of a format, and the checker of its certificates."""
 
     judge: Callable[[Problem, Attempt], Verdict]
     check: Callable[[Mapping[str, Any]], bool] | None = None

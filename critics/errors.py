@@ -6,7 +6,7 @@ RunFailed    the work itself failed, and what was finished is kept: exit status 
 
 
 class InputError(ValueError):
-    """What was given cannot be used; the message names the file, the line or the key, and the remedy."""
+    """Input that cannot be used; the message names the file, the line or the key, and the remedy."""
 
 
 class RunFailed(RuntimeError):  # noqa: N818

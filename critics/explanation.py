@@ -1,4 +1,4 @@
-"""Why a program that runs gives no answer: the statements that clash, or situations that differ.
+"""Explanations of a program that runs and gives no answer: the statements that clash, or situations that differ.
 
 For the semantic refiner that Elezabi and Akoush leave for the future (section 5). What is said depends on the program
 alone, never on the gold answer, and certifies nothing: it is advice to whoever mends the program.

@@ -67,7 +67,7 @@ _Move: TypeAlias = _Assume | _Aim | _Infer
 
 @dataclass(slots=True)
 class _Replay:
-    """What the moves played so far have built."""
+    """State that the moves so far have built."""
 
     stated: Theory | None
     """What the problem says, where that is known."""

@@ -360,7 +360,7 @@ class Kernel:
 
 @dataclass(slots=True)
 class _Undo:
-    """What one addition changed."""
+    """Changes that one addition made."""
 
     objects: list[Term] = field(default_factory=list[Term])
     sorts: dict[str, str | None] = field(default_factory=dict[str, str | None])

@@ -1,4 +1,4 @@
-"""What a kernel looks at in literals: where facts are found, what names they use, and whether a pattern fits one."""
+"""Matching of literals for the kernel: places to look facts up, names in use, and patterns against facts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

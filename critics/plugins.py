@@ -20,7 +20,7 @@ GROUPS: tuple[Group, ...] = ("critics", "guides", "strategies", "datasets", "pol
 
 
 class PluginError(InputError):
-    """What another package names cannot be used; the message says which, and what to do."""
+    """Plug-in that cannot be used; the message says which, and what to do."""
 
 
 def names(group: Group, built_in: Iterable[str] = ()) -> list[str]:

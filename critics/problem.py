@@ -71,7 +71,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What one policy wrote about one problem, in one format."""
+    """Text that a policy wrote about one problem, in one format."""
 
     id: str
     problem: Problem

@@ -60,7 +60,7 @@ def source_name(known: Reference | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Theory:
-    """A formalisation read and thought through to the end."""
+    """A formalisation saturated under its rules."""
 
     goal: Literal
     stated: frozenset[str]

@@ -1,4 +1,4 @@
-"""Everything that the critic finds out about one submission, before any verdict: what dialogs and reports read."""
+"""Examination of one submission before any verdict: for the critic, for dialogs and for reports."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What running a submission gives; of an inconsistent program, nothing else is worth running."""
+    """Result of running a submission; of an inconsistent program nothing else is run."""
 
     consistent: bool
     finding: Finding | None

@@ -1,4 +1,4 @@
-"""What bounds grounding, which nothing can interrupt: safety of variables, and constants to the power of variables."""
+"""Bounds on grounding, which nothing can interrupt: safety of variables, and constants to the power of variables."""
 
 from collections.abc import Iterable, Sequence
 

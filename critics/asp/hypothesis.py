@@ -1,4 +1,4 @@
-"""What a query means over the answer sets of a program: rules under guards, and the questions about them.
+"""Meaning of a query over the answer sets of a program: rules under guards, and the questions about them.
 
 Every block has two atoms in each answer set, t (it holds) and f (it is refuted), by strong Kleene; `EITHER-OR` is
 exactly one. True: t in every answer set; False: f in every one; else Uncertain. Nothing is ever true because
@@ -20,7 +20,7 @@ from critics.asp.rules import is_variable
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the query comes to: `true`, `false` or `unknown`, and what it is not worth."""
+    """Value of a query: `true`, `false` or `unknown`, and what speaks against believing it."""
 
     value: str
     flags: tuple[str, ...]

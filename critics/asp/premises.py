@@ -1,4 +1,4 @@
-"""Whether a program formalises premises, or smuggles its answer in: what can be told without understanding English.
+"""Wording checks: whether a program formalises premises or smuggles its answer in, told without understanding English.
 
 A rule is *stated* where it stands first under a premise's comment `% Rn`, or shares a word with that comment.
 General rules under comments of their own are background knowledge, which the paper asks for ("ISA rules"); what
@@ -40,7 +40,7 @@ _SMALL = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What the premises are: how many where that is known, and the problem's text."""
+    """Premises of a problem: how many where that is known, and the text."""
 
     num_premises: int | None
     context: str

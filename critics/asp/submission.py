@@ -44,7 +44,7 @@ _PARTS = {
 
 @dataclass(frozen=True, slots=True)
 class ProgramTest:
-    """What is added to the program, and what must then hold. Every condition of one test must hold."""
+    """Facts that are added to the program, and conditions that must then hold, every one of them."""
 
     facts: tuple[Rule, ...]
     """Ground facts, and constraints (the paper's test of existentials adds one)."""

@@ -19,7 +19,7 @@ MAX_RENAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why one test does not pass, or is none."""
+    """Reason why one test does not pass, or is no test."""
 
     test: int
     """Position in the suite, from 0."""

@@ -1,1 +1,1 @@
-"""What tries to cheat critics: the catalogue, the audit that runs it, and the conformance kit for critics of others."""
+"""Audit of critics: a catalogue of cheats, the audit that runs it, and the conformance kit for others' critics."""

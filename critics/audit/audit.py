@@ -17,7 +17,7 @@ Rechecking = Callable[[Iterable[object]], Record]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What became of one case."""
+    """Result of one case."""
 
     case: str
     cheat_class: str

@@ -1,1 +1,1 @@
-"""Whether a formalisation taken on trust speaks of the question: cheap checks that need no translator."""
+"""Checks, without a translator, that a formalisation taken on trust speaks of the question."""

@@ -1,4 +1,4 @@
-"""Which sentence a formula stands for: one that has all its names, and the least that the formula leaves unsaid."""
+"""Alignment of a formula with the sentence that has all its names and the fewest other words."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Whether a certified trace may be believed to be about its question: its findings, check by check, and the verdict.
+"""Faithfulness of a certified trace to its question: the findings, check by check, and what they come to.
 
 A formalisation that was compared with the text (`checked`) is believed outright. One on trust is believed where every
 check that applies passes, and one at least applies.

@@ -1,4 +1,4 @@
-"""What one check of a formalisation finds: it passes, it fails, or it has nothing to go by."""
+"""Findings of one check of a formalisation: it passes, it fails, or it has nothing to go by."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What an attempt formalises, read from the attempt itself: premises and goal in first-order logic.
+"""Formalisation that an attempt writes: premises and goal in first-order logic.
 
 The model's comments (`::: Bob is big`) are left out: they are its word for what its formulas say, and not the text's.
 """

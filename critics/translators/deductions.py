@@ -32,13 +32,11 @@ from critics.inflection import is_plural, singular
 from critics.kernel import Kernel, WorkLimitExceeded
 from critics.problem import Formal
 from critics.translators.function_words import FUNCTION_WORDS
-from critics.translators.translation import TranslationError
+from critics.translators.translation import WORD, Roles, TranslationError, forms, sentences
 
 Role = Choice["noun", "adjective", "name"]
 
 _LEAD = "Prove: "
-_BOUNDARY = re.compile(r"(?<=\.) ")
-_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _NAME = re.compile(r"[A-Z][a-z]*")
 _CLAUSE = re.compile(r"(?P<name>[^ ]+) is (?P<negation>not )?(?P<item>.+)")
 _UNIVERSAL = re.compile(r"(?:Every|Each) (?P<kind>[^,]+?) is (?P<rest>.+)")
@@ -56,7 +54,7 @@ ATTRIBUTES = frozenset(
 
 
 class _Unread(Exception):  # noqa: N818
-    """Why a sentence is not understood."""
+    """Sentence that is not understood; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ _Alternatives: TypeAlias = tuple[_Conjunction, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """What is said of a named object."""
+    """Claim about a named object."""
 
     sentence: str
     name: str
@@ -94,7 +92,7 @@ class _Fact:
 
 @dataclass(frozen=True, slots=True)
 class _Universal:
-    """What is said of everything that meets a condition."""
+    """Claim about everything that meets a condition."""
 
     sentence: str
     condition: _Alternatives
@@ -119,22 +117,14 @@ def translate(context: str, question: str) -> Formal:
     Every sentence must end with a full stop; the question is `Prove: ` and a claim about one named object.
     Raises `TranslationError` for whatever is not understood, and for what the kernel cannot express.
     """
-    sentences = [_understood(sentence, _statement) for sentence in _sentences(context)]
+    stated = [_understood(sentence, _statement) for sentence in sentences(context)]
     asked = _understood(question, _question)
-    _check_roles([*sentences, asked])
-    for sentence in sentences:
+    _check_roles([*stated, asked])
+    for sentence in stated:
         _check_horn(sentence)
-    stated = [str(statement) for sentence in sentences for statement in sentence.statements()]
-    formal = _with_goal(stated, asked)
+    formal = _with_goal([str(statement) for sentence in stated for statement in sentence.statements()], asked)
     _check_forward(formal, asked)
     return formal
-
-
-def _sentences(context: str) -> list[str]:
-    sentences = _BOUNDARY.split(" ".join(context.split()))
-    if not sentences[-1].endswith("."):
-        raise TranslationError(context, "every sentence must end with a full stop")
-    return sentences
 
 
 def _understood(sentence: str, read: Callable[[str], _Read]) -> _Read:
@@ -278,23 +268,18 @@ def _name(text: str) -> str:
 
 
 def _check_word(text: str) -> None:
-    if _WORD.fullmatch(text) is None or len(text) > MAX_NAME_LENGTH:
+    if WORD.fullmatch(text) is None or len(text) > MAX_NAME_LENGTH:
         raise _Unread(f"{text!r} is not one word that may stand here")
     if text in FUNCTION_WORDS or text.startswith("non-"):
         raise _Unread(f"{text!r} does not name a property by itself")
 
 
-def _check_roles(sentences: list[_Sentence]) -> None:
-    roles: dict[str, Role] = {}
-    for sentence in sentences:
+def _check_roles(said: list[_Sentence]) -> None:
+    roles = Roles()
+    for sentence in said:
         for used in sentence.properties():
-            # In `Cats is warm` no object is called Cats.
-            forms = {used.word, singular(used.word)} if used.role == "name" and is_plural(used.word) else {used.word}
-            for form in forms:
-                if roles.setdefault(form, used.role) != used.role:
-                    raise TranslationError(
-                        sentence.sentence, f"{used.word!r} is {roles[form]} and {used.role} in one problem"
-                    )
+            for form in forms(used.word, used.role):
+                roles.claim(sentence.sentence, form, used.role)
 
 
 def _check_horn(sentence: _Sentence) -> None:

@@ -30,10 +30,8 @@ from critics.theories.deontic import AXIOMS, MODALITIES
 from critics.theories.scheduling import SIGNATURE
 from critics.theories.scheduling_english import CLAUSES, PHRASES, PROPERTY_PHRASES, VARIABLES, Template
 from critics.translators.function_words import FUNCTION_WORDS
-from critics.translators.translation import TranslationError
+from critics.translators.translation import TranslationError, sentences, unnumbered
 
-_NUMBERING = re.compile(r"[1-9][0-9]*- ")
-_BOUNDARY = re.compile(r"(?<=\.) ")
 _RULE = re.compile(r"If (?P<conditions>.+), then (?P<conclusion>.+)\.")
 _LEAD = "Given these rules, "
 _QUESTION = re.compile(rf"(?:{_LEAD}i|I)s it (?P<rest>.+)\?")
@@ -55,19 +53,11 @@ def translate(context: str, question: str) -> Formal:
 
     The context may number its sentences. Raises `TranslationError` for whatever is not in this English.
     """
-    sentences = _sentences(context)
-    statements = [_statement(sentence) for sentence in sentences]
+    said = list(map(unnumbered, sentences(context)))
+    statements = [_statement(sentence) for sentence in said]
     goal = _asked(question)
-    _check_sorts([*zip(sentences, statements, strict=True), (question, goal)])
+    _check_sorts([*zip(said, statements, strict=True), (question, goal)])
     return Formal((*map(str, statements), *AXIOMS), str(goal))
-
-
-def _sentences(context: str) -> list[str]:
-    text = " ".join(context.split())
-    sentences = [_NUMBERING.sub("", sentence, count=1) for sentence in _BOUNDARY.split(text)]
-    if not sentences[-1].endswith("."):
-        raise TranslationError(sentences[-1], "a sentence must end with a full stop")
-    return sentences
 
 
 def _statement(sentence: str) -> Statement:

@@ -21,16 +21,23 @@ import re
 from dataclasses import dataclass
 from typing import Literal as Choice
 
-from critics.formula import MAX_NAME_LENGTH, Literal, Rule, Statement
+from critics.formula import Literal, Rule, Statement
 from critics.inflection import is_plural, singular
 from critics.problem import Formal
-from critics.translators.function_words import FUNCTION_WORDS
-from critics.translators.translation import TranslationError
+from critics.translators.function_words import QUANTIFYING_WORDS
+from critics.translators.translation import (
+    WORD,
+    Roles,
+    TranslationError,
+    check_word,
+    claim,
+    forms,
+    sentences,
+    unnumbered,
+)
 
 Role = Choice["noun", "adjective", "name"]
 
-_NUMBERING = re.compile(r"\d+- ")
-_BOUNDARY = re.compile(r"(?<=\.) ")
 _SENTENCE = re.compile(r"(?P<subject>.+?) (?P<verb>is|are) (?P<negation>not )?(?P<complement>.+)\.")
 _UNIVERSAL = re.compile(r"(?:[Ee]very|[Ee]ach) (?P<noun>.+)")
 _INDEFINITE = re.compile(r"an? (?P<noun>.+)")
@@ -38,13 +45,8 @@ _QUESTION_LEAD = re.compile(
     r"(?:query: ?)?(?:true or false ?[:?] ?|is the following statement true or false ?[?:] ?)?", re.IGNORECASE
 )
 _NAME = re.compile(r"[A-Z][a-z]*|[0-9]+")
-_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _CAPITAL_WORD = re.compile(r"[A-Za-z][a-z]*(?:-[a-z]+)*")
 
-_NO_MODIFIERS = frozenset({
-    "average", "certain", "countless", "half", "normal", "numerous", "same", "sundry", "typical", "various",
-})  # fmt: skip
-"""Adjectives that quantify: `Numerous cats are dogs` says nothing about every member of a kind."""
 _TERM_HEADS = frozenset({"fraction", "integer", "number", "prime"})
 """Heads of terms of art: a prime number is what is called so, whatever `prime` and `number` say apart."""
 
@@ -84,29 +86,12 @@ def translate(context: str, question: str) -> Formal:
     a cut-off one is not read as a shorter one. The question is the claim about one object, with or without
     `True or false:` or `Is the following statement true or false?`. Raises `TranslationError` for all else.
     """
-    clauses = [_read(sentence) for sentence in _sentences(context)]
-    asked = _read(_claim(question))
+    clauses = [_read(unnumbered(sentence)) for sentence in sentences(context)]
+    asked = _read(claim(question, _QUESTION_LEAD))
     if asked.subject.role != "name":
         raise TranslationError(asked.sentence, "a question must be about one named object")
     _check_roles([*clauses, asked])
     return Formal(tuple(str(clause.statement()) for clause in clauses), str(asked.statement()))
-
-
-def _sentences(context: str) -> list[str]:
-    text = " ".join(context.split())
-    if not text:
-        raise TranslationError(context, "the context is empty")
-    sentences = [_NUMBERING.sub("", sentence, count=1) for sentence in _BOUNDARY.split(text)]
-    if not sentences[-1].endswith("."):
-        raise TranslationError(sentences[-1], "a sentence must end with a full stop")
-    return sentences
-
-
-def _claim(question: str) -> str:
-    text = " ".join(question.split())
-    lead = _QUESTION_LEAD.match(text)
-    claim = text[lead.end() :] if lead is not None else text
-    return claim if claim.endswith(".") else f"{claim}."
 
 
 def _read(sentence: str) -> _Clause:
@@ -164,50 +149,33 @@ def _noun(sentence: str, text: str, *, starts: bool) -> str:
         raise TranslationError(sentence, f"{text!r} is not a noun of one or two words")
     *modifiers, head = words
     for modifier in modifiers:
-        _check_word(sentence, modifier, _CAPITAL_WORD)
+        check_word(sentence, modifier, _CAPITAL_WORD)
         word = modifier.lower()
         # "Cats are probably dogs", "Numerous cats are dogs", "Cats dogs are warm" are not about a kind.
-        if word in _NO_MODIFIERS or word.endswith("ly") or is_plural(word):
+        if word in QUANTIFYING_WORDS or word.endswith("ly") or is_plural(word):
             raise TranslationError(sentence, f"{modifier!r} cannot be part of a noun")
-    _check_word(sentence, head, _CAPITAL_WORD if starts and not modifiers else _WORD)
+    check_word(sentence, head, _CAPITAL_WORD if starts and not modifiers else WORD)
     return text.lower()
 
 
 def _adjective(sentence: str, text: str) -> _Term:
-    _check_word(sentence, text, _WORD)
+    check_word(sentence, text)
     return _Term(text, "adjective")
 
 
 def _name(sentence: str, text: str) -> _Term:
-    _check_word(sentence, text, _NAME)
+    check_word(sentence, text, _NAME)
     return _Term(text.lower(), "name")
 
 
-def _check_word(sentence: str, text: str, pattern: re.Pattern[str]) -> None:
-    if pattern.fullmatch(text) is None:
-        raise TranslationError(sentence, f"{text!r} is not one word that may stand here")
-    if text.lower() in FUNCTION_WORDS:
-        raise TranslationError(sentence, f"{text!r} names neither a property nor an object")
-
-
 def _check_roles(clauses: list[_Clause]) -> None:
-    roles: dict[str, Role] = {}
+    roles = Roles()
     uses = [(clause.sentence, term) for clause in clauses for term in (clause.subject, clause.complement)]
     for sentence, term in uses:
-        if len(term.symbol) > MAX_NAME_LENGTH:
-            raise TranslationError(sentence, f"{term.text!r} is longer than {MAX_NAME_LENGTH} letters")
-        for form in _forms(term):
-            if roles.setdefault(form, term.role) != term.role:
-                raise TranslationError(sentence, f"{term.text!r} is {roles[form]} and {term.role} in one problem")
+        for form in forms(term.symbol, term.role):
+            roles.claim(sentence, form, term.role)
     for sentence, term in uses:
         modifier, _, head = term.text.partition(" ")
-        apart = roles.get(modifier) == "adjective" and roles.get(head) == "noun"
+        apart = roles.known.get(modifier) == "adjective" and roles.known.get(head) == "noun"
         if apart and head not in _TERM_HEADS:
             raise TranslationError(sentence, f"{term.text!r} may mean {modifier!r} and {head!r} at once")
-
-
-def _forms(term: _Term) -> set[str]:
-    """A name also claims its singular: in `Cats is warm` no object is called Cats."""
-    if term.role == "name" and is_plural(term.symbol):
-        return {term.symbol, singular(term.symbol)}
-    return {term.symbol}

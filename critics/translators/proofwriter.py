@@ -26,11 +26,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal as Choice
 
-from critics.formula import MAX_NAME_LENGTH, MAX_PREMISES, Literal, Rule, Statement
+from critics.formula import MAX_PREMISES, Literal, Rule, Statement
 from critics.inflection import is_plural, singular
 from critics.problem import Formal
 from critics.translators.function_words import FUNCTION_WORDS, QUANTIFYING_WORDS
-from critics.translators.translation import TranslationError
+from critics.translators.translation import WORD, Roles, TranslationError, check_word, claim, sentences
 
 Role = Choice["adjective", "verb", "object", "name", "part of a longer name", "head of a longer name"]
 _Number = Choice["singular", "plural"]
@@ -38,7 +38,6 @@ _Number = Choice["singular", "plural"]
 _PLAIN = re.compile(r"[ -~\t\r\n]*")
 """Look-alike letters and blanks of Unicode, and control characters, are no part of this English."""
 _NUMBERED = re.compile(r"(?P<number>[1-9][0-9]*)- (?P<sentence>.+)")
-_BOUNDARY = re.compile(r"(?<=\.) ")
 _QUESTION_LEAD = re.compile(
     r"(?:query: ?)?"
     r"(?:(?:based on the above information, )?is the following statement true(?:, false,? or unknown| or false) ?[?:] ?"
@@ -56,7 +55,6 @@ _UNIVERSAL = re.compile(r"(?P<all>All )?(?P<adjectives>[^ ]+(?:, [^ ]+)*) (?P<ki
 _CONDITIONAL = re.compile(r"If (?P<conditions>.+?),? then (?P<conclusion>.+)")
 _CONJUNCTION = re.compile(r"(, and | and |, )")
 _WORD = re.compile(r"[a-z]+")
-_COMPOUND_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
 _VARIABLE = "'x"
 _PRONOUNS = {"it": "something", "they": "someone"}
@@ -88,8 +86,9 @@ def translate(context: str, question: str) -> Formal:
     `True or false:`. Raises `TranslationError` for all else.
     """
     lexicon = _Lexicon()
-    axioms = tuple(str(_Reader(sentence, lexicon).statement()) for sentence in _sentences(context))
-    goal = str(_Reader(_claim(question), lexicon).fact())
+    said = _unnumbered(sentences(_plain(context)))
+    axioms = tuple(str(_Reader(sentence, lexicon).statement()) for sentence in said)
+    goal = str(_Reader(claim(_plain(question), _QUESTION_LEAD), lexicon).fact())
     lexicon.check_domains()
     return Formal(axioms, goal)
 
@@ -103,45 +102,27 @@ def third_person(base: str) -> str:
     return base + ("es" if re.search(r"(?:s|x|z|ch|sh|[^aeiou]o)$", base) else "s")
 
 
-def _sentences(context: str) -> list[str]:
-    text = _plain(context)
-    if not text:
-        raise TranslationError(context, "the context is empty")
-    sentences = _unnumbered(_BOUNDARY.split(text))
-    for sentence in sentences:
-        if not sentence.endswith("."):
-            raise TranslationError(sentence, "a sentence must end with a full stop")
-    return sentences
-
-
-def _unnumbered(sentences: list[str]) -> list[str]:
+def _unnumbered(said: list[str]) -> list[str]:
     """Drop the numbers where all sentences have one; elsewhere `1- ` is left in place, to be refused."""
-    numbered = [_NUMBERED.fullmatch(sentence) for sentence in sentences]
+    numbered = [_NUMBERED.fullmatch(sentence) for sentence in said]
     numbers = [match["number"] for match in numbered if match is not None]
-    if numbers != [str(number) for number in range(1, len(sentences) + 1)]:
-        return sentences
+    if numbers != [str(number) for number in range(1, len(said) + 1)]:
+        return said
     return [match["sentence"] for match in numbered if match is not None]
-
-
-def _claim(question: str) -> str:
-    text = _plain(question)
-    lead = _QUESTION_LEAD.match(text)
-    claim = text[lead.end() :] if lead is not None else text
-    return claim if claim.endswith(".") else f"{claim}."
 
 
 def _plain(text: str) -> str:
     if _PLAIN.fullmatch(text) is None:
         unknown = next(char for char in text if _PLAIN.fullmatch(char) is None)
         raise TranslationError(text, f"the character {unknown!r} is outside the language")
-    return " ".join(text.split())
+    return text
 
 
 @dataclass(slots=True)
 class _Lexicon:
-    """The words of one problem, each in the one role that its places in the sentences give it."""
+    """The words of one problem, their roles, and what its sentences range over."""
 
-    roles: dict[str, Role] = field(default_factory=dict[str, Role])
+    roles: Roles = field(default_factory=Roles)
     bases: dict[str, str] = field(default_factory=dict[str, str])
     """By a verb's third person the base form that was met for it."""
     domains: dict[str, str] = field(default_factory=dict[str, str])
@@ -149,10 +130,10 @@ class _Lexicon:
 
     def adjective(self, sentence: str, word: str) -> str:
         """Return the predicate of an adjective."""
-        _check_word(sentence, word, _COMPOUND_WORD)
+        _check_word(sentence, word, WORD)
         if is_plural(word) and singular(word) != word:
             raise TranslationError(sentence, f"{word!r} looks like a plural noun where an adjective must stand")
-        return self._claimed(sentence, word, "adjective")
+        return self.roles.claim(sentence, word, "adjective")
 
     def verb(self, sentence: str, word: str, *, inflected: bool) -> str:
         """Return the predicate of a verb, whether it stands in the third person singular or in its base form."""
@@ -166,8 +147,8 @@ class _Lexicon:
         if not inflected and self.bases.setdefault(symbol, word) != word:
             raise TranslationError(sentence, f"{word!r} and {self.bases[symbol]!r} have the same third person")
         for form in bases:
-            self._claimed(sentence, form, "verb")
-        return self._claimed(sentence, symbol, "verb")
+            self.roles.claim(sentence, form, "verb")
+        return self.roles.claim(sentence, symbol, "verb")
 
     def object(self, sentence: str, text: str) -> str:
         """Return the symbol of an object: `Bob` -> `bob`, `the bald eagle` -> `bald-eagle`."""
@@ -175,7 +156,7 @@ class _Lexicon:
         if not noun:
             name = article.lower()
             _check_word(sentence, name, _WORD)
-            return self._claimed(sentence, name, "name")
+            return self.roles.claim(sentence, name, "name")
         words = noun.split(" ")
         for word in words:
             _check_word(sentence, word, _WORD)
@@ -185,7 +166,7 @@ class _Lexicon:
                 )
         if len(words) > 1:
             self._compound(sentence, *words)
-        return self._claimed(sentence, "-".join(words), "object")
+        return self.roles.claim(sentence, "-".join(words), "object")
 
     def domain(self, sentence: str, word: str) -> None:
         """Note what a sentence ranges over."""
@@ -193,7 +174,7 @@ class _Lexicon:
 
     def check_domains(self) -> None:
         """Refuse a problem in which `people` may be others than `things`."""
-        nouns = [word for word, role in self.roles.items() if role == "object"]
+        nouns = [word for word, role in self.roles.known.items() if role == "object"]
         if len(self.domains) > 1 and nouns:
             last = list(self.domains.values())[-1]
             raise TranslationError(last, f"the {nouns[0]} may be no one of the people, and both kinds are spoken of")
@@ -202,16 +183,8 @@ class _Lexicon:
         if modifier.endswith("ly") or head.endswith("ly"):
             # "The cat secretly likes the dog" has no object called the cat secretly.
             raise TranslationError(sentence, f"'{modifier} {head}' looks like a noun and an adverb")
-        self._claimed(sentence, modifier, "part of a longer name")
-        self._claimed(sentence, head, "head of a longer name")
-
-    def _claimed(self, sentence: str, symbol: str, role: Role) -> str:
-        if len(symbol) > MAX_NAME_LENGTH:
-            raise TranslationError(sentence, f"{symbol!r} is longer than {MAX_NAME_LENGTH} letters")
-        known = self.roles.setdefault(symbol, role)
-        if known != role:
-            raise TranslationError(sentence, f"{symbol!r} is {known} and {role} in one problem")
-        return symbol
+        self.roles.claim(sentence, modifier, "part of a longer name")
+        self.roles.claim(sentence, head, "head of a longer name")
 
 
 @dataclass(slots=True)
@@ -343,10 +316,8 @@ class _Reader:
 
 
 def _check_word(sentence: str, word: str, pattern: re.Pattern[str]) -> None:
-    if pattern.fullmatch(word) is None:
-        raise TranslationError(sentence, f"{word!r} is not one word that may stand here")
-    if not _FUNCTION_WORDS.isdisjoint([word, *word.split("-")]):
-        raise TranslationError(sentence, f"{word!r} names neither a property nor a relation nor an object")
+    for part in (word, *word.split("-")):
+        check_word(sentence, part, pattern, _FUNCTION_WORDS)
 
 
 def _base_forms(word: str) -> list[str]:

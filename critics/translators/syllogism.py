@@ -24,7 +24,7 @@ from critics.formula import MAX_NAME_LENGTH, Literal
 from critics.inflection import is_plural, singular
 from critics.problem import Formal
 from critics.translators.function_words import FUNCTION_WORDS, QUANTIFYING_WORDS
-from critics.translators.translation import TranslationError
+from critics.translators.translation import WORD, TranslationError, sentences
 
 CALCULUS = (
     "(all 'x 'y) -> (all 'y 'z) -> (all 'x 'z)",
@@ -42,8 +42,6 @@ OPTIONS = ("Valid", "Invalid")
 """Valid: the goal follows. Invalid: it is refuted, or nothing decides it."""
 
 _LEAD = "Does it follow that "
-_BOUNDARY = re.compile(r"(?<=\.) ")
-_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _RELATIVE = re.compile(r"(?P<head>\S+) (?:that|who) (?:(?:are|can|have) )?(?P<rest>.+)")
 _MAX_WORDS = 2
 
@@ -67,17 +65,12 @@ def translate(context: str, question: str) -> Formal:
 
     The question is what `ask` returns. Raises `TranslationError` for whatever is no syllogism proper.
     """
-    premises = [_read(sentence, sentence) for sentence in _sentences(context)]
+    premises = [_read(sentence, sentence) for sentence in sentences(context)]
+    if len(premises) != 2:
+        raise TranslationError(context, f"a syllogism has two premises, not {len(premises)}")
     conclusion = _read(question, _concluded(question))
     _check_figure(context, [*premises, conclusion])
     return Formal((*(str(premise.literal) for premise in premises), *CALCULUS), str(conclusion.literal))
-
-
-def _sentences(context: str) -> list[str]:
-    sentences = _BOUNDARY.split(" ".join(context.split()))
-    if len(sentences) != 2:
-        raise TranslationError(context, f"a syllogism has two premises, not {len(sentences)}")
-    return sentences
 
 
 def _concluded(question: str) -> str:
@@ -129,9 +122,8 @@ def _is_kind(text: str) -> bool:
 
 def _are_plain(words: list[str]) -> bool:
     return len(words) <= _MAX_WORDS and all(
-        _WORD.fullmatch(word) is not None
-        and word not in FUNCTION_WORDS
-        and word not in QUANTIFYING_WORDS
+        WORD.fullmatch(word) is not None
+        and word not in FUNCTION_WORDS | QUANTIFYING_WORDS
         # `non-smokers` hides a negation.
         and not word.startswith("non-")
         for word in words

@@ -1,12 +1,23 @@
-"""What every translator promises: a formalisation of the whole text, or an error that names the sentence."""
+"""Contract of every translator, a formalisation of the whole text or an error that names the sentence.
 
+Beside it what several of them read alike: sentences, the claim of a question, words and their roles.
+"""
+
+import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from critics.formula import MAX_NAME_LENGTH
+from critics.inflection import is_plural, singular
 from critics.problem import Formal
+from critics.translators.function_words import FUNCTION_WORDS
 
 Translator: TypeAlias = Callable[[str, str], Formal]
 """Context and question in, `Formal` out; raises `TranslationError` for a text outside the language."""
+WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
+_BOUNDARY = re.compile(r"(?<=\.) ")
+_NUMBERING = re.compile(r"[1-9][0-9]*- ")
 
 
 class TranslationError(ValueError):
@@ -15,3 +26,56 @@ class TranslationError(ValueError):
     def __init__(self, sentence: str, why: str) -> None:
         super().__init__(f"{sentence!r}: {why}")
         self.sentence = sentence
+
+
+def sentences(context: str) -> list[str]:
+    """Return the sentences of a context; one that is cut off, and so has no full stop, is refused."""
+    if not context.split():
+        raise TranslationError(context, "the context is empty")
+    found = _BOUNDARY.split(" ".join(context.split()))
+    if not found[-1].endswith("."):
+        raise TranslationError(found[-1], "a sentence must end with a full stop")
+    return found
+
+
+def unnumbered(sentence: str) -> str:
+    """Return a sentence without the number, `1- `, that may stand before it."""
+    return _NUMBERING.sub("", sentence, count=1)
+
+
+def claim(question: str, lead: re.Pattern[str]) -> str:
+    """Return what a question claims, after what may lead it in, as a sentence."""
+    text = " ".join(question.split())
+    opening = lead.match(text)
+    said = text[opening.end() :] if opening is not None else text
+    return said if said.endswith(".") else f"{said}."
+
+
+def check_word(
+    sentence: str, text: str, pattern: re.Pattern[str] = WORD, empty: frozenset[str] = FUNCTION_WORDS
+) -> None:
+    """Refuse what is not one word of a form, and words that are `empty`: they name nothing."""
+    if pattern.fullmatch(text) is None:
+        raise TranslationError(sentence, f"{text!r} is not one word that may stand here")
+    if text.lower() in empty:
+        raise TranslationError(sentence, f"{text!r} names neither a property nor a relation nor an object")
+
+
+def forms(word: str, role: str) -> set[str]:
+    """Return what a word claims: a name also its singular, for in `Cats is warm` no object is called Cats."""
+    return {word, singular(word)} if role == "name" and is_plural(word) else {word}
+
+
+@dataclass(slots=True)
+class Roles:
+    """The words of one problem, each in the one role that its places in the sentences give it."""
+
+    known: dict[str, str] = field(default_factory=dict[str, str])
+
+    def claim(self, sentence: str, word: str, role: str) -> str:
+        """Return the word as a symbol; raises `TranslationError` where it has another role already, or is too long."""
+        if len(word) > MAX_NAME_LENGTH:
+            raise TranslationError(sentence, f"{word!r} is longer than {MAX_NAME_LENGTH} letters")
+        if self.known.setdefault(word, role) != role:
+            raise TranslationError(sentence, f"{word!r} is {self.known[word]} and {role} in one problem")
+        return word
