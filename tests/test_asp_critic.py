@@ -462,9 +462,10 @@ BOMBS = {
 def test_bombs_end_within_the_limit_and_the_pool_still_works() -> None:
     honest = attempt()
     good = {"id": "g", "problem": honest.problem.record(), "format": "asp", "completion": honest.completion}
-    num_open, here = _num_open(), sorted(Path().iterdir())
+    here = sorted(Path().iterdir())
     with JudgePool(jobs=1, timeout_s=3) as pool:
         assert next(pool.judge([good]))["verdict"] == "certified"
+        num_open = _num_open()
         for name, program in BOMBS.items():
             start = time.perf_counter()
             verdict = next(pool.judge([bomb(program)]))

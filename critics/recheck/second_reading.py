@@ -5,6 +5,7 @@ reading, and these readers are the critics' own. So this module finds a forged r
 Shared with the critics are:
 
 * `critics.reference.TRANSLATORS`: the problem's text in regular English;
+* `critics.asp`: the reader of answer set programs, and what their words show of premises and answer;
 * `critics.programs`: the readers of `rules`, `csp` and `logic-program`, their repairs and their tests of fidelity;
 * `critics.fol`: the parser of formulas, and the match of a program's names with a reference's;
 * `critics.equivalence`: the readers of both sides;
@@ -128,8 +129,36 @@ def check_reading(origin: Origin, certificate: SealedCertificate) -> None:
 
 
 def _answer_sets(origin: Origin, certificate: SealedCertificate) -> None:
-    if origin.has_problem and origin.meta.get("num_premises") != certificate.evidence["num_premises"]:
+    """Premises must state what the answer and the tests rest on, as far as words show that."""
+    from critics.asp import premises
+    from critics.asp.query import read_query
+    from critics.asp.submission import read_submission
+    from critics.asp.tokens import ProgramError
+
+    evidence, problem = certificate.evidence, certificate.problem
+    if origin.has_problem and origin.meta.get("num_premises") != evidence["num_premises"]:
         raise Rejected("other_problem")
+    try:
+        submission = read_submission(evidence["completion"])
+        query = read_query(submission.query)
+    except ProgramError as error:
+        raise Rejected("ill_formed") from error
+    program = submission.program
+    source = premises.Source(evidence["num_premises"], problem.context, problem.question)
+    cores = [rule for test in evidence["tests"] for rule in test["core"] or ()]
+    barred = {
+        "coverage": premises.missing_premise(program, source) is not None,
+        "undefined_predicate": bool(premises.undefined(submission)),
+        "query_not_in_premises": premises.unknown_in_query(program, query, source) is not None,
+        "test_constant_in_program": any(
+            premises.treated_constant(program, test, query, source) is not None for test in submission.tests
+        ),
+        "goal_is_fact": premises.unstated_goal(submission, evidence["support"], query, source) is not None,
+        "tripwire_rule": any(premises.is_tripwire(program, rule, source) for rule in cores),
+    }
+    for reason in barred:
+        if barred[reason]:
+            raise Rejected(reason)
 
 
 _BLOCK = re.compile(r"\[\[(axiom|infer|goal):([^\[\]]*)\]\]")

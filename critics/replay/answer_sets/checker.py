@@ -10,8 +10,6 @@ The certificate holds the attempt's own text; this module reads it again, and as
 * of the programs in which a rule that it names is damaged, every test fails on exactly those listed, and on one;
 * rules stand under % R1 to % Rn for the number of premises.
 
-* premises state what the answer rests on, as far as words show that (`wording`).
-
 What the text says in English is not checked: `formalisation` is `trusted`. Undecided within the work limit is
 rejected as `too_large`.
 """
@@ -30,7 +28,6 @@ from critics.replay.answer_sets.stable_models import (
     constants_of,
     ground,
 )
-from critics.replay.answer_sets.wording import Wording
 from critics.replay.answers import in_terms_of
 from critics.replay.certificate import Rejected, SealedCertificate, are_texts, sealed_certificate, untrusted
 from critics.replay.solvers import Trust
@@ -68,12 +65,6 @@ def _check(certificate: SealedCertificate) -> None:
     if problem.answer is not None and problem.answer != certificate.claim:
         raise Rejected("claim_is_not_gold")
     _check_tests(rules, numbered, tests, evidence, work)
-    wording = Wording(model, rules, evidence["num_premises"], problem.context, problem.question)
-    wording.check_premises()
-    wording.check_query(query, tests)
-    wording.check_support(evidence["support"], query, tests)
-    for test in evidence["tests"]:
-        wording.check_core(test["core"] or ())
 
 
 def _check_shapes(evidence: Any) -> None:
