@@ -1,4 +1,4 @@
-"""What a critic says about one attempt: exactly one of seven verdicts, and the evidence where it certifies.
+"""Verdicts: a critic says exactly one of seven things about an attempt, and gives a certificate where it certifies.
 
 A certified verdict without a certificate cannot be constructed. `answer` is what the attempt answers, in
 the problem's own terms, whatever the verdict; `reason` is one short machine-readable word; `feedback` is
@@ -14,7 +14,7 @@ from critics.problem import RecordError, object_of, text_of
 
 @dataclass(frozen=True, slots=True)
 class Certified:
-    """The attempt proves its answer, which is the gold one where that is known, and here is the proof."""
+    """The attempt proves its answer, which is the gold one where that is known: here is the proof."""
 
     answer: str
     certificate: Certificate
