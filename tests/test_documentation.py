@@ -1,4 +1,4 @@
-"""The documentation: a site without a wrong link, and a tutorial whose lines run as they stand."""
+"""The documentation: a site without a wrong link, and examples that run as they stand."""
 
 import os
 import re
@@ -10,7 +10,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SITE = ROOT / "configs" / "site" / "mkdocs.yml"
+
+
+def blocks(page: str, pattern: re.Pattern[str] = SHELL) -> list[str]:
+    return pattern.findall((ROOT / page).read_text(encoding="utf-8"))
 
 
 def test_the_site_builds_without_a_warning(tmp_path):
@@ -24,20 +29,58 @@ def test_the_site_builds_without_a_warning(tmp_path):
     assert (tmp_path / "site" / "tutorial.html").exists()
 
 
-@pytest.mark.parametrize("num_blocks", [4, pytest.param(None, marks=pytest.mark.slow)], ids=["its start", "all of it"])
-def test_the_tutorial_runs_as_it_stands(tmp_path, num_blocks):
-    blocks = SHELL.findall((ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8"))
+def run_shell(lines: list[str], folder: Path) -> None:
     for name in ("configs", "checkpoints"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    script = "\n".join(["set -e", f'certistar() {{ {sys.executable} -m training "$@"; }}', *blocks[:num_blocks]])
+        (folder / name).symlink_to(ROOT / name)
+    script = "\n".join(["set -e", f'certistar() {{ {sys.executable} -m training "$@"; }}', *lines])
     done = subprocess.run(
         ["bash", "-c", script],
-        cwd=tmp_path,
+        cwd=folder,
         env=os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+@pytest.mark.parametrize("num_blocks", [4, pytest.param(None, marks=pytest.mark.slow)], ids=["its start", "all of it"])
+def test_the_tutorial_runs_as_it_stands(tmp_path, num_blocks):
+    run_shell(blocks("docs/tutorial.md")[:num_blocks], tmp_path)
     assert (tmp_path / "kept" / "examples.jsonl").exists()
     assert num_blocks or (tmp_path / "run" / "report.html").exists()
+
+
+def test_the_pages_on_filtering_faithfulness_and_exports_run_as_they_stand(tmp_path):
+    """The tables that they begin with are made here; what needs the Hub or a model is left to their own tests."""
+    write_table(tmp_path)
+    pages = [blocks(f"docs/{name}.md")[0] for name in ("filtering", "faithfulness", "hub")]
+    attempts = (
+        "certistar problems prontoqa --num 4 --hops 1 --out p.jsonl\ncertistar demonstrate p.jsonl --out attempts.jsonl"
+    )
+    run_shell([pages[0], attempts, pages[1].replace("--out kept", "--out faithful"), pages[2]], tmp_path)
+    assert len((tmp_path / "messages.jsonl").read_text().splitlines()) == 1
+
+
+def write_table(folder: Path) -> None:
+    """Write the table of the filtering page: one row with a proof, one with a guess."""
+    proof = "[[axiom:(cat 'x) -> (mammal 'x)]] [[axiom:(cat rex)]] [[goal:(mammal rex)]] [[infer:(mammal rex)]] Answer: true"
+    lines = ["facts,ask,why,gold"]
+    for text in (proof.replace(" Answer", "\nAnswer"), "Answer: true"):
+        lines.append(f'Every cat is a mammal. Rex is a cat.,True or false: Rex is a mammal.,"{text}",true')
+    (folder / "mine.csv").write_text("\n".join(lines))
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_python_examples_run_in_order(tmp_path, page):
+    script = "\n".join(blocks(page, PYTHON))
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    promised = [line.rpartition("  # ")[2].partition(":")[0] for line in script.splitlines() if "  # " in line]
+    for said, line in zip(promised, done.stdout.splitlines(), strict=True):
+        assert line.startswith(said.removesuffix(" ..")), (said, line)
+
+
+def test_the_readme_has_ten_lines_of_python():
+    (example,) = blocks("README.md", PYTHON)
+    assert len([line for line in example.splitlines() if line and not line.startswith("import")]) <= 12
