@@ -16,7 +16,8 @@ PACKAGES = ("critics", "rollout", "training")
 DRAWERS = {"utils", "util", "common", "helpers", "types", "misc", "manager", "base"}
 HEAVY = ("torch", "transformers", "peft", "accelerate", "datasets")
 CONFIGS = sorted((ROOT / "configs").glob("*.yaml"))
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+DOCUMENTS = [ROOT / "README.md", CONTRIBUTING, *sorted((ROOT / "docs").rglob("*.md"))]
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TREE_ROOTS = {".", "./", "certistar/", f"{ROOT.name}/"}
 TREE_PREFIX = re.compile(r"^[\s│├└─|`+-]*")
@@ -218,14 +219,6 @@ def test_there_are_configs() -> None:
     assert CONFIGS
 
 
-def readme() -> str:
-    path = ROOT / "README.md"
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    if not text.strip():
-        pytest.skip("README.md is not written yet")
-    return text
-
-
 def commands(text: str) -> Iterator[list[str]]:
     """Yield the words after `certistar` of each command line in a fenced `console` or `sh` block."""
     for language, block in FENCED.findall(text):
@@ -287,16 +280,16 @@ def test_documents_name_commands_and_options_that_exist(path: Path) -> None:
 
 
 def test_the_readme_shows_commands() -> None:
-    assert list(commands(readme()))
+    assert list(commands((ROOT / "README.md").read_text(encoding="utf-8")))
 
 
-def test_the_readme_draws_the_tree_that_is_there() -> None:
-    paths = list(tree_paths(readme()))
+def test_contributing_draws_the_tree_that_is_there() -> None:
+    paths = list(tree_paths(CONTRIBUTING.read_text(encoding="utf-8")))
     assert {f"{package}/" for package in PACKAGES} <= set(paths)
     assert not [path for path in paths if not any(ROOT.glob(path.rstrip("/")))]
 
 
-def test_a_wrong_readme_would_be_found() -> None:
+def test_a_wrong_document_would_be_found() -> None:
     text = "```console\n$ .venv/bin/certistar judge a \\\n    --out b --jbos 2 && certistar jugde  # c\n```\n"
     assert [complaints(command) for command in commands(text)] == [["judge --jbos"], ["jugde"]]
     tree = "```\n.\n├── critics/      judge\n│   ├── kernel.py, gone.py  infer\n└── configs/\n```\n"
