@@ -64,9 +64,9 @@ def test_the_pages_on_filtering_faithfulness_and_exports_run_as_they_stand(tmp_p
 
 def write_table(folder: Path) -> None:
     """Write the table of the filtering page: one row with a proof, one with a guess."""
-    proof = "[[axiom:(cat 'x) -> (mammal 'x)]] [[axiom:(cat rex)]] [[goal:(mammal rex)]] [[infer:(mammal rex)]] Answer: true"
+    steps = "[[axiom:(cat 'x) -> (mammal 'x)]] [[axiom:(cat rex)]] [[goal:(mammal rex)]] [[infer:(mammal rex)]]"
     lines = ["facts,ask,why,gold"]
-    for text in (proof.replace(" Answer", "\nAnswer"), "Answer: true"):
+    for text in (f"{steps}\nAnswer: true", "Answer: true"):
         lines.append(f'Every cat is a mammal. Rex is a cat.,True or false: Rex is a mammal.,"{text}",true')
     (folder / "mine.csv").write_text("\n".join(lines))
 
