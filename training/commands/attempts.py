@@ -1,6 +1,5 @@
 """Attempts of a file: read, checked and judged, for every command that takes some."""
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from critics.plugin_certificates import recheck
 from critics.problem import RecordError, read_attempt
 from critics.verdict import VERDICTS
 from rollout.published.recorded import holds_recorded, load_recorded
-from training.commands.messages import say, tracked
+from training.commands.messages import tracked
 from training.records.store import read_records
 
 
@@ -73,11 +72,3 @@ def _refuse_false_certificates(traces: list[dict[str, Any]]) -> None:
                 f"attempt {trace['id']!r} is said to be certified and its certificate does not hold "
                 f"({rejected[0]['reason']}); judge it again"
             )
-
-
-def leave_the_jail() -> None:
-    """Let this process, and those it starts, interpret scripts with what layers of the jail there are."""
-    from critics.scripts.jail_examination import FRIGHTENING
-
-    os.environ[FRIGHTENING] = "yes"
-    say("no jail is asked for: scripts of unknown authors are interpreted with what protection is left")

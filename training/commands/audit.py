@@ -20,7 +20,6 @@ from critics.errors import InputError
 from critics.judge import JudgePool, judge_record
 from critics.plugin_certificates import recheck
 from critics.problem import FORMATS
-from training.commands.attempts import leave_the_jail
 from training.commands.messages import say
 from training.commands.options import (
     Jobs,
@@ -28,6 +27,7 @@ from training.commands.options import (
     Seed,
     Timeout,
     WithoutJail,
+    leave_the_jail,
 )
 
 EXAMPLE = "certistar audit --format rules --self-play 60"

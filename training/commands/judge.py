@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from training.commands.attempts import judged, leave_the_jail, read_attempts
+from training.commands.attempts import judged, read_attempts
 from training.commands.messages import print_counts
 from training.commands.options import (
     Jobs,
@@ -16,6 +16,7 @@ from training.commands.options import (
     Out,
     Timeout,
     WithoutJail,
+    leave_the_jail,
 )
 from training.records.store import write_records
 from training.reporting.error_tables import error_columns, error_table

@@ -1,9 +1,12 @@
 """Options and arguments that several commands share."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from training.commands.messages import say
 
 Config = Annotated[Path, typer.Argument(help="A YAML file, such as configs/smoke.yaml.", show_default=False)]
 Out = Annotated[Path, typer.Option("--out", help="Where to write.", show_default=False)]
@@ -33,3 +36,11 @@ Runs = Annotated[
     typer.Option("--run", metavar="DIR", help="A run, or a folder with runs (repeatable); checkpoints, if none."),
 ]
 Problems = Annotated[Path, typer.Option("--problems", help="Problems as JSON lines.", show_default=False)]
+
+
+def leave_the_jail() -> None:
+    """Let this process, and those it starts, interpret scripts with what layers of the jail there are."""
+    from critics.scripts.jail_examination import FRIGHTENING
+
+    os.environ[FRIGHTENING] = "yes"
+    say("no jail is asked for: scripts of unknown authors are interpreted with what protection is left")

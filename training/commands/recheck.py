@@ -8,9 +8,8 @@ import typer
 
 from critics.plugin_certificates import examine
 from critics.recheck.__main__ import told
-from training.commands.attempts import leave_the_jail
 from training.commands.messages import say
-from training.commands.options import Json, WithoutJail
+from training.commands.options import Json, WithoutJail, leave_the_jail
 from training.records.store import read_records
 
 EXAMPLE = "certistar recheck verdicts.jsonl --json"

@@ -5,15 +5,7 @@ from typing import Annotated
 
 import typer
 
-from training.commands.dashboard import watching
 from training.commands.options import Config, Overrides
-from training.configuration.run import load_run
-from training.logs import quieten
-from training.reporting.comparison import summarise
-from training.reporting.sentences import verdict_sentence
-from training.reporting.terminal import table
-from training.rounds.loop import num_attempts
-from training.rounds.loop import run as run_lines
 
 EXAMPLE = "certistar run configs/smoke.yaml --set star.rounds=1"
 
@@ -42,6 +34,8 @@ def run(
     if not dry:
         run_with_progress(config, out, overrides, mirror=mirror, retrain=retrain, patience_s=patience)
         return
+    from training.configuration.run import load_run
+    from training.logs import quieten
     from training.planning.forecast import forecast
     from training.planning.power import said
 
@@ -62,6 +56,14 @@ def run_with_progress(
 ) -> None:
     """Run a configuration with a live dashboard; end with the table, the verdict and the report's path."""
     from rich.console import Console
+
+    from training.commands.dashboard import watching
+    from training.configuration.run import load_run
+    from training.reporting.comparison import summarise
+    from training.reporting.sentences import verdict_sentence
+    from training.reporting.terminal import table
+    from training.rounds.loop import num_attempts
+    from training.rounds.loop import run as run_lines
 
     config = load_run(config_path, overrides)
     folder = out or Path("checkpoints") / config.name
