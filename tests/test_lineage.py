@@ -18,7 +18,15 @@ from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError
 from training.finetuning.stage import FineTuning
 from training.lineage.adapter_files import AdapterError, verify_adapter
-from training.lineage.entries import LINEAGE, LineageError, check_dataset, entries, lines_of_dataset, remade_lines
+from training.lineage.entries import (
+    LINEAGE,
+    LineageError,
+    check_dataset,
+    entries,
+    entries_of_dataset,
+    read_entries,
+    remade_entries,
+)
 from training.lineage.retraining import RunTainted, settle_revocations
 from training.records.store import read_records, write_json, write_records
 from training.rounds.line import Line
@@ -195,10 +203,10 @@ def test_training_refuses_examples_that_are_not_those_of_the_lineage_beside_them
 
 
 def test_an_example_may_not_name_another_certificate_than_its_trace_has():
-    origins = {"p#0": {"trace": "p#0", "certificate": "one"}}
+    origins = {"p#0": Origin("p#0", "", "one", None, "", None)}
     with pytest.raises(LineageError, match="another certificate"):
         list(entries([{"id": "p#0/direct~2", "certificate": "two"}], origins))
-    assert next(entries([{"id": "p#0/direct~2", "certificate": "one"}], origins))["trace"] == "p#0"
+    assert next(entries([{"id": "p#0/direct~2", "certificate": "one"}], origins)).origin.trace == "p#0"
     with pytest.raises(LineageError, match="its trace is not there"):
         list(entries([{"id": "q#0", "certificate": "one"}], origins))
 
@@ -230,7 +238,7 @@ def test_training_again_without_the_example_restores_the_run(config, run):
     assert not (run / "round-001/dataset").exists()
     work(config, run)
     settle_revocations({".": ROUNDS}, run, retrain=False)
-    assert target not in {line["certificate"] for line in lines_of_dataset(run / "round-002/dataset")}
+    assert target not in {entry.origin.certificate for entry in entries_of_dataset(run / "round-002/dataset")}
     assert manifest(run, 2)["examples"] == 5
     assert manifest(run, 2)["weights"] != before
     verify_adapter(adapter_of(run, 2))
@@ -332,7 +340,7 @@ def test_a_trace_is_found_by_its_id_its_examples_id_and_its_certificate(run):
 
 def test_lines_made_anew_are_those_that_curating_wrote(finished):
     dataset = finished / "round-002/dataset"
-    assert list(remade_lines(dataset)) == list(read_records(dataset / LINEAGE))
+    assert list(remade_entries(dataset)) == list(read_entries(dataset / LINEAGE))
 
 
 def test_an_adapter_names_what_its_training_started_from(config, finished, tmp_path):
@@ -342,5 +350,5 @@ def test_an_adapter_names_what_its_training_started_from(config, finished, tmp_p
 
     job = FineTuning(config.model, config.training, finished / "round-000/dataset", tmp_path / "adapter", 0)
     made = fine_tune(replace(job, start=adapter_of(finished, 0)))
-    assert made["start"] == manifest(finished, 0)["weights"]
+    assert made.start == manifest(finished, 0)["weights"]
     assert manifest(finished, 0)["start"] is None

@@ -78,7 +78,7 @@ def difference(a: Path, b: Path) -> float:
 )
 def test_each_way_of_saving_memory_trains(job, keys):
     made = train_here(with_(job, **keys))
-    assert math.isfinite(made["mean_loss"])
+    assert math.isfinite(made.mean_loss)
     moved = [name for name, tensor in weights(job.out).items() if "lora_B" in name and tensor.abs().max() > 0]
     assert moved, "the second factor of LoRA starts at zero, and nothing has moved it"
 
@@ -211,7 +211,7 @@ def test_two_processes_give_the_adapter_of_one(job, tmp_path, layout):
     train_here(one)
     two = with_(replace(one, out=tmp_path / "two", nproc=2), batch_size=2)
     made = fine_tune(two)
-    assert made["examples"] == NUM_EXAMPLES
+    assert made.examples == NUM_EXAMPLES
     assert difference(one.out, two.out) < 2e-5
 
 

@@ -19,7 +19,7 @@ from training.commands.options import (
 from training.configuration.section import nearest
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import KEEPS, faithfulness_counts, funnel, select
-from training.lineage.entries import LINEAGE, entries, origin
+from training.lineage.entries import LINEAGE, entries, origin, write_entries
 from training.records.store import write_json, write_records
 from training.rounds.problems import read_problems
 from training.rounds.strategy import file_examples
@@ -82,7 +82,7 @@ def _write_dataset(
     kept = select(candidates, keep)  # type: ignore[arg-type]
     examples = file_examples(kept)
     write_records(out / "examples.jsonl", examples)
-    write_records(out / LINEAGE, entries(examples, {trace["id"]: origin(trace) for trace in kept}))
+    write_entries(out / LINEAGE, entries(examples, {trace["id"]: origin(trace) for trace in kept}))
     if derivation.wanted:
         write_records(out / DERIVED, [trace for trace in kept if is_derived(trace)], checksum=True)
     made = derivation_counts(kept, failures, derivation)

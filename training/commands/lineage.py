@@ -15,7 +15,7 @@ from training.commands.options import (
 )
 from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder, ancestors, find_adapters, read_adapter
-from training.lineage.entries import LineageError, canonical, leaves_of, round_of, traces_of_round
+from training.lineage.entries import Entry, LineageError, Origin, canonical, leaves_of, round_of, traces_of_round
 from training.lineage.verification import Verification
 from training.lineage.verification import verify as verify_lineage
 from training.reporting.proofs import trace_lines
@@ -34,14 +34,14 @@ def lineage(
 ) -> None:
     """Show what an adapter was trained on: rounds down to the base model, and the path to one proof."""
     read = read_adapter(adapter)
-    if read.lines is None:
+    if read.entries is None:
         raise LineageError(
             f"{adapter}: has no lineage.jsonl and stands in no round with its traces, so where it comes from is not "
             "known; train it again from a dataset adapter that `filter` or a round wrote"
         )
     older = ancestors(read, find_adapters([_line_folder(read)]))
     checks = verify_lineage(read, older) if verify else None
-    proof = _one_proof(read, read.lines)
+    proof = _one_proof(read, read.entries)
     if as_json:
         print(json.dumps(_record(read, older, proof, checks)))
     else:
@@ -60,7 +60,7 @@ def _record(
 ) -> Record:
     record: Record = {
         **_summary(adapter),
-        "base": adapter.manifest.get("base"),
+        "base": adapter.manifest.base,
         "chain": [_summary(other) for other in older],
         "proof": proof,
         "revoked": (adapter.path / REVOKED).exists(),
@@ -71,51 +71,49 @@ def _record(
 
 
 def _summary(adapter: AdapterFolder) -> Record:
-    lines = adapter.lines or []
+    entries = adapter.entries or []
+    origins = [entry.origin for entry in entries]
     return {
         "adapter": adapter.path.as_posix(),
         "weights": adapter.weights,
-        "start": adapter.start,
+        "start": adapter.manifest.start,
         "root": adapter.root,
-        "examples": len(lines),
-        "traces": len({line["trace_digest"] for line in lines}),
-        "certified": sum(line["certificate"] is not None for line in lines),
-        "certificates": len({line["certificate"] for line in lines} - {None}),
-        "problems": len({line["problem"] for line in lines}),
-        "critics": dict(sorted(Counter(line["engine"] for line in lines if line["engine"]).items())),
-        "sampled_by": dict(Counter(map(_sampler, lines))),
+        "examples": len(entries),
+        "traces": len({origin.trace_digest for origin in origins}),
+        "certified": sum(origin.certificate is not None for origin in origins),
+        "certificates": len({origin.certificate for origin in origins} - {None}),
+        "problems": len({origin.problem for origin in origins}),
+        "critics": dict(sorted(Counter(origin.engine for origin in origins if origin.engine).items())),
+        "sampled_by": dict(Counter(map(_sampler, origins))),
     }
 
 
-def _sampler(line: Mapping[str, Any]) -> str:
-    policy = line["policy"]
-    if policy is None:
-        return "unknown"
-    return policy["adapter"] or "base"
+def _sampler(origin: Origin) -> str:
+    return "unknown" if origin.policy is None else origin.sampler or "base"
 
 
-def _one_proof(adapter: AdapterFolder, lines: Sequence[Record]) -> Record | None:
+def _one_proof(adapter: AdapterFolder, entries: Sequence[Entry]) -> Record | None:
     """Return the last example with a certificate, its place in the tree and its trace; None where there is none."""
-    place = next((i for i in reversed(range(len(lines))) if lines[i]["certificate"] is not None), None)
+    place = next((i for i in reversed(range(len(entries))) if entries[i].origin.certificate is not None), None)
     if place is None:
         return None
-    siblings = inclusion(leaves_of(lines), place)
-    line = lines[place]
-    holds = is_included(canonical(line), place, len(lines), siblings, adapter.root or "")
+    siblings = inclusion(leaves_of(entries), place)
+    record = entries[place].record()
+    holds = is_included(canonical(record), place, len(entries), siblings, adapter.root or "")
     return {
-        **line,
+        **record,
         "place": place,
-        "of": len(lines),
+        "of": len(entries),
         "siblings": siblings,
         "included": holds,
-        "judged": _trace(adapter, line),
+        "judged": _trace(adapter, entries[place]),
     }
 
 
-def _trace(adapter: AdapterFolder, line: Record) -> Record | None:
-    folder = _line_folder(adapter) / (round_of(line["example"]) or adapter.path.parent.name)
+def _trace(adapter: AdapterFolder, entry: Entry) -> Record | None:
+    folder = _line_folder(adapter) / (round_of(entry.example) or adapter.path.parent.name)
     try:
-        return next((trace for trace in traces_of_round(folder) if trace["id"] == line["trace"]), None)
+        return next((trace for trace in traces_of_round(folder) if trace["id"] == entry.origin.trace), None)
     except LineageError:
         return None
 
@@ -126,7 +124,7 @@ def _print(
     names = {other.weights: _name(other) for other in (adapter, *older)}
     for each in (adapter, *older):
         _print_adapter(each, names)
-    print(f"base model {str(adapter.manifest.get('base'))[:12]}")
+    print(f"base model {str(adapter.manifest.base)[:12]}")
     if proof is None:
         print("\nnone of its examples has a certificate")
     else:
@@ -148,8 +146,8 @@ def _print_adapter(adapter: AdapterFolder, names: Mapping[str | None, str]) -> N
     )
     for sampler, num in summary["sampled_by"].items():
         print(f"  {num} sampled by {_WHO.get(sampler) or names.get(sampler, sampler[:12])}")
-    if adapter.start is not None:
-        print(f"  its training started from {names.get(adapter.start, adapter.start[:12])}")
+    if (start := adapter.manifest.start) is not None:
+        print(f"  its training started from {names.get(start, start[:12])}")
 
 
 def _name(adapter: AdapterFolder) -> str:

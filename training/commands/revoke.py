@@ -68,7 +68,8 @@ def _resolved(adapter: AdapterFolder) -> AdapterFolder:
 
 def _meant(target: str, adapters: Iterable[AdapterFolder], folders: list[Path]) -> Revocations:
     """Return what is to be revoked; raises `InputError` where nothing has it, since a slip would mark nothing."""
-    pairs = {(line["certificate"], line["engine"]) for a in adapters for line in a.lines or () if line["certificate"]}
+    origins = [entry.origin for adapter in adapters for entry in adapter.entries or ()]
+    pairs = {(o.certificate, o.engine or "") for o in origins if o.certificate is not None}
     if (critic := _CRITIC.fullmatch(target)) is not None:
         wanted = {f"certistar-{critic[1]}/{critic[2]}", f"{critic[1]}/{critic[2]}"}
         known = {engine for _, engine in pairs}

@@ -54,5 +54,5 @@ def train(
         log=out.parent / "log" / f"{out.name}.jsonl",
     )
     made = fine_tune(job)
-    said = f"trained on {made['examples']} examples, {made['supervised_tokens']} supervised tokens; adapter in {out}"
-    say_or_print(said, {**made, "out": str(out)}, as_json)
+    said = f"trained on {made.examples} examples, {made.supervised_tokens} supervised tokens; adapter in {out}"
+    say_or_print(said, {**made.record(), "out": str(out)}, as_json)

@@ -33,7 +33,7 @@ def check_adapter(folder: Path) -> list[Record]:
         return [{"id": "adapter", "reason": str(error).replace(str(folder), folder.name)}]
     rejected = [] if note is None else [{"id": "adapter", "reason": f"{MANIFEST} names no weights"}]
     root, path = read_json(folder / MANIFEST).get("lineage"), folder / entries.LINEAGE
-    if root != (entries.merkle_root(read_records(path)) if path.is_file() else None):
+    if root != (entries.merkle_root(entries.read_entries(path)) if path.is_file() else None):
         # Attack: another origin for the same weights.
         rejected.append({"id": entries.LINEAGE, "reason": f"{MANIFEST} names another root of the lineage"})
     return rejected

@@ -22,25 +22,25 @@ from training.finetuning.lost_peer import is_lost_peer, lost_peer
 from training.finetuning.out_of_memory import explanation, is_out_of_memory
 from training.finetuning.torchrun import die_with_starter, launch, launched_already, write_failure
 from training.finetuning.trackers import quiet
-from training.lineage.adapter_files import MANIFEST, not_finite
-from training.lineage.entries import LINEAGE, check_dataset, merkle_root
+from training.lineage.adapter_files import MANIFEST, AdapterManifest, not_finite, read_manifest
+from training.lineage.entries import LINEAGE, check_dataset, merkle_root, read_entries
 from training.logs import quieten
 from training.records.store import read_records, write_json, write_records
 
 SHOWN_S = 60.0
 
 
-def fine_tune(job: FineTuning) -> dict[str, Any]:
+def fine_tune(job: FineTuning) -> AdapterManifest:
     """Run a fine-tuning here, or under torchrun where it has several processes; return the manifest."""
     if (job.out / MANIFEST).exists():
-        return json.loads((job.out / MANIFEST).read_text())
+        return read_manifest(job.out / MANIFEST)
     if job.num_processes > 1 and not launched_already():
         launch(job)
         return _made(job)
     return train_here(job)
 
 
-def train_here(job: FineTuning) -> dict[str, Any]:
+def train_here(job: FineTuning) -> AdapterManifest:
     """Fine-tune in this process, which under torchrun is one of several; raises `TrainingFailed`."""
     _assert_world_size(job.num_processes)
     try:
@@ -53,7 +53,7 @@ def train_here(job: FineTuning) -> dict[str, Any]:
         raise
 
 
-def _train(job: FineTuning) -> dict[str, Any]:
+def _train(job: FineTuning) -> AdapterManifest:
     quieten()
     import torch
     from transformers import set_seed
@@ -81,7 +81,7 @@ def _train(job: FineTuning) -> dict[str, Any]:
     return _made(job)
 
 
-def _made(job: FineTuning) -> dict[str, Any]:
+def _made(job: FineTuning) -> AdapterManifest:
     """Return the manifest that the first machine wrote, which a network's file system may show others late."""
     path = job.out / MANIFEST
     deadline = monotonic() + (SHOWN_S if job.nnodes > 1 else 0)
@@ -89,7 +89,7 @@ def _made(job: FineTuning) -> dict[str, Any]:
         if monotonic() > deadline:
             raise TrainingFailed(f"{path} is not to be seen on this machine; --out must lie where all machines see it")
         sleep(1)
-    return json.loads(path.read_text())
+    return read_manifest(path)
 
 
 def _step_limit(config: TrainingConfig, num_rows: int, nproc: int) -> int:
@@ -134,7 +134,7 @@ def _put_in_place(
         if path.suffix in (".safetensors", ".json"):
             path.replace(job.out / path.name)
     _put_lineage(job)
-    write_json(job.out / MANIFEST, manifest(job, examples, round(metrics["train_loss"], 6)))
+    write_json(job.out / MANIFEST, dict(_manifest(job, examples, round(metrics["train_loss"], 6)).record()))
     shutil.rmtree(work, ignore_errors=True)
 
 
@@ -144,26 +144,26 @@ def _put_lineage(job: FineTuning) -> None:
         write_records(job.out / LINEAGE, read_records(job.data / LINEAGE))
 
 
-def manifest(job: FineTuning, examples: Examples, loss: float) -> dict[str, Any]:
+def _manifest(job: FineTuning, examples: Examples, loss: float) -> AdapterManifest:
     """Return what the adapter was made from, by digest, and the digest of its weights, which are in place."""
     from training.finetuning.trainer import uses_bfloat16
 
     data = (job.data / "examples.jsonl").read_bytes()
     lineage = job.out / LINEAGE
-    return {
-        "trained": True,
-        "base": job.base_digest,
-        "start": None if job.start is None else adapter_weights_digest(job.start),
-        "dataset": hashlib.sha256(data).hexdigest(),
-        "lineage": merkle_root(read_records(lineage)) if lineage.exists() else None,
-        "config": hashlib.sha256(job.training.digested_json().encode()).hexdigest(),
-        "weights": adapter_weights_digest(job.out),
-        "seed": job.seed,
-        "precision": "bfloat16" if uses_bfloat16(job.training) else "float32",
-        "examples": len(examples),
-        "supervised_tokens": sum(example.num_learnt for example in examples),
-        "mean_loss": loss,
-    }
+    return AdapterManifest(
+        trained=True,
+        base=job.base_digest,
+        start=None if job.start is None else adapter_weights_digest(job.start),
+        dataset=hashlib.sha256(data).hexdigest(),
+        lineage=merkle_root(read_entries(lineage)) if lineage.exists() else None,
+        config=hashlib.sha256(job.training.digested_json().encode()).hexdigest(),
+        weights=adapter_weights_digest(job.out),
+        seed=job.seed,
+        precision="bfloat16" if uses_bfloat16(job.training) else "float32",
+        examples=len(examples),
+        supervised_tokens=sum(example.num_learnt for example in examples),
+        mean_loss=loss,
+    )
 
 
 def _assert_world_size(num_processes: int) -> None:

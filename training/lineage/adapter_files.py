@@ -1,11 +1,14 @@
-"""What an adapter folder may hold: weights without pickle that are those of its manifest, and numbers that are finite.
+"""Checks of an adapter folder: weights without pickle that are those of its manifest, and numbers that are finite.
 
 Unpickling runs code that the file brings, so a folder with such a file is refused even beside good weights: peft would
 read one where the other is missing.
 """
 
 import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from critics.errors import InputError
 from rollout.policy import adapter_weights_digest
@@ -15,6 +18,45 @@ REVOKED = "revoked.json"
 """What marks an adapter that rests on a revoked certificate, and a run folder where something was revoked."""
 _WEIGHTS = ("adapter_model.safetensors", "model.safetensors", "model.safetensors.index.json")
 _PICKLED = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterManifest:
+    """An adapter's origin by digest: the last file of its folder to be written.
+
+    Manifests of older versions lack some keys; those are None here.
+    """
+
+    trained: bool
+    reason: str | None = None
+    """The reason why nothing was trained."""
+    base: str | None = None
+    start: str | None = None
+    """The adapter that its training went on from; None: the base model, or not known."""
+    dataset: str | None = None
+    lineage: str | None = None
+    """The Merkle root of the lineage."""
+    config: str | None = None
+    weights: str | None = None
+    seed: int | None = None
+    precision: str | None = None
+    examples: int | None = None
+    supervised_tokens: int | None = None
+    mean_loss: float | None = None
+
+    def record(self) -> Mapping[str, Any]:
+        """Return the JSON form."""
+        if not self.trained:
+            return {"trained": False, "reason": self.reason}
+        return {name: value for name, value in asdict(self).items() if name != "reason"}
+
+
+def read_manifest(path: Path) -> AdapterManifest:
+    """Read a manifest; raises `ValueError` or `TypeError` where it is none, or another tool's."""
+    record = json.loads(path.read_text(encoding="utf-8"))
+    return AdapterManifest(
+        **{field.name: record[field.name] for field in fields(AdapterManifest) if field.name in record}
+    )
 
 
 class AdapterError(InputError):

@@ -1,17 +1,13 @@
 """Adapters as folders that say where they come from, found below run folders or wherever they were put."""
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from training.lineage.adapter_files import MANIFEST
-from training.lineage.entries import LINEAGE, LineageError, lines_of_dataset, merkle_root
-from training.records.store import is_stored, read_records
-
-Record = dict[str, Any]
+from training.lineage.adapter_files import MANIFEST, AdapterManifest, read_manifest
+from training.lineage.entries import LINEAGE, Entry, LineageError, entries_of_dataset, merkle_root, read_entries
+from training.records.store import is_stored
 
 
 @dataclass(frozen=True)
@@ -19,17 +15,12 @@ class AdapterFolder:
     """A trained adapter's folder."""
 
     path: Path
-    manifest: Record
+    manifest: AdapterManifest
 
     @property
     def weights(self) -> str | None:
         """The digest of its weights; None in manifests that are older than the key."""
-        return self.manifest.get("weights")
-
-    @property
-    def start(self) -> str | None:
-        """The digest of the adapter that its training went on from; None: the base model, or not known."""
-        return self.manifest.get("start")
+        return self.manifest.weights
 
     @property
     def dataset(self) -> Path:
@@ -37,29 +28,34 @@ class AdapterFolder:
         return self.path.parent / "dataset"
 
     @cached_property
-    def lines(self) -> list[Record] | None:
+    def entries(self) -> list[Entry] | None:
         """Its lineage; None where it has none and stands in no round that would show it."""
         if is_stored(self.path / LINEAGE):
-            return list(read_records(self.path / LINEAGE))
+            return list(read_entries(self.path / LINEAGE))
         if not is_stored(self.dataset / "examples.jsonl"):
             return None
         try:
-            return list(lines_of_dataset(self.dataset))
+            return list(entries_of_dataset(self.dataset))
         except LineageError:
             return None
 
     @cached_property
     def root(self) -> str | None:
         """The root of the lineage: the manifest's, or of an older adapter that of what its round shows."""
-        if self.manifest.get("lineage") is not None:
-            return self.manifest["lineage"]
-        return None if self.lines is None else merkle_root(self.lines)
+        if self.manifest.lineage is not None:
+            return self.manifest.lineage
+        return None if self.entries is None else merkle_root(self.entries)
 
     @property
     def samplers(self) -> set[str]:
         """The digests of the adapters that sampled what it was trained on."""
-        policies = [line["policy"] for line in self.lines or () if line["policy"] is not None]
-        return {policy["adapter"] for policy in policies if policy["adapter"] is not None}
+        samplers = {entry.origin.sampler for entry in self.entries or ()}
+        return {weights for weights in samplers if weights is not None}
+
+    @property
+    def parents(self) -> set[str]:
+        """The digests of the adapters that it goes back to: the one it started from, and its samplers."""
+        return self.samplers | ({self.manifest.start} if self.manifest.start else set())
 
 
 def read_adapter(folder: Path) -> AdapterFolder:
@@ -68,12 +64,11 @@ def read_adapter(folder: Path) -> AdapterFolder:
     if not path.exists():
         raise LineageError(f"{folder}: there is no {MANIFEST}; name a folder that `train` or a round of a run wrote")
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        trained = manifest["trained"]
-    except (ValueError, TypeError, KeyError) as error:
+        manifest = read_manifest(path)
+    except (ValueError, TypeError) as error:
         raise LineageError(f"{path}: is no manifest of an adapter ({error})") from error
-    if not trained:
-        raise LineageError(f"{folder}: nothing was trained in this round ({manifest.get('reason')})")
+    if not manifest.trained:
+        raise LineageError(f"{folder}: nothing was trained in this round ({manifest.reason})")
     return AdapterFolder(folder, manifest)
 
 
@@ -94,7 +89,7 @@ def ancestors(adapter: AdapterFolder, among: Iterable[AdapterFolder]) -> list[Ad
     waiting = [adapter]
     while waiting:
         young = waiting.pop(0)
-        for weights in sorted(young.samplers | ({young.start} if young.start else set())):
+        for weights in sorted(young.parents):
             if weights in by_weights and weights not in found:
                 found[weights] = by_weights[weights]
                 waiting.append(by_weights[weights])

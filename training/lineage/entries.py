@@ -1,4 +1,4 @@
-"""lineage.jsonl: a line for each training example, which names by digest everything that it comes from.
+"""Entries of lineage.jsonl: for each training example, by digest, everything that it comes from.
 
     example -> trace -> certificate -> problem
                   '-> the adapter that sampled it
@@ -10,7 +10,8 @@ the adapter's manifest. It holds digests and ids, and so no host, no time and no
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,7 @@ from typing import Any
 from critics.errors import InputError
 from critics.merkle import leaf, root
 from training.curation.derivation import DERIVED
-from training.records.store import is_stored, read_records
-
-Record = dict[str, Any]
+from training.records.store import is_stored, read_records, write_records
 
 LINEAGE = "lineage.jsonl"
 _ROUND = re.compile(r"round-\d{3,}(?=/)")
@@ -28,6 +27,52 @@ _ROUND = re.compile(r"round-\d{3,}(?=/)")
 
 class LineageError(InputError):
     """Files do not fit together; the message names the file and says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A trace by digest: a few short strings, so that many fit in memory."""
+
+    trace: str
+    trace_digest: str
+    certificate: str | None
+    engine: str | None
+    """The certificate's critic with its own version, such as `certistar-horn/1`."""
+    problem: str
+    policy: Mapping[str, str | None] | None
+    """The digests of the weights that sampled it, by `base` and `adapter`."""
+
+    @property
+    def sampler(self) -> str | None:
+        """The digest of the adapter that sampled it; None: the base model, or nobody knows."""
+        return None if self.policy is None else self.policy["adapter"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A training example and its origin: a line of lineage.jsonl."""
+
+    example: str
+    example_digest: str
+    origin: Origin
+
+    def record(self) -> Mapping[str, Any]:
+        """Return the JSON form, which is also what is hashed."""
+        return {"example": self.example, "example_digest": self.example_digest, **asdict(self.origin)}
+
+
+def read_entries(path: Path) -> Iterator[Entry]:
+    """Yield the entries of a file; raises `LineageError` where a line is none."""
+    for number, record in enumerate(read_records(path), 1):
+        try:
+            yield Entry(record.pop("example"), record.pop("example_digest"), Origin(**record))
+        except (TypeError, KeyError) as error:
+            raise LineageError(f"{path}: line {number} is no entry of a lineage ({error})") from error
+
+
+def write_entries(path: Path, entries: Iterable[Entry]) -> None:
+    """Write a lineage."""
+    write_records(path, (dict(entry.record()) for entry in entries))
 
 
 def canonical(record: Mapping[str, Any]) -> bytes:
@@ -40,17 +85,17 @@ def digest_of(record: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical(record)).hexdigest()
 
 
-def origin(trace: Mapping[str, Any]) -> Record:
-    """Return what an example's line says of its trace; a few digests, so that many fit in memory."""
+def origin(trace: Mapping[str, Any]) -> Origin:
+    """Return the origin of what is made of a judged trace."""
     certificate = trace["judgement"].get("certificate")
-    return {
-        "trace": trace["id"],
-        "trace_digest": digest_of(trace),
-        "certificate": None if certificate is None else certificate["digest"],
-        "engine": None if certificate is None else engine_name(certificate),
-        "problem": digest_of(trace["problem"]),
-        "policy": trace.get("policy"),
-    }
+    return Origin(
+        trace["id"],
+        digest_of(trace),
+        None if certificate is None else certificate["digest"],
+        None if certificate is None else engine_name(certificate),
+        digest_of(trace["problem"]),
+        trace.get("policy"),
+    )
 
 
 def engine_name(certificate: Mapping[str, Any]) -> str:
@@ -58,8 +103,10 @@ def engine_name(certificate: Mapping[str, Any]) -> str:
     return str(certificate.get("engine", "")).partition(" ")[0]
 
 
-def entries(examples: Iterable[Record], origins: Mapping[str, Record], *, prefix: str = "") -> Iterator[Record]:
-    """Yield a line for each example; `origins` are its traces' by id, `prefix` is what the examples' ids begin with.
+def entries(
+    examples: Iterable[Mapping[str, Any]], origins: Mapping[str, Origin], *, prefix: str = ""
+) -> Iterator[Entry]:
+    """Yield the entry of each example; `origins` are its traces' by id, `prefix` is what the examples' ids begin with.
 
     Raises `LineageError` where a trace is missing, or where an example names another certificate than its trace's.
     """
@@ -67,13 +114,12 @@ def entries(examples: Iterable[Record], origins: Mapping[str, Record], *, prefix
         name = trace_of(example["id"].removeprefix(prefix), origins)
         if name is None:
             raise LineageError(f"example {example['id']!r}: its trace is not there; make the dataset again")
-        made = {"example": example["id"], "example_digest": digest_of(example), **origins[name]}
-        if example.get("certificate") != made["certificate"]:
+        if example.get("certificate") != origins[name].certificate:
             raise LineageError(f"example {example['id']!r} names another certificate than its trace has")
-        yield made
+        yield Entry(example["id"], digest_of(example), origins[name])
 
 
-def trace_of(example: str, traces: Mapping[str, Any]) -> str | None:
+def trace_of(example: str, traces: Container[str]) -> str | None:
     """Return the id of the trace that an example was made of: its own, before `/lesson` and `~copy` of a dialog's."""
     name = example
     while name not in traces:
@@ -84,31 +130,29 @@ def trace_of(example: str, traces: Mapping[str, Any]) -> str | None:
     return name
 
 
-def merkle_root(lines: Iterable[Record]) -> str:
-    """Return the root over the lines of a lineage."""
-    return root(leaves_of(lines))
+def merkle_root(entries: Iterable[Entry]) -> str:
+    """Return the root over the entries of a lineage."""
+    return root(leaves_of(entries))
 
 
-def leaves_of(lines: Iterable[Record]) -> list[bytes]:
-    """Return the hashes of the lines."""
-    return [leaf(canonical(line)) for line in lines]
+def leaves_of(entries: Iterable[Entry]) -> list[bytes]:
+    """Return the hashes of the entries."""
+    return [leaf(canonical(entry.record())) for entry in entries]
 
 
-def lines_of_dataset(dataset: Path) -> Iterator[Record]:
-    """Yield the lineage of a round's dataset: its file, or where that is older than the file, made from its traces."""
-    if is_stored(dataset / LINEAGE):
-        yield from read_records(dataset / LINEAGE)
-        return
-    yield from remade_lines(dataset)
+def entries_of_dataset(dataset: Path) -> Iterator[Entry]:
+    """Yield the lineage of a round's dataset: its file, or in older rounds without one, made from the traces."""
+    stored = is_stored(dataset / LINEAGE)
+    return read_entries(dataset / LINEAGE) if stored else remade_entries(dataset)
 
 
-def remade_lines(dataset: Path) -> Iterator[Record]:
+def remade_entries(dataset: Path) -> Iterator[Entry]:
     """Yield the lineage of a round's dataset anew, from its examples and the traces of the rounds that they name.
 
     Raises `LineageError` where the traces do not stand in their rounds' folders.
     """
     examples = list(read_records(dataset / "examples.jsonl"))
-    found: dict[str, dict[str, Record]] = {}
+    found: dict[str, dict[str, Origin]] = {}
     for example in examples:
         name = round_of(example["id"]) or dataset.parent.name
         if name not in found:
@@ -121,7 +165,7 @@ def check_dataset(dataset: Path) -> None:
     """Raise `LineageError` where a dataset's lineage is not that of its examples; one without a lineage may be."""
     if not (dataset / LINEAGE).exists():
         return
-    named = [(line["example"], line["example_digest"]) for line in read_records(dataset / LINEAGE)]
+    named = [(entry.example, entry.example_digest) for entry in read_entries(dataset / LINEAGE)]
     if named != [(example["id"], digest_of(example)) for example in read_records(dataset / "examples.jsonl")]:
         # Attack: exchange an example once its certificate is on file.
         raise LineageError(
@@ -136,7 +180,7 @@ def round_of(example: str) -> str | None:
     return None if match is None else match[0]
 
 
-def traces_of_round(folder: Path) -> Iterator[Record]:
+def traces_of_round(folder: Path) -> Iterator[dict[str, Any]]:
     """Yield the judged traces of a round, those that were made of others last."""
     if not is_stored(folder / "traces.jsonl"):
         raise LineageError(f"{folder / 'traces.jsonl'} is not there, so where the examples come from is not known")
@@ -145,7 +189,7 @@ def traces_of_round(folder: Path) -> Iterator[Record]:
         yield from read_records(folder / "dataset" / DERIVED, checksum=True)
 
 
-def _origins(folder: Path, examples: Iterable[str]) -> dict[str, Record]:
+def _origins(folder: Path, examples: Iterable[str]) -> dict[str, Origin]:
     """Return the origins of a round's traces that examples may be of, by id."""
     names = {part for example in examples for part in _beginnings(example)}
     return {trace["id"]: origin(trace) for trace in traces_of_round(folder) if trace["id"] in names}

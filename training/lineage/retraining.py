@@ -6,12 +6,11 @@ long as a tainted dataset stands, the run is refused, so that a move that was ki
 
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
-from typing import Any
 
 from critics.errors import RunFailed
 from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder, find_adapters
-from training.lineage.entries import LINEAGE, lines_of_dataset
+from training.lineage.entries import LINEAGE, entries_of_dataset
 from training.lineage.revocation import Revocations, read_revocations, taint, write_mark
 from training.records.store import is_stored, read_records
 
@@ -73,18 +72,17 @@ def _is_tainted(folder: Path, revoked: Revocations, weights: Set[str | None]) ->
 def _rests_on(folder: Path, last_file: str, revoked: Revocations, weights: Set[str | None]) -> bool:
     if not (folder / last_file).exists():
         return False
-    return any(revoked.cover(line) or _sampler(line) in weights for line in lines_of_dataset(folder))
+    origins = (entry.origin for entry in entries_of_dataset(folder))
+    return any(revoked.cover(o.certificate, o.engine) or (o.sampler or "base") in weights for o in origins)
 
 
 def _is_sampled_by(folder: Path, weights: Set[str | None]) -> bool:
     """Say whether a round's attempts, all of which one policy wrote, are a tainted adapter's."""
     traces = folder / "traces.jsonl"
-    return is_stored(traces) and _sampler(next(read_records(traces), {})) in weights
-
-
-def _sampler(record: Mapping[str, Any]) -> str | None:
-    """Return the adapter that sampled something; a digest that no adapter has for the base model."""
-    return (record.get("policy") or {}).get("adapter") or "base"
+    if not is_stored(traces):
+        return False
+    policy = next(read_records(traces), {}).get("policy") or {}
+    return (policy.get("adapter") or "base") in weights  # no adapter has the digest "base"
 
 
 def _put_aside(line: Path, first: int, num_rounds: int, place: Path, weights: Set[str | None]) -> None:

@@ -18,8 +18,6 @@ from training.lineage.adapters import AdapterFolder
 from training.lineage.entries import LineageError, engine_name
 from training.records.store import write_json
 
-Record = dict[str, Any]
-
 
 @dataclass(frozen=True, slots=True)
 class Revocations:
@@ -36,11 +34,11 @@ class Revocations:
         """Say whether anything is revoked."""
         return bool(self.certificates or self.engines)
 
-    def cover(self, line: Mapping[str, Any]) -> bool:
-        """Say whether a line of a lineage rests on what is revoked."""
-        return line["certificate"] in self.certificates or line["engine"] in self.engines
+    def cover(self, certificate: str | None, engine: str | None) -> bool:
+        """Say whether a certificate, by its digest and its critic, is revoked."""
+        return certificate in self.certificates or engine in self.engines
 
-    def record(self) -> Record:
+    def record(self) -> Mapping[str, Any]:
         """Return the JSON form."""
         return {"certificates": sorted(self.certificates), "critics": sorted(self.engines)}
 
@@ -74,16 +72,18 @@ class Taint:
 def taint(adapters: Iterable[AdapterFolder], revoked: Revocations) -> Taint:
     """Return the adapters that rest on what is revoked, by any number of generations."""
     listed = list(adapters)
-    unknown = [adapter for adapter in listed if adapter.lines is None]
-    own = {a.path: tuple(line["example"] for line in a.lines or () if revoked.cover(line)) for a in listed}
+    unknown = [adapter for adapter in listed if adapter.entries is None]
+    own = {
+        a.path: tuple(e.example for e in a.entries or () if revoked.cover(e.origin.certificate, e.origin.engine))
+        for a in listed
+    }
     tainted = {a.weights for a in listed if own[a.path] and a.weights is not None}
-    parents = {a.path: a.samplers | ({a.start} if a.start else set()) for a in listed}
     while True:
-        more = {a.weights for a in listed if a.weights is not None and parents[a.path] & tainted} - tainted
+        more = {a.weights for a in listed if a.weights is not None and a.parents & tainted} - tainted
         if not more:
             break
         tainted |= more
-    found = [Tainted(a, own[a.path], frozenset(parents[a.path] & tainted)) for a in listed]
+    found = [Tainted(a, own[a.path], frozenset(a.parents & tainted)) for a in listed]
     return Taint([each for each in found if each.examples or each.through], unknown)
 
 
@@ -100,13 +100,13 @@ def read_revocations(run: Path) -> Revocations:
         raise LineageError(f"{path}: cannot be read ({error!r}); revoke again after moving it away") from error
 
 
-def unrevoked(traces: Iterable[Record], revoked: Revocations) -> Iterator[Record]:
+def unrevoked(traces: Iterable[dict[str, Any]], revoked: Revocations) -> Iterator[dict[str, Any]]:
     """Yield the traces that may be trained on: those whose certificate is not revoked."""
     for trace in traces:
         certificate = trace["judgement"].get("certificate")
         named = None if certificate is None else certificate["digest"]
         engine = None if certificate is None else engine_name(certificate)
-        if not revoked.cover({"certificate": named, "engine": engine}):
+        if not revoked.cover(named, engine):
             yield trace
 
 

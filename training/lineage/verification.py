@@ -10,10 +10,8 @@ from typing import Any
 from critics.recheck import recheck
 from rollout.policy import adapter_weights_digest
 from training.lineage.adapters import AdapterFolder
-from training.lineage.entries import LINEAGE, digest_of, merkle_root, origin, round_of, trace_of, traces_of_round
+from training.lineage.entries import LINEAGE, Entry, digest_of, merkle_root, origin, round_of, trace_of, traces_of_round
 from training.records.store import is_stored, read_records
-
-Record = dict[str, Any]
 
 
 @dataclass
@@ -43,53 +41,51 @@ def verify(adapter: AdapterFolder, ancestors: Sequence[AdapterFolder]) -> Verifi
         found.expect(
             "samplers", weights in by_weights, f"the adapter {weights[:12]} that sampled examples is not there"
         )
-    lines = adapter.lines or []
-    _verify_examples(adapter, lines, found)
-    _verify_traces(adapter, lines, found)
+    _verify_examples(adapter, adapter.entries or [], found)
+    _verify_traces(adapter, adapter.entries or [], found)
     return found
 
 
 def _verify_folder(adapter: AdapterFolder, found: Verification) -> None:
     found.expect("weights", adapter_weights_digest(adapter.path) == adapter.weights, f"{adapter.path}: other weights")
-    named = adapter.manifest.get("lineage")
-    root = None if adapter.lines is None else merkle_root(adapter.lines)
+    named = adapter.manifest.lineage
+    root = None if adapter.entries is None else merkle_root(adapter.entries)
     if named is None and not is_stored(adapter.path / LINEAGE):
         found.checked["made before there were roots"] += 1
     else:
         found.expect("roots", root == named, f"{adapter.path}: {LINEAGE} has another root than the manifest names")
 
 
-def _verify_examples(adapter: AdapterFolder, lines: Sequence[Record], found: Verification) -> None:
+def _verify_examples(adapter: AdapterFolder, entries: Sequence[Entry], found: Verification) -> None:
     path = adapter.dataset / "examples.jsonl"
     if not path.exists():
         found.failures.append(f"{path} is not there")
         return
     dataset = hashlib.sha256(path.read_bytes()).hexdigest()
-    found.expect("datasets", dataset == adapter.manifest.get("dataset"), f"{path}: the adapter was trained on another")
+    found.expect("datasets", dataset == adapter.manifest.dataset, f"{path}: the adapter was trained on another")
     examples = {example["id"]: digest_of(example) for example in read_records(path)}
-    for line in lines:
-        same = examples.get(line["example"]) == line["example_digest"]
-        found.expect("examples", same, f"example {line['example']}: is another than the lineage names")
-    found.expect("datasets", len(examples) == len(lines), f"{path}: has {len(examples)} examples, not {len(lines)}")
+    for entry in entries:
+        same = examples.get(entry.example) == entry.example_digest
+        found.expect("examples", same, f"example {entry.example}: is another than the lineage names")
+    found.expect("datasets", len(examples) == len(entries), f"{path}: has {len(examples)} examples, not {len(entries)}")
 
 
-def _verify_traces(adapter: AdapterFolder, lines: Sequence[Record], found: Verification) -> None:
-    by_round: dict[str, list[Record]] = {}
-    for line in lines:
-        by_round.setdefault(round_of(line["example"]) or adapter.path.parent.name, []).append(line)
+def _verify_traces(adapter: AdapterFolder, entries: Sequence[Entry], found: Verification) -> None:
+    by_round: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_round.setdefault(round_of(entry.example) or adapter.path.parent.name, []).append(entry)
     for name, of_round in by_round.items():
         _verify_round(adapter.path.parents[1] / name, name, of_round, found)
 
 
-def _verify_round(folder: Path, name: str, lines: Sequence[Record], found: Verification) -> None:
-    wanted = {line["trace"] for line in lines}
+def _verify_round(folder: Path, name: str, entries: Sequence[Entry], found: Verification) -> None:
+    wanted = {entry.origin.trace for entry in entries}
     traces = {trace["id"]: trace for trace in traces_of_round(folder) if trace["id"] in wanted}
-    for line in lines:
-        trace = traces.get(line["trace"])
-        expected = {key: line[key] for key in line if key not in ("example", "example_digest")}
-        made_of_it = trace is not None and trace_of(line["example"].removeprefix(f"{name}/"), {line["trace"]: 0})
-        same = trace is not None and made_of_it and origin(trace) == expected
-        found.expect("traces", bool(same), f"example {line['example']}: its trace is another than the lineage names")
+    for entry in entries:
+        trace = traces.get(entry.origin.trace)
+        of_it = trace_of(entry.example.removeprefix(f"{name}/"), {entry.origin.trace})
+        same = trace is not None and of_it is not None and origin(trace) == entry.origin
+        found.expect("traces", same, f"example {entry.example}: its trace is another than the lineage names")
     _recheck([trace for trace in traces.values() if trace["judgement"].get("certificate")], found)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from rollout.traces import derived_seed
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, is_derived
 from training.curation.filters import funnel, select, subsample
-from training.lineage.entries import LINEAGE, entries, lines_of_dataset, origin
+from training.lineage.entries import LINEAGE, Entry, entries, entries_of_dataset, origin, write_entries
 from training.lineage.revocation import read_revocations, unrevoked
 from training.records.store import read_records, write_json, write_records
 from training.rounds.candidates import Candidates
@@ -30,16 +30,16 @@ def curate(line: Line, number: int, traces: Path) -> None:
     if line.arm.match is not None:
         kept = subsample(kept, _num_kept_by(line, line.arm.match, number), seed=line.seed)
     earlier: Iterable[dict[str, Any]] = ()
-    origins: Iterable[dict[str, Any]] = ()
+    origins: Iterable[Entry] = ()
     if number and line.config.star.start == "base":
         before = line.round_path(number - 1) / "dataset"
-        earlier, origins = read_records(before / "examples.jsonl"), lines_of_dataset(before)
+        earlier, origins = read_records(before / "examples.jsonl"), entries_of_dataset(before)
     taught = line.strategy.examples(kept, seed=derived_seed(line.seed, "lessons", number))
     prefix = f"round-{number:03d}/"
     fresh = [{**example, "id": prefix + example["id"]} for example in taught]
     num_examples = write_records(folder / "examples.jsonl", chain(earlier, fresh))
     of_fresh = entries(fresh, {trace["id"]: origin(trace) for trace in kept}, prefix=prefix)
-    write_records(folder / LINEAGE, chain(origins, of_fresh))
+    write_entries(folder / LINEAGE, chain(origins, of_fresh))
     if derivation.wanted:
         write_records(folder / DERIVED, filter(is_derived, kept), checksum=True)
     counts = {**funnel(candidates.outlines, len(kept)), **derivation_counts(kept, candidates.failures, derivation)}
