@@ -21,6 +21,7 @@ from training.lineage.adapter_files import AdapterError, verify_adapter
 from training.lineage.entries import (
     LINEAGE,
     LineageError,
+    Origin,
     check_dataset,
     entries,
     entries_of_dataset,
