@@ -23,7 +23,8 @@ from critics.equivalence.regex import EmptyWord, Letter, Regex, Sequence, Star, 
 from critics.equivalence.sampling import sampled_difference, shown_difference
 from critics.equivalence.sat import Contradictory, Satisfied, solve_clauses
 from critics.equivalence.table import MAX_ATOMS, truth_table
-from critics.fol.model import Model, assignments, read_model, satisfies
+from critics.fol.model import Model, assignments, satisfies
+from critics.fol.printing import canonical
 from critics.fol.solvers import Budget
 from critics.fol.syntax import (
     Atom,
@@ -39,6 +40,8 @@ from critics.fol.syntax import (
     Term,
     Variable,
 )
+from critics.replay.first_order.models import Model as ReplayedModel
+from critics.replay.first_order.trees import formula_of
 
 PAIRS = ((Operator.IMPLIES, 0.15), (Operator.IFF, 0.1), (Operator.XOR, 0.1), (Operator.AND, 0.35), (Operator.OR, 0.3))
 
@@ -94,8 +97,9 @@ MODELS = all_models()
 def check_against_models(left: Formula, right: Formula, outcome: Outcome) -> None:
     """Raise unless the outcome is what all small models, or its own witness, say."""
     if isinstance(outcome, Different):
-        model = read_model(json.loads(json.dumps(outcome.witness)))
-        assert satisfies(model, [left]) == outcome.left_holds != satisfies(model, [right])
+        model = ReplayedModel(json.loads(json.dumps(outcome.witness)))
+        holds = [model.satisfies([formula_of(canonical(side))]) for side in (left, right)]
+        assert holds == [outcome.left_holds, not outcome.left_holds]
     elif isinstance(outcome, Equivalent):
         assert all(satisfies(model, [left]) == satisfies(model, [right]) for model in MODELS)
 

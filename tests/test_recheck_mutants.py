@@ -11,20 +11,22 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 
 from critics.checker import digest
 from critics.equivalence.graph import Graph
-from critics.fol.model import read_model, satisfies
+from critics.fol.model import Model, satisfies
 from critics.fol.parser import parse
 from critics.fol.syntax import Not
 from critics.fol.theory import read_theory
 from critics.formula import canonical_statement, parse_literal, parse_statement
 from critics.judge import judge_record
 from critics.problem import Formal
-from critics.programs.core import OUTSIDE, Evaluation
+from critics.programs.core import OUTSIDE, Application, Constant, Operator, Quantified, Term, Variable, apply_operator
 from critics.programs.csp_reader import read_csp
 from critics.programs.logic_program import read_logic_program
 from critics.programs.sections import Repairs
@@ -193,7 +195,7 @@ def without_models(certificate: dict[str, Any]) -> dict[str, Any]:
 
 
 def holds_in_its_models(certificate: dict[str, Any]) -> bool:
-    """Evaluate with the critics' own evaluators, which the re-check does not know."""
+    """Evaluate with the critics' own evaluator and with one of this file, which the re-check does not know."""
     evidence = certificate["evidence"]
     match certificate["kind"]:
         case "fol-entailment":
@@ -204,7 +206,7 @@ def holds_in_its_models(certificate: dict[str, Any]) -> bool:
             other = Not(goal) if evidence["result"] == "true" else goal
             asked = {"holds": [*stated, goal], "fails": [*stated, Not(goal)], "contingent": [other]}
             shown = {name: record for name, record in evidence["models"].items() if record is not None}
-            return all(satisfies(read_model(record), asked[name]) for name, record in shown.items())
+            return all(satisfies(model_of(record), asked[name]) for name, record in shown.items())
         case "csp-model":
             program = read_csp(evidence["program"], Repairs())
             shown = [(evidence["solution"], None), *zip(evidence["failing"], program.options, strict=True)]
@@ -255,8 +257,39 @@ def tables(rows: Json) -> dict[str, dict[tuple[int, ...], Any]]:
     return {name: {OUTSIDE if row[0] == "*" else tuple(row[:-1]): row[-1] for row in rows[name]} for name in rows}
 
 
-def holds(functions: Json, model: Json, term: Json) -> bool:
-    return Evaluation(functions, model).holds(term)
+def model_of(record: Json) -> Model:
+    def symbol(text: str) -> tuple[str, int]:
+        name, _, arity = text.rpartition("/")
+        return name, int(arity)
+
+    functions = {symbol(name): {tuple(row[:-1]): row[-1] for row in rows} for name, rows in record["functions"].items()}
+    predicates = {symbol(name): frozenset(map(tuple, rows)) for name, rows in record["predicates"].items()}
+    return Model(record["size"], record["constants"], functions, predicates)
+
+
+def holds(functions: Json, model: Json, term: Term, env: Json = MappingProxyType({})) -> Any:
+    """Return a term's value in a model, by the definition of each operator and nothing clever."""
+    match term:
+        case Constant(value):
+            return value
+        case Variable(name):
+            return env[name]
+        case Application(name, parts):
+            point = tuple(holds(functions, model, part, env) for part in parts)
+            if not all(value in domain for value, domain in zip(point, functions[name].domains, strict=True)):
+                return False if functions[name].is_boolean else model[name][OUTSIDE]
+            return model[name][point]
+        case Operator("and" | "or" as name, parts):
+            return (all if name == "and" else any)(holds(functions, model, part, env) for part in parts)
+        case Operator("if", (condition, one, other)):
+            return holds(functions, model, one if holds(functions, model, condition, env) else other, env)
+        case Operator(name, parts):
+            return apply_operator(name, [holds(functions, model, part, env) for part in parts])
+        case Quantified(kind, variables, body):
+            names, choices = [name for name, _ in variables], product(*(values for _, values in variables))
+            found = [holds(functions, model, body, {**env, **dict(zip(names, c, strict=True))}) for c in choices]
+            values = {"forall": all(found), "exists": any(found), "count": sum(map(bool, found)), "sum": sum(found)}
+            return values.get(kind, len(set(found)) == len(found))
 
 
 def check_mutants(traces: list[dict[str, Any]], num: int) -> Counter[str]:

@@ -23,7 +23,6 @@ from critics.fol.syntax import (
     Term,
     Variable,
 )
-from critics.problem import is_list
 
 MAX_SIZE = 32
 """Objects; published problems are refuted by fewer than ten."""
@@ -56,45 +55,6 @@ class Model:
                 for (name, arity), table in sorted(self.predicates.items())
             },
         }
-
-
-def read_model(record: Any) -> Model:
-    """Build a `Model` from its JSON form; raises `ValueError`, `TypeError`, `KeyError` or `AttributeError` else."""
-    if record.keys() != {"size", "constants", "functions", "predicates"}:
-        raise ValueError("a model has a size, constants, functions and predicates")
-    size = record["size"]
-    if type(size) is not int or not 1 <= size <= MAX_SIZE:
-        raise ValueError(f"a model has 1 to {MAX_SIZE} objects")
-    constants = {str(name): _object(value, size) for name, value in record["constants"].items()}
-    functions: dict[Symbol, dict[tuple[int, ...], int]] = {}
-    predicates: dict[Symbol, frozenset[tuple[int, ...]]] = {}
-    for text, rows in record["functions"].items():
-        symbol = _symbol(text)
-        table = [_row(row, symbol[1] + 1, size) for row in rows]
-        functions[symbol] = {row[:-1]: row[-1] for row in table}
-        if len(functions[symbol]) != len(table):
-            raise ValueError(f"{text} has two values for the same arguments")
-    for text, rows in record["predicates"].items():
-        symbol = _symbol(text)
-        predicates[symbol] = frozenset(_row(row, symbol[1], size) for row in rows)
-    return Model(size, constants, functions, predicates)
-
-
-def _symbol(text: str) -> Symbol:
-    name, _, arity = text.rpartition("/")
-    return name, int(arity)
-
-
-def _row(row: Any, length: int, size: int) -> tuple[int, ...]:
-    if not is_list(row) or len(row) != length:
-        raise ValueError(f"a row of {length} objects is needed")
-    return tuple(_object(value, size) for value in row)
-
-
-def _object(value: Any, size: int) -> int:
-    if type(value) is not int or not 0 <= value < size:
-        raise ValueError(f"{value!r} is no object of the model")
-    return value
 
 
 def satisfies(model: Model, formulas: Iterable[Formula]) -> bool:

@@ -1,8 +1,8 @@
-"""The two solvers: Z3, which decides and finds models, and cvc5, which gives a second opinion.
+"""Z3, which decides sets of formulas and finds models of them.
 
-Z3 is spoken to through its terms and cvc5 through SMT-LIB text, so that one mistake in putting formulas to a solver
-does not vouch for itself. Symbols are numbered in both. A model that Z3 reports counts only when our own evaluator
-confirms it; what a solver gives up on stays undecided.
+Z3 is spoken to through its terms, and the re-check's solvers through SMT-LIB text, so that one mistake in putting
+formulas to a solver does not vouch for itself. Symbols are numbered. A model that Z3 reports counts only when our own
+evaluator confirms it; what Z3 gives up on stays undecided.
 """
 
 import importlib
@@ -12,7 +12,6 @@ from enum import Enum
 from typing import Any
 
 from critics.fol.model import MAX_SIZE, Model, assignments, satisfies
-from critics.fol.smtlib import script
 from critics.fol.syntax import (
     Application,
     Atom,
@@ -79,29 +78,6 @@ def solve(formulas: Iterable[Formula], budget: Budget) -> Solved:
 def version() -> str:
     """Return the name and version of the solver that `solve` asks."""
     return f"z3 {_module('z3').get_version_string()}"
-
-
-def ask_cvc5(formulas: Iterable[Formula], budget: Budget) -> Answer | None:
-    """Ask cvc5 for satisfiability; None where it is not installed."""
-    try:
-        cvc5 = _module("cvc5")
-    except ImportError:
-        return None
-    solver = cvc5.Solver(cvc5.TermManager())
-    solver.setOption("finite-model-find", "true")
-    solver.setOption("tlimit-per", str(2 * budget.wall_ms))
-    parser: Any = cvc5.InputParser(solver)
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, script(list(formulas)), "formulas")
-    try:
-        while not (command := parser.nextCommand()).isNull():
-            command.invoke(solver, parser.getSymbolManager())
-        result = solver.checkSat()
-    except RuntimeError:
-        # What cvc5 cannot do, too deep a recursion for one, is left undecided.
-        return Answer.UNDECIDED
-    if result.isUnsat():
-        return Answer.UNSATISFIABLE
-    return Answer.SATISFIABLE if result.isSat() else Answer.UNDECIDED
 
 
 def _module(name: str) -> Any:

@@ -1,8 +1,7 @@
-"""The typed core of a program: finite functions over integers, terms over them, and what a model makes of a term.
+"""The typed core of a program: finite functions over integers, and terms over them.
 
 Every sort is a finite list of integers (the members of an `EnumSort` are numbered from 0), so that models are tables
-and quantifiers are loops. `evaluate` needs the standard library only and knows nothing of grounding or of solvers:
-models are checked with it.
+and quantifiers are loops.
 """
 
 from collections.abc import Iterator, Mapping
@@ -75,8 +74,6 @@ Table = Mapping[tuple[int, ...], Value]
 Model = Mapping[str, Table]
 """Each function's table. The key `OUTSIDE` holds the value of a function of integers outside its domain."""
 OUTSIDE: tuple[int, ...] = (-1, -1, -1, -1, -1, -1, -1, -1, -1)
-MAX_STEPS = 400_000
-"""Of one evaluation."""
 
 
 class TooLarge(RuntimeError):  # noqa: N818
@@ -85,77 +82,6 @@ class TooLarge(RuntimeError):  # noqa: N818
 
 class Undefined(ValueError):  # noqa: N818
     """A model gives no value, or a value of another kind than is needed."""
-
-
-class Evaluation:
-    """Evaluates terms in one model; raises `TooLarge`, and `Undefined` where the model is no model."""
-
-    def __init__(self, functions: Mapping[str, Function], model: Model, *, steps: int = MAX_STEPS) -> None:
-        self._functions, self._model, self._steps = functions, model, steps
-
-    def holds(self, term: Term) -> bool:
-        """Return a formula's truth value."""
-        value = self._value(term, {})
-        if not isinstance(value, bool):
-            raise Undefined("a number is no truth value")
-        return value
-
-    def _value(self, term: Term, binding: Mapping[str, int]) -> Value:
-        self._steps -= 1
-        if self._steps < 0:
-            raise TooLarge("evaluation")
-        match term:
-            case Constant(value):
-                return value
-            case Variable(name):
-                return binding[name]
-            case Application(function, arguments):
-                return self._applied(function, tuple(int(self._value(a, binding)) for a in arguments))
-            case Operator(name, operands):
-                return self._operated(name, operands, binding)
-            case Quantified(kind, variables, body):
-                return self._quantified(kind, variables, body, binding)
-
-    def _applied(self, name: str, arguments: tuple[int, ...]) -> Value:
-        function = self._functions[name]
-        inside = all(a in domain for a, domain in zip(arguments, function.domains, strict=True))
-        if not inside and function.is_boolean:
-            return False
-        try:
-            return self._model[name][arguments if inside else OUTSIDE]
-        except KeyError as error:
-            raise Undefined(f"no value for {name} at {arguments}") from error
-
-    def _operated(self, name: str, operands: tuple[Term, ...], binding: Mapping[str, int]) -> Value:
-        match name:
-            case "and":
-                return all(self._value(o, binding) for o in operands)
-            case "or":
-                return any(self._value(o, binding) for o in operands)
-            case "implies":
-                return not self._value(operands[0], binding) or bool(self._value(operands[1], binding))
-            case "if":
-                return self._value(operands[1 if self._value(operands[0], binding) else 2], binding)
-            case _:
-                return apply_operator(name, [self._value(o, binding) for o in operands])
-
-    def _quantified(
-        self, kind: str, variables: tuple[tuple[str, tuple[int, ...]], ...], body: Term, binding: Mapping[str, int]
-    ) -> Value:
-        names = [name for name, _ in variables]
-        choices = product(*(values for _, values in variables))
-        results = (self._value(body, {**binding, **dict(zip(names, c, strict=True))}) for c in choices)
-        match kind:
-            case "forall":
-                return all(results)
-            case "exists":
-                return any(results)
-            case "count":
-                return sum(1 for result in results if result)
-            case "sum":
-                return sum(results)
-            case _:
-                return apply_operator("distinct", list(results))
 
 
 def apply_operator(name: str, values: list[Value]) -> Value:
