@@ -1,7 +1,7 @@
 """Finite automata over bytes: what may be written inside a block, one byte at a time.
 
 Kinds with one contract: `Words` for a finite set of strings, `Grammar` for a regular language that is built from
-combinators, `Actions` for a choice between several of them; `decoding.context_free` has one for other grammars. A
+combinators, `Actions` for a choice between several of them; `decoding.grammars` has one for other grammars. A
 state is hashable; `step` returns the next state or None where the byte is refused. Every accepted text ends in the
 close marker, so a state in which the automaton is `done` has no successors.
 

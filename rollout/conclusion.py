@@ -43,7 +43,7 @@ class ConcludingGuide:
 
     @property
     def key(self) -> Hashable:
-        """What is allowed inside blocks is the guide's own affair."""
+        """The guide's own key: conclusions change nothing inside blocks."""
         return self._guide.key
 
     def allowed(self) -> Automaton:
@@ -88,7 +88,7 @@ def spellings(truth: Truth, options: tuple[str, ...] | None) -> tuple[bytes, ...
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where free text stands in its line, as far as an answer is concerned."""
+    """Progress of free text through its line, as far as an answer is concerned."""
 
     letters: int = 0
     """How much of `answer` the line has so far, blanks aside; -1 where the line can no longer be the answer."""
@@ -97,7 +97,7 @@ class Place:
 
     @property
     def touched(self) -> re.Pattern[bytes]:
-        """What begins with the rest of the word, or of the marker after it, or holds the whole word in a new line.
+        """A pattern for tokens that finish the word or its colon, or hold the whole word on a new line.
 
         No other token can be refused, or be the end of `Answer:`.
         """

@@ -1,4 +1,4 @@
-"""Which answer several judged attempts at one problem give: one with a proof, or none.
+"""Selection of one answer from several judged attempts at a problem: one with a proof, or none.
 
 The gold answer is never looked at: attempts that were judged with it are refused. Where proofs are compared with the
 text (`checked`), two of them cannot differ. Where the formalisation is the model's own (`trusted`), a proof of
@@ -16,7 +16,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What it takes to answer."""
+    """Conditions for giving an answer."""
 
     proofs: int = 1
     """So many attempts must prove the answer."""

@@ -9,7 +9,7 @@ import pytest
 
 from critics.errors import InputError
 from rollout.automaton import Words, shortest
-from rollout.decoding.context_free import ContextFree
+from rollout.decoding.grammars import ContextFree
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.rows import Row
 from rollout.decoding.vocabulary import ROOT, Vocabulary

@@ -20,7 +20,7 @@ _GROWTH = 128
 
 @dataclass(slots=True)
 class Chunk:
-    """Where the tokens of one forward pass go."""
+    """Destination of the tokens of one forward pass."""
 
     positions: torch.Tensor
     """Row by token: the position in the row's own sequence, or `PADDING`."""

@@ -2,7 +2,7 @@
 
 Every token is judged by its bytes, so nothing depends on the tokenizer's taste and tokens may straddle the
 markers. Finite sets are walked against the vocabulary's trie; masks are shared between rows and samples whose
-keys are equal. Grammars of `rollout.decoding.context_free` are left to llguidance.
+keys are equal. Grammars of `rollout.decoding.grammars` are left to llguidance.
 """
 
 import re
@@ -14,7 +14,7 @@ import numpy as np
 
 from rollout.automaton import Automaton, State, Words, forced, shortest
 from rollout.conclusion import Place
-from rollout.decoding.context_free import ContextFree, ContextFreeMasks
+from rollout.decoding.grammars import ContextFree, ContextFreeMasks
 from rollout.decoding.rows import Row
 from rollout.decoding.vocabulary import OPEN, ROOT, Ids, Vocabulary
 from rollout.guide import CLOSE
@@ -35,7 +35,7 @@ class Mask:
 
 @dataclass(slots=True)
 class _Found:
-    """What a walk of the trie has come by."""
+    """Tokens found by a walk of the trie."""
 
     ids: list[int] = field(default_factory=list[int])
     states: list[State] | None = None

@@ -25,7 +25,7 @@ ALL_OFF = Switches()
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How a sequence is drawn, and where it ends."""
+    """Limits of a sequence, and the temperature at which it is drawn."""
 
     temperature: float
     """0 takes the likeliest allowed token."""

@@ -1,4 +1,4 @@
-"""Where one guided sequence stands, followed byte by byte whatever its tokens straddle.
+"""The state of one guided sequence, followed byte by byte whatever its tokens straddle.
 
 One token may end a block and go on in free text, or open a block and write the first bytes of its action. The
 line `Answer:` is followed too where the guide is a `ConcludingGuide`; other guides leave free text free.
@@ -20,7 +20,7 @@ class GuideViolation(RuntimeError):  # noqa: N818
 
 
 class Row:
-    """Where one sequence stands: in free text (`block` None) or inside a block, and what its guide knows."""
+    """The state of one sequence: in free text (`block` None) or inside a block, with what its guide knows."""
 
     def __init__(self, guide: Guide) -> None:
         self.guide = guide
@@ -50,12 +50,12 @@ class Row:
 
     @property
     def may_end(self) -> bool:
-        """Whether end-of-text may come next: in free text, but not within a conclusion that is held to the guide."""
+        """True where end-of-text may come next: in free text outside a conclusion that is held to the guide."""
         return self.block is None and (self.place is None or self.place.may_end(self.conclusions))
 
     @property
     def automaton(self) -> Automaton:
-        """What the open block may hold from here on."""
+        """The automaton of the rest of the open block."""
         return self._automaton
 
     def push(self, token: bytes) -> None:

@@ -67,7 +67,7 @@ class _Seat:
 
     @property
     def num_unscored(self) -> int:
-        """How many tokens still lack their log-probability."""
+        """Number of tokens that still lack their log-probability."""
         return len(self.request.output) - len(self.request.log_probabilities)
 
 

@@ -1,4 +1,4 @@
-"""How likely a model is to go on with a given text: one pass over prompt and continuation, no sampling."""
+"""Log-probabilities of given continuations: one pass over prompt and continuation, no sampling."""
 
 from collections.abc import Sequence
 from typing import Any

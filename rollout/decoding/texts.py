@@ -16,23 +16,18 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from critics.errors import InputError
 from rollout.automaton import Automaton, Pattern, State
+from rollout.decoding.grammars import MOST_GRAMMARS, ContextFree, GrammarMatchers
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.rows import Row
-from rollout.decoding.vocabulary import Vocabulary
 from rollout.guide import Guide
 
-_MOST_GRAMMARS = 64
-"""A large one takes a megabyte or two; rows that are under way keep their own."""
 _MOST_MASKS = 256
 """One over a large vocabulary may take half a megabyte, and is met again by samples that begin alike."""
-_OPTIONS = '%llguidance { "no_forcing": true }\n'
-"""Masks are exact for every token, and not for the usual spelling alone."""
 
 
 class Language(Protocol):
-    """What may come next in a text; immutable."""
+    """A language of whole texts: says what may come next; immutable."""
 
     @property
     def key(self) -> Hashable:
@@ -41,7 +36,7 @@ class Language(Protocol):
 
     @property
     def may_end(self) -> bool:
-        """Whether the text may end before the next piece."""
+        """True where the text may end before the next piece."""
         ...
 
     def grammar(self) -> str | None:
@@ -79,7 +74,7 @@ class TextGuide:
 
 
 class TextRow(Row):
-    """Where a text stands: always inside a piece, and at the start of one where it may end."""
+    """The state of a text: always inside a piece, and at the start of one where it may end."""
 
     guide: TextGuide
 
@@ -94,18 +89,18 @@ class TextRow(Row):
 
     @property
     def may_end(self) -> bool:
-        """Whether end-of-text may come next."""
+        """True where end-of-text may come next."""
         return not self.piece and self.guide.language.may_end
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing but end-of-text may come next."""
+        """True where nothing but end-of-text may come next."""
         return self._matcher is None
 
     @property
     def grammar(self) -> str:
         """The grammar of the piece that is being written."""
-        assert isinstance(self._automaton, _Piece)
+        assert isinstance(self._automaton, ContextFree)
         return self._automaton.grammar
 
     def after(self, token: bytes) -> "TextRow | None":
@@ -121,7 +116,7 @@ class TextRow(Row):
     def _begin(self) -> None:
         """Begin the next piece."""
         self._automaton = self.guide.allowed()
-        self._matcher: Any = self._automaton.begin() if isinstance(self._automaton, _Piece) else None
+        self._matcher: Any = self._automaton.begin() if isinstance(self._automaton, ContextFree) else None
         self.piece = b""
         """What is written of the piece."""
         self.block: State = b""
@@ -159,8 +154,7 @@ class TextMasks(MaskEngine):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._texts: dict[Hashable, Mask] = {}
-        self._grammars: dict[str, Any] = {}
-        self._tokenizer: Any = None
+        self._pieces = GrammarMatchers(self.trie)
 
     def mask(self, row: Row) -> Mask:
         """Return what may come next."""
@@ -193,21 +187,10 @@ class TextMasks(MaskEngine):
     def _inside(self, row: TextRow) -> npt.NDArray[np.bool_]:
         """Say of each id whether a matcher over the whole vocabulary allows it, the piece's end included."""
         if row.reader is None:
-            row.reader = _Reader(self._compiled(row.grammar).deep_copy())
-        spelled = self.trie.longest_match(row.piece[row.reader.num_read :])
-        if row.reader.matcher.try_consume_tokens(spelled) != len(spelled):
-            raise AssertionError(f"{row.piece!r} was accepted before")
+            row.reader = _Reader(self._pieces.begin(row.grammar))
+        self._pieces.read(row.reader.matcher, row.piece[row.reader.num_read :])
         row.reader.num_read = len(row.piece)
-        bits = np.frombuffer(row.reader.matcher.compute_bitmask(), dtype=np.uint8)
-        return np.unpackbits(bits, bitorder="little")[: len(self.vocabulary)].astype(bool)
-
-    def _compiled(self, grammar: str) -> Any:
-        if grammar not in self._grammars:
-            if len(self._grammars) >= _MOST_GRAMMARS:
-                self._grammars.clear()
-            self._tokenizer = self._tokenizer or _tokenizer(self.trie)
-            self._grammars[grammar] = _compiled(self._tokenizer, grammar)
-        return self._grammars[grammar]
+        return self._pieces.allowed(row.reader.matcher)
 
 
 def row_of(guide: Guide) -> Row:
@@ -215,37 +198,8 @@ def row_of(guide: Guide) -> Row:
     return TextRow(guide) if isinstance(guide, TextGuide) else Row(guide)
 
 
-class _Piece:
-    """One piece as an automaton over its bytes; a state is what was written so far."""
-
-    def __init__(self, grammar: str) -> None:
-        self.grammar = grammar
-        self.key: Hashable = ("piece", grammar)
-        self.start: State = b""
-        self.pattern: Pattern | None = None
-        self._compiled = _compiled(_bytewise(), grammar)
-
-    def begin(self) -> Any:
-        """Return a matcher that has read nothing."""
-        return self._compiled.deep_copy()
-
-    def step(self, state: State, byte: int) -> State | None:
-        """Read everything anew: rows have a matcher of their own that goes along."""
-        after = state + bytes([byte])
-        return after if self._compiled.validate_tokens(list(after)) == len(after) else None
-
-    def done(self, state: State) -> bool:
-        """Say whether the whole piece was read."""
-        matcher = self.begin()
-        return matcher.try_consume_tokens(list(state)) == len(state) and matcher.is_accepting()
-
-    def state_key(self, state: State) -> Hashable:
-        """Return the grammar together with what was written."""
-        return self.key, state
-
-
 class _Nothing:
-    """What follows a text that is over: no piece at all."""
+    """The automaton after the end of a text, which accepts no piece."""
 
     key: Hashable = "nothing"
     start: State = b""
@@ -264,40 +218,7 @@ class _Nothing:
         return self.key
 
 
-@lru_cache(maxsize=_MOST_GRAMMARS)
-def _automaton_of(grammar: str) -> _Piece:
-    """Return a grammar's automaton: samples of one problem share most of their pieces' grammars."""
-    return _Piece(grammar)
-
-
-@lru_cache(maxsize=1)
-def _bytewise() -> Any:
-    return _tokenizer(Vocabulary([bytes([byte]) for byte in range(256)]))
-
-
-def _compiled(tokenizer: Any, grammar: str) -> Any:
-    from llguidance import LLMatcher
-
-    matcher = LLMatcher(tokenizer, f"{_OPTIONS}start: piece\n{grammar}")
-    if matcher.is_error():
-        raise InputError(f"grammar: llguidance cannot read it ({matcher.get_error().strip().splitlines()[0]})")
-    return matcher
-
-
-def _tokenizer(trie: Vocabulary) -> Any:
-    """Return llguidance's view of a vocabulary, with one more token at the end for its end of text."""
-    try:
-        from llguidance import LLTokenizer, TokenizerWrapper
-    except ImportError as error:
-        raise InputError('texts under a grammar need llguidance: pip install "certistar[grammars]"') from error
-    listed = [token or b"\xff<%d>" % i for i, token in enumerate(trie.tokens)]
-
-    class Spelling:
-        eos_token_id, bos_token_id = len(listed), None
-        special_token_ids = [*trie.special.tolist(), len(listed)]  # noqa: RUF012 - llguidance reads it off an object
-        tokens = [*listed, b"\xff<end>"]  # noqa: RUF012
-
-        def __call__(self, text: bytes) -> list[int]:
-            return trie.longest_match(text)
-
-    return LLTokenizer(TokenizerWrapper(Spelling()), n_vocab=len(listed) + 1)
+@lru_cache(maxsize=MOST_GRAMMARS)
+def _automaton_of(grammar: str) -> ContextFree:
+    """Return a piece's automaton: samples of one problem share most of their pieces' grammars."""
+    return ContextFree(grammar, start="piece")

@@ -1,4 +1,4 @@
-"""What each token of a tokenizer stands for, as bytes."""
+"""The bytes behind each token of a tokenizer."""
 
 import json
 import re

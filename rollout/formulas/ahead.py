@@ -46,7 +46,7 @@ def generate_ahead(config: Formulas, num: int, *, seed: int, jobs: int) -> Itera
 
 
 class _Ahead:
-    """What the processes have drawn, or are drawing, for the turns to come."""
+    """Formulas that processes have drawn, or are drawing, for the turns to come."""
 
     def __init__(self, pool: ProcessPoolExecutor, num: int, jobs: int) -> None:
         self._pool, self._num, self._room = pool, num, _CHUNKS_EACH * jobs

@@ -1,4 +1,4 @@
-"""How complex a formula is: the numbers by which AutoEval sorts its results (sections 3.2 and appendix I)."""
+"""Complexity of a formula: the numbers by which AutoEval sorts its results (section 3.2 and appendix I)."""
 
 from collections import Counter
 from collections.abc import Sequence

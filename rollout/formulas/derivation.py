@@ -104,7 +104,7 @@ def _table(grammar: Grammar, by: By, limit: int) -> "_Table":
 
 
 class _Table:
-    """Which values each nonterminal can reach, bit k of a number for the value k; filled as it is used."""
+    """Table of the values that each nonterminal can reach, bit k of a number for the value k; filled as it is used."""
 
     def __init__(self, grammar: Grammar, by: By, limit: int) -> None:
         self._grammar = grammar

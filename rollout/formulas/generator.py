@@ -76,7 +76,7 @@ class Turn(NamedTuple):
 
 
 class Turns:
-    """Whose turn it is: the categories one after the other, without those that have no more formulas."""
+    """Rotation of the categories, without those that have no more formulas."""
 
     def __init__(self, categories: Sequence[int]) -> None:
         self._left, self._place, self._made = list(categories), 0, Counter[int]()

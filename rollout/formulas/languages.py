@@ -1,4 +1,4 @@
-"""What can be generated: AutoEval's five data sets with its hyperparameters (table 1), and a grammar of one's own."""
+"""Generated data sets: AutoEval's five with its hyperparameters (table 1), and a grammar of one's own."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ Distinct = Literal["text", "order", "names"]
 
 @dataclass(frozen=True, slots=True)
 class Formulas(ABC):
-    """What to generate: consecutive items go through the categories in turn, each as often as the others."""
+    """Settings of a generator: items go through the categories in turn, each as often as the others."""
 
     name: ClassVar[str]
     language: ClassVar[Language]

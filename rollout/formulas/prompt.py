@@ -1,4 +1,4 @@
-"""What models read in a round trip: a formula to be put into words, and words to be put into a formula.
+"""Prompts of a round trip: a formula to be put into words, and words to be put into a formula.
 
 Our own words for what AutoEval's prompts say (appendix F): the signs of the language, the names in the formula, and
 what a reply must hold. A bare prompt is for tiny models that were trained on both directions.

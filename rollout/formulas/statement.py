@@ -1,4 +1,4 @@
-"""What a problem says of its formula: the language, the names that stand in it, and what is asked."""
+"""The wording of a formula problem: the language, the names in the formula, and the question."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -39,7 +39,7 @@ class FormulaPair:
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What a policy said about a pair."""
+    """A policy's answer about a pair."""
 
     pair: FormulaPair
     said: Said

@@ -22,7 +22,7 @@ _VERB = re.compile(r"([a-z]{4,9}),verb,")
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What a formula's names are drawn from (paper, table 1)."""
+    """Names to draw a formula's own from (paper, table 1)."""
 
     propositions: tuple[str, ...] = ()
     predicates: tuple[str, ...] = ()

@@ -113,7 +113,7 @@ class AlgebraGuide:
 
 
 class _Place(NamedTuple):
-    """How far an equation is read: all that decides what may follow, so that a finite stack is enough."""
+    """Progress through an equation: all that decides what may follow, so that a finite stack is enough."""
 
     phase: str
     """Before an operand: `first` (a sign may come), `right` (behind `=`: a sign or a blank), `next` (behind an

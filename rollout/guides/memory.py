@@ -51,7 +51,7 @@ class MemoryGuide:
 
     @property
     def values(self) -> Mapping[str, tuple[str, ...]]:
-        """What is stored under each key, in the order of setting; one value each without `several`."""
+        """The values under each key, in the order of setting; one value each without `several`."""
         return dict(self._values)
 
     @property

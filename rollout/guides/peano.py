@@ -30,7 +30,7 @@ _NOTHING = "nothing"
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Why the original stops: the name of the fact, and whether it is the goal (or its negation).
+    """The original's reason to stop: the name of the fact, and whether it is the goal (or its negation).
 
     After `nothing`, `name` is None, or true where the engine is asked to end when inferences are exhausted.
     """
@@ -75,13 +75,13 @@ class PeanoGuide:
 
     @property
     def actions(self) -> list[str]:
-        """What a block may begin with; `var` and `eq` are for algebra, and make this theory unusable."""
+        """Actions that a block may begin with; `var` and `eq` are for algebra, and make this theory unusable."""
         equations = ["eq"] if any(action == "var" for action, _ in self._blocks) else []
         return sorted([*_NAME_ACTIONS, "axiom", "goal", "infer", *equations])
 
     @property
     def offers(self) -> list[str]:
-        """What may be inferred, sorted: conclusions that were not inferred yet, also known ones, or `nothing`."""
+        """Allowed inferences, sorted: conclusions that were not inferred yet, also known ones, or `nothing`."""
         if self.unusable is not None:
             return []
         try:
@@ -117,7 +117,7 @@ class PeanoGuide:
 
     @property
     def decision(self) -> Decision | None:
-        """What the original answers when asked whether it is done; None while it is not, or is unusable."""
+        """The original's answer when asked whether it is done; None while it is not, or is unusable."""
         if self.unusable is not None:
             return None
         if any(content == _NOTHING for _, content in self._blocks):

@@ -53,7 +53,7 @@ _WEIGHTS: dict[Form, float] = {"is": 3, "is-not": 2, "every": 2, "nobody": 1, "i
 
 @dataclass(frozen=True, slots=True)
 class ControlledEnglish:
-    """What to generate. Numbers of premises and answers are spread evenly over consecutive items."""
+    """Settings of the generator. Numbers of premises and answers are spread evenly over consecutive items."""
 
     num_premises: Sequence[int] = (2, 3, 4)
     forms: Sequence[Form] = FORMS
@@ -71,7 +71,7 @@ class ControlledEnglish:
 
 @dataclass(frozen=True, slots=True)
 class _Symbols:
-    """What a theory is about, before there are words for it."""
+    """The symbols of a theory, before words are drawn for them."""
 
     names: tuple[str, ...]
     adjectives: tuple[str, ...]

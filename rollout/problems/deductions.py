@@ -29,7 +29,7 @@ _KINDS = (*FICTIONAL_KINDS, "brimpus", "gorpus", "grimpus", "lempus", "lorpus", 
 
 @dataclass(frozen=True, slots=True)
 class Deductions:
-    """What to generate. Rules and hops are spread evenly over consecutive items."""
+    """Settings of the generator. Rules and hops are spread evenly over consecutive items."""
 
     rules: Sequence[DeductionRule] = ("AndIntro", "AndElim", "OrIntro", "Composed")
     hops: Sequence[int] = (2, 3)

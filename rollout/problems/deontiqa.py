@@ -67,7 +67,7 @@ _MISLEADING_RATE = 0.7
 
 @dataclass(frozen=True, slots=True)
 class DeontiQA:
-    """What to generate. Levels and answers are spread evenly over consecutive items."""
+    """Settings of the generator. Levels and answers are spread evenly over consecutive items."""
 
     levels: Sequence[int] = (1, 2, 3, 4)
     """Rule applications of the derivation; 1 to 4 are published."""

@@ -25,7 +25,7 @@ MAX_HOPS = 8
 
 @dataclass(frozen=True, slots=True)
 class PrOntoQA:
-    """What to generate. Hops, ontologies and answers are spread evenly over consecutive items."""
+    """Settings of the generator. Hops, ontologies and answers are spread evenly over consecutive items."""
 
     hops: Sequence[int] = (1, 2, 3, 4, 5)
     ontologies: Sequence[Ontology] = ("fictional",)

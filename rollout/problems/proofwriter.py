@@ -55,7 +55,7 @@ _MAX_TRIES = 20
 
 @dataclass(frozen=True, slots=True)
 class ProofWriter:
-    """What to generate. Depths and answers are spread evenly over consecutive items."""
+    """Settings of the generator. Depths and answers are spread evenly over consecutive items."""
 
     depths: Sequence[int] = (0, 1, 2, 3, 5)
     """Of the proof of the statement or its negation; where neither has one, of the deepest line in the theory."""

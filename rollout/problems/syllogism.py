@@ -109,7 +109,7 @@ WORLDS = (
 
 @dataclass(frozen=True, slots=True)
 class Syllogisms:
-    """What to generate. Answers, conditions, premise orders and forms are spread evenly over consecutive items."""
+    """Settings of the generator. Answers, conditions, premise orders and forms are spread evenly over the items."""
 
     conditions: Sequence[Condition] = CONDITIONS
     split: Split = "train"

@@ -24,7 +24,7 @@ _QUESTION = "Which two cards must be turned over to find out whether the rule is
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one side of the cards tells, how a rule speaks of it, and what cards show that meet the rule or do not."""
+    """One side of the cards: what it tells, how a rule names it, and what cards show that meet the rule or do not."""
 
     told: str
     said: str
@@ -131,7 +131,7 @@ _ARBITRARY = (
 
 @dataclass(frozen=True, slots=True)
 class SelectionTasks:
-    """What to generate. Conditions and card orders are spread evenly over consecutive items."""
+    """Settings of the generator. Conditions and card orders are spread evenly over consecutive items."""
 
     conditions: Sequence[Condition] = CONDITIONS
     split: Split = "train"

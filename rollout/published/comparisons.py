@@ -1,4 +1,4 @@
-"""What AutoEval's scores are compared with: FOLIO asked in formulas, and Multi-LogiEval (appendix K).
+"""Benchmarks that AutoEval's scores are compared with: FOLIO in formulas, and Multi-LogiEval (appendix K).
 
 FOLIO in its own words is `load_folio`'s.
 """

@@ -58,7 +58,7 @@ _Key = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is wrong with one record."""
+    """Defects and repairs of one record."""
 
     id: str
     is_problem: bool

@@ -1,4 +1,4 @@
-"""Which reader is for a published file: by the data set's name, or by the look of the file's first record."""
+"""Choice of the reader for a published file: by the data set's name, or by the file's first record."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

@@ -58,7 +58,7 @@ class Step:
 
 @dataclass(slots=True)
 class TheoryText:
-    """What a text declares, in order. Facts and rules are pairs of a name and what it stands for."""
+    """Declarations of a text, in order. Facts and rules are pairs of a name and what it stands for."""
 
     objects: dict[str, str] = field(default_factory=dict[str, str])
     values: dict[str, tuple[str, Term]] = field(default_factory=dict[str, tuple[str, Term]])

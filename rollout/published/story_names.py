@@ -1,4 +1,4 @@
-"""What a DeontiQA story calls the objects of its Peano source, so that a reader of the story can name them.
+"""Names that a DeontiQA story gives to the objects of its Peano source, so that its reader can use them.
 
 A story starts by listing its people, events, patients and so on, as a rule in the order of the source. The lists
 are believed where they are as long as the source's, where the question then names the objects of the goal, and most

@@ -73,17 +73,17 @@ class Attempt:
 
     @property
     def in_block(self) -> bool:
-        """Whether a block is open."""
+        """True while a block is open."""
         return self.row is not None and self.row.block is not None
 
     @property
     def is_held(self) -> bool:
-        """Whether the text must go on in a certain way: within a block, or between `Answer:` and the value's end."""
+        """True where the guide decides what follows: within a block, or between `Answer:` and the value's end."""
         return self.row is not None and (self.in_block or (self._place is not None and not self.row.may_end))
 
     @property
     def rest(self) -> Pattern | None:
-        """What must follow where the text is held; None where no pattern says it."""
+        """The pattern of what must follow where the text is held; None where no pattern says it."""
         assert self.row is not None
         if self.in_block:
             return None if self._pattern is None else after(self._pattern, self.text[self._opened :].encode())
@@ -92,7 +92,7 @@ class Attempt:
 
     @property
     def _place(self) -> Place | None:
-        """Where the answer's value stands, once one that is held to the guide is begun."""
+        """The state of the answer's value, once one that is held to the guide is begun."""
         place = None if self.row is None else self.row.place
         return place if place is not None and place.written is not None else None
 

@@ -1,4 +1,4 @@
-"""What a server can do, found out by asking it: by what its replies show, never by its name or its status alone.
+"""Probes of a server: its abilities, as its replies show them, never by its name or its status alone.
 
 A server that ignores a field answers as if all were well, so each ability is tried on something that a model would
 not write by itself.
@@ -23,7 +23,7 @@ _SEED = 20230704
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """What a server was seen to do."""
+    """Abilities that a server has shown."""
 
     way: Way
     """The best way in which it keeps to a pattern."""

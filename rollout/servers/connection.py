@@ -31,7 +31,7 @@ _SHORTEST_SECRET = 4
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Which server writes, and how it is asked."""
+    """Settings of a server: which one writes, and how it is asked."""
 
     base_url: str
     """Up to and including `/v1`."""
@@ -84,7 +84,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back."""
+    """A reply of the server."""
 
     text: str
     finish: str
@@ -99,7 +99,7 @@ class Reply:
 
 @dataclass(slots=True)
 class Tally:
-    """What was spent."""
+    """Counts of requests and tokens."""
 
     calls: int = 0
     prompt_tokens: int = 0

@@ -1,4 +1,4 @@
-"""How a server is asked to keep to a pattern: the ways, from the best to none, and each one's spellings.
+"""Constraints on a server's reply: the ways to ask for a pattern, from the best to none, with their spellings.
 
 Servers agree on OpenAI's protocol and on nothing beyond it, so a way has several spellings (`Spelling`); which one
 a server honours is found out by asking it (`rollout.servers.capability`), never by its name.

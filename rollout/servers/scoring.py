@@ -1,4 +1,4 @@
-"""How likely a served model is to go on with a given text: its prompt is echoed with the tokens' log-probabilities.
+"""Log-probabilities under a served model: a prompt is echoed with the log-probability of each token.
 
 Completions can do that (`echo` with `logprobs`: vLLM, and OpenAI's protocol of old); chat replies cannot.
 """

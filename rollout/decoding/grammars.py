@@ -7,36 +7,43 @@ grammars need no help, since their few states are soon all known. Without the li
 """
 
 from collections.abc import Hashable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from critics.errors import InputError
 from rollout.automaton import Pattern, State
 from rollout.decoding.vocabulary import ROOT, Vocabulary
 from rollout.guide import CLOSE
 
+MOST_GRAMMARS = 64
+"""A large one takes a megabyte or two; rows that are under way keep their own."""
 _MOST_MATCHERS = 4096
 _OPTIONS = '%llguidance { "no_forcing": true }\n'
 """By default only the usual spelling of bytes that must follow is allowed; masks here are exact for every token."""
+_BLOCK = f'block "{CLOSE.decode()}"'
 
 
 class ContextFree:
-    """What a Lark grammar derives from `block`, closed by `]]`; a state is what was written so far.
+    """An automaton of the texts that a Lark grammar derives from `start`; a state is what was written so far.
 
-    The grammar must not derive texts that hold `]]` or end in `]`. Raises `InputError` where llguidance is missing
-    or cannot read the grammar.
+    By default these are blocks: the grammar's `block`, closed by `]]`. None may be the beginning of another, so a
+    block must not hold `]]` or end in `]`. Raises `InputError` where llguidance is missing or cannot read the grammar.
     """
 
-    def __init__(self, grammar: str) -> None:
-        self.grammar = grammar
-        self.key: Hashable = ("context-free", grammar)
+    def __init__(self, grammar: str, *, start: str = _BLOCK) -> None:
+        self.grammar = f"start: {start}\n{grammar}"
+        self.key: Hashable = ("context-free", self.grammar)
         self.start: State = b""
         self.pattern: Pattern | None = None
         """Nesting is counted, which no pattern says."""
-        alphabet = Vocabulary([bytes([byte]) for byte in range(256)])
-        matcher = _matcher(_tokenizer(alphabet), grammar)
-        self._matchers: dict[bytes, Any] = {b"": matcher}
+        self._matchers: dict[bytes, Any] = {b"": _compiled(_bytewise(), self.grammar)}
+
+    def begin(self) -> Any:
+        """Return a matcher over single bytes that has read nothing."""
+        return self._matchers[b""].deep_copy()
 
     def step(self, state: State, byte: int) -> State | None:
         """Consume one byte on a copy of the state's matcher."""
@@ -52,8 +59,8 @@ class ContextFree:
         return after
 
     def done(self, state: State) -> bool:
-        """Say whether the close marker was read."""
-        return state.endswith(CLOSE)
+        """Say whether the whole text was read."""
+        return self._matcher_at(state).is_accepting()
 
     def state_key(self, state: State) -> Hashable:
         """Return the grammar together with what was written."""
@@ -69,20 +76,45 @@ class ContextFree:
 
     def _matcher_at(self, text: bytes) -> Any:
         if text not in self._matchers:
-            matcher = self._matchers[b""].deep_copy()
-            if matcher.try_consume_tokens(list(text)) != len(text):
-                raise AssertionError(f"{text!r} was accepted before")
+            matcher = self.begin()
+            consume(matcher, list(text), text)
             self._matchers[text] = matcher
         return self._matchers[text]
 
 
-class ContextFreeMasks:
-    """The tokens that a context-free grammar allows, by llguidance over the whole vocabulary."""
+class GrammarMatchers:
+    """Matchers of grammars over a whole vocabulary; compiled grammars are kept."""
 
     def __init__(self, trie: Vocabulary) -> None:
         self._trie = trie
         self._tokenizer: Any = None
-        self._matchers: dict[Hashable, Any] = {}
+        self._compiled: dict[str, Any] = {}
+
+    def begin(self, grammar: str) -> Any:
+        """Return a matcher that has read nothing."""
+        if grammar not in self._compiled:
+            if len(self._compiled) >= MOST_GRAMMARS:
+                self._compiled.clear()
+            self._tokenizer = self._tokenizer or _tokenizer(self._trie)
+            self._compiled[grammar] = _compiled(self._tokenizer, grammar)
+        return self._compiled[grammar].deep_copy()
+
+    def read(self, matcher: Any, text: bytes) -> None:
+        """Go on with a text that was accepted before."""
+        consume(matcher, self._trie.longest_match(text), text)
+
+    def allowed(self, matcher: Any) -> npt.NDArray[np.bool_]:
+        """Say of each id whether it may come next, the end of the text included."""
+        bits = np.frombuffer(matcher.compute_bitmask(), dtype=np.uint8)
+        return np.unpackbits(bits, bitorder="little")[: len(self._trie.tokens)].astype(bool)
+
+
+class ContextFreeMasks:
+    """The tokens that a context-free grammar allows inside a block."""
+
+    def __init__(self, trie: Vocabulary) -> None:
+        self._trie = trie
+        self._matchers = GrammarMatchers(trie)
         self._closing: dict[bytes, int] = {}
         for token in trie.tokens:
             if token and CLOSE in token:
@@ -93,7 +125,9 @@ class ContextFreeMasks:
         """Add the ids that stay inside the block, and the nodes at which it ends with the bytes that lead there."""
         reached = [(node, len(path)) for path, node in self._ways_out(state) if automaton.ends(state, path)]
         over = {i for node, _ in reached for i in self._trie.below(node).tolist()}
-        ids += [i for i in self._inside(automaton, state) if i not in over]
+        matcher = self._matchers.begin(automaton.grammar)
+        self._matchers.read(matcher, state)
+        ids += [i for i in np.flatnonzero(self._matchers.allowed(matcher)).tolist() if i not in over]
         ends += reached
 
     def _ways_out(self, state: State) -> list[tuple[bytes, int]]:
@@ -101,49 +135,44 @@ class ContextFreeMasks:
         node = self._trie.follow(ROOT, half) if state.endswith(half) else ROOT
         return [*self._closing.items(), *([(half, node)] if node != ROOT else [])]
 
-    def _inside(self, automaton: ContextFree, state: State) -> list[int]:
-        """Return the ids that a matcher over the whole vocabulary allows, the bare end of the block included."""
-        matcher = self._matcher_of(automaton).deep_copy()
-        spelled = self._trie.longest_match(state)
-        if matcher.try_consume_tokens(spelled) != len(spelled):
-            raise AssertionError(f"{state!r} was accepted before")
-        bits = np.frombuffer(matcher.compute_bitmask(), dtype=np.uint8)
-        return np.flatnonzero(np.unpackbits(bits, bitorder="little")[: len(self._trie.tokens)]).tolist()
 
-    def _matcher_of(self, automaton: ContextFree) -> Any:
-        if automaton.key not in self._matchers:
-            self._tokenizer = self._tokenizer or _tokenizer(self._trie)
-            self._matchers[automaton.key] = _matcher(self._tokenizer, automaton.grammar)
-        return self._matchers[automaton.key]
+def consume(matcher: Any, ids: list[int], text: bytes) -> None:
+    """Have a matcher read tokens that spell an accepted text."""
+    if matcher.try_consume_tokens(ids) != len(ids):
+        raise AssertionError(f"{text!r} was accepted before")
 
 
-def _matcher(tokenizer: Any, grammar: str) -> Any:
+@lru_cache(maxsize=1)
+def _bytewise() -> Any:
+    return _tokenizer(Vocabulary([bytes([byte]) for byte in range(256)]))
+
+
+def _compiled(tokenizer: Any, grammar: str) -> Any:
     from llguidance import LLMatcher
 
-    matcher = LLMatcher(tokenizer, f'{_OPTIONS}start: block "{CLOSE.decode()}"\n{grammar}')
+    matcher = LLMatcher(tokenizer, _OPTIONS + grammar)
     if matcher.is_error():
         raise InputError(f"grammar: llguidance cannot read it ({matcher.get_error().strip().splitlines()[0]})")
     return matcher
 
 
 def _tokenizer(trie: Vocabulary) -> Any:
-    """Return llguidance's view of a vocabulary: special tokens have no bytes that a grammar could ask for."""
+    """Return llguidance's view of a vocabulary, with one more token at the end for its end of text.
+
+    Special tokens have no bytes that a grammar could ask for.
+    """
     try:
         from llguidance import LLTokenizer, TokenizerWrapper
     except ImportError as error:
-        raise InputError('context-free grammars need llguidance: pip install "certistar[grammars]"') from error
-    special = trie.special.tolist()
-    tokens = [token or b"\xff<%d>" % i for i, token in enumerate(trie.tokens)]
-    eos_id = special[0] if special else len(tokens)
-    listed = tokens if special else [*tokens, b"\xff<eos>"]
+        raise InputError('grammars need llguidance: pip install "certistar[grammars]"') from error
+    listed = [token or b"\xff<%d>" % i for i, token in enumerate(trie.tokens)]
 
     class Spelling:
-        eos_token_id, bos_token_id = eos_id, None
-        special_token_ids = special or [eos_id]
+        eos_token_id, bos_token_id = len(listed), None
+        special_token_ids = [*trie.special.tolist(), len(listed)]  # noqa: RUF012 - llguidance reads it off an object
+        tokens = [*listed, b"\xff<end>"]  # noqa: RUF012
 
         def __call__(self, text: bytes) -> list[int]:
             return trie.longest_match(text)
 
-    spelling = Spelling()
-    spelling.tokens = listed  # type: ignore[attr-defined]
-    return LLTokenizer(TokenizerWrapper(spelling), n_vocab=len(listed))
+    return LLTokenizer(TokenizerWrapper(Spelling()), n_vocab=len(listed) + 1)
