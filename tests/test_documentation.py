@@ -71,7 +71,7 @@ def write_table(folder: Path) -> None:
     (folder / "mine.csv").write_text("\n".join(lines))
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/extending.md"])
 def test_python_examples_run_in_order(tmp_path, page):
     script = "\n".join(blocks(page, PYTHON))
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
