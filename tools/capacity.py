@@ -1,6 +1,6 @@
-"""Capacity on paper: what a round costs, by a formula and by a simulation that checks it (docs/scaling.md).
+"""Capacity on paper: what a round costs, by a formula and by a simulation that checks it (docs/results/scaling).
 
-    python -m tools.capacity            prints the tables of docs/scaling.md as Markdown
+    python -m tools.capacity            prints the tables of docs/results/scaling/README.md as Markdown
 
 Rollout workers write batches of traces; certification workers take them from a queue; one writer puts them in the
 store. The formula takes the slowest of the three for the whole; the simulation has what the formula leaves out: batches
@@ -219,7 +219,7 @@ def _critic_seconds(work: Workload, num: float, rng: random.Random) -> float:
 
 
 def tables() -> str:
-    """Return the tables of docs/scaling.md."""
+    """Return the tables of docs/results/scaling/README.md."""
     return "\n\n".join([_million(), _scaling()])
 
 

@@ -1,4 +1,4 @@
-"""Parameters of the cost model on this machine (docs/scaling.md), fitted to points that are measured here.
+"""Parameters of the cost model on this machine (docs/results/scaling), fitted to points that are measured here.
 
 python -m tools.capacity_bench [--json]
 """
