@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from critics.asp.examination import prepare
+from critics.asp.examination import prepare, run
 from critics.asp.tokens import ProgramError
-from critics.fol.answer_sets import AnswerSetProgram, answered, as_program
+from critics.fol.answer_sets import AnswerSetProgram, as_program
 from critics.fol.certificate import RESULTS
 from critics.fol.clauses import MAX_CLAUSES, clauses_of
 from critics.fol.closure import closed_all
@@ -33,6 +33,12 @@ from critics.fol.syntax import (
     Term,
     Variable,
 )
+
+
+def answered(program: AnswerSetProgram) -> str | None:
+    """Return what the critic of the `asp` format reads off; None of a contradiction."""
+    finding = run(prepare(program.completion())).finding
+    return None if finding is None else finding.value
 
 
 def program(*texts: str) -> AnswerSetProgram:

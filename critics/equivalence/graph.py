@@ -22,8 +22,7 @@ from critics.fol.syntax import (
     Quantifier,
     Term,
     Variable,
-    subformulas,
-    terms,
+    variables_of,
 )
 
 TRUE = 1
@@ -137,21 +136,19 @@ class Graph:
 
 def binds(variable: str, body: Formula) -> bool:
     """Say whether a quantifier's variable occurs below it, other than below one of the same name."""
-    if any(isinstance(part, Quantified) and part.variable == variable for part in subformulas(body)):
-        return _occurs(variable, body)
-    return any(isinstance(term, Variable) and term.name == variable for term in terms(body))
-
-
-def _occurs(variable: str, formula: Formula) -> bool:
-    match formula:
-        case Not(body):
-            return _occurs(variable, body)
-        case Compound(_, operands):
-            return any(_occurs(variable, operand) for operand in operands)
-        case Quantified(_, name, body):
-            return name != variable and _occurs(variable, body)
-        case Atom() | Equality():
-            return any(isinstance(term, Variable) and term.name == variable for term in terms(formula))
+    waiting = [body]
+    while waiting:
+        match waiting.pop():
+            case Not(part):
+                waiting.append(part)
+            case Compound(_, operands):
+                waiting += operands
+            case Quantified(_, name, part):
+                waiting += [part] if name != variable else []
+            case Atom() | Equality() as atom:
+                if variable in variables_of(atom):
+                    return True
+    return False
 
 
 def _key(term: Term, places: Mapping[str, int]) -> Hashable:

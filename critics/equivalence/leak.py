@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from critics.equivalence.language import Language, read_formula
 from critics.equivalence.regex import Regex, read_regex, write_regex
-from critics.equivalence.traversal import find_spelling, find_traversal
+from critics.equivalence.traversal import find_spelling, find_traversal, num_groups
 from critics.equivalence.wording import find_code
 from critics.fol.normal import flattened
 from critics.fol.syntax import (
@@ -95,7 +95,7 @@ def find_leak(text: str, language: Language, description: str) -> Leak | None:
         or _copied(whole, language, description, parts)
         or _reason("formula", find_traversal(description, whole, names))
         or _reason("code", _without_word_between(description, whole))
-        or _reason("code", find_code(description, names, num_groups=_num_groups(whole), num_bound=len(_bound(whole))))
+        or _reason("code", find_code(description, names, num_groups=num_groups(whole), num_bound=len(_bound(whole))))
     )
 
 
@@ -147,15 +147,15 @@ def _copied(whole: Formula, language: Language, description: str, parts: Sequenc
     for part in parts:
         formula = _read(part, language)
         # Attack: `(p1 and (p2 or not p3))`, which our own reader would take for the formula.
-        if formula is not None and _num_groups(formula) > 1:
+        if formula is not None and num_groups(formula) > 1:
             return _reason("formula", part)
     bare = _BETWEEN.sub("", description.lower())
     for inner in subformulas(whole):
         # Attack: `It says that p1 and (p2 or not p3) hold`, in which the copy has no brackets of its own.
-        if _num_groups(inner) > 1 and (copied := _without_outer(_in_words(inner))) in bare:
+        if num_groups(inner) > 1 and (copied := _without_outer(_in_words(inner))) in bare:
             return _reason("formula", copied)
     for line in description.splitlines():
-        if _num_groups(whole) > 1 and (read := _read(line, language)) is not None and flattened(read) == whole:
+        if num_groups(whole) > 1 and (read := _read(line, language)) is not None and flattened(read) == whole:
             return _reason("formula", line)
     return None
 
@@ -200,10 +200,6 @@ def _read(text: str, language: Language) -> Formula | None:
         return read_formula(text, language).formula
     except FormulaError:
         return None
-
-
-def _num_groups(formula: Formula) -> int:
-    return sum(isinstance(part, Compound) for part in subformulas(formula))
 
 
 def _without_outer(text: str) -> str:

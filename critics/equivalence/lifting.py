@@ -5,26 +5,23 @@ innermost variable is the highest digit of a block's number. So a connective is 
 quantifier joins the blocks of its variable.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
 from critics.equivalence.table import joined
 from critics.fol.syntax import (
-    Application,
     Atom,
     Compound,
-    Constant,
     Equality,
     Formula,
     Not,
     Operator,
     Quantified,
     Quantifier,
-    Term,
-    Variable,
     subformulas,
+    variables_of,
 )
 
 Ground: TypeAlias = Callable[[Atom | Equality, Mapping[str, int]], int]
@@ -46,7 +43,7 @@ def num_steps(formula: Formula, size: int) -> int:
 
 def holding(formula: Formula, size: int, num: int, ground: Ground) -> int:
     """Return in which of `num` models, which share the objects `0 .. size - 1`, a formula holds: a bit for each."""
-    used = {name for part in subformulas(formula) if isinstance(part, Atom | Equality) for name in _variables(part)}
+    used = {name for part in subformulas(formula) if isinstance(part, Atom | Equality) for name in variables_of(part)}
     return _Evaluation(size, num, ground, frozenset(used)).value(formula, (), {})
 
 
@@ -68,7 +65,7 @@ class _Evaluation:
             return joined(formula.operator, values, self._everywhere(scope))
         if isinstance(formula, Quantified):
             return self._over_all(formula, scope, objects)
-        return self._spread(formula, scope, frozenset(_variables(formula)) - objects.keys(), objects)
+        return self._spread(formula, scope, frozenset(variables_of(formula)) - objects.keys(), objects)
 
     def _everywhere(self, scope: tuple[str, ...]) -> int:
         return _ones(self.num * self.size ** len(scope))
@@ -110,15 +107,3 @@ def _ones(num: int) -> int:
 def _repeated(width: int, times: int) -> int:
     """Return what a block is to be multiplied with to stand so many times."""
     return _ones(width * times) // _ones(width)
-
-
-def _variables(atom: Atom | Equality) -> Iterator[str]:
-    waiting: list[Term] = [*(atom.arguments if isinstance(atom, Atom) else (atom.left, atom.right))]
-    while waiting:
-        match waiting.pop():
-            case Variable(name):
-                yield name
-            case Application(_, arguments):
-                waiting += arguments
-            case Constant():
-                pass

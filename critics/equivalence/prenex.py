@@ -13,11 +13,7 @@ from critics.equivalence.graph import TRUE, Graph
 from critics.equivalence.outcome import Equivalent
 from critics.equivalence.propositional import Same, compare
 from critics.fol.syntax import (
-    Application,
-    Atom,
     Compound,
-    Constant,
-    Equality,
     Formula,
     Not,
     Operator,
@@ -25,8 +21,10 @@ from critics.fol.syntax import (
     Quantifier,
     Term,
     Variable,
+    rebuilt,
     subformulas,
     terms,
+    with_leaves,
 )
 
 METHOD = "prefix"
@@ -121,10 +119,8 @@ class _Pulling:
                 if operator in (Operator.IFF, Operator.XOR) and _has_quantifier(formula):
                     raise _BelowEquivalence
                 return Compound(operator, tuple(self.pulled(operand, positive, names) for operand in operands))
-            case Atom(predicate, arguments):
-                return Atom(predicate, tuple(_renamed(argument, names) for argument in arguments))
-            case Equality(left, right):
-                return Equality(_renamed(left, names), _renamed(right, names))
+            case _:
+                return rebuilt(formula, lambda part: part, lambda term: _renamed(term, names))
 
 
 def _has_quantifier(formula: Formula) -> bool:
@@ -132,10 +128,4 @@ def _has_quantifier(formula: Formula) -> bool:
 
 
 def _renamed(term: Term, names: dict[str, Variable]) -> Term:
-    match term:
-        case Variable(name):
-            return names[name]
-        case Constant():
-            return term
-        case Application(function, arguments):
-            return Application(function, tuple(_renamed(argument, names) for argument in arguments))
+    return with_leaves(term, lambda leaf: names[leaf.name] if isinstance(leaf, Variable) else leaf)

@@ -9,7 +9,7 @@ from critics.equivalence.outcome import Different, Equivalent, Outcome, Undecide
 from critics.equivalence.sat import MAX_WORK, Contradictory, GivenUp, Satisfied, solve_clauses
 from critics.equivalence.table import MAX_ATOMS, truth_table
 from critics.fol.model import Model, satisfies
-from critics.fol.syntax import Atom, Compound, Formula, Not
+from critics.fol.syntax import Atom, Formula, subformulas
 
 METHOD = "propositional"
 MAX_CHECKED = 20
@@ -70,17 +70,7 @@ def compare(graph: Graph, one: int, other: int, work: int = MAX_WORK) -> Compari
 
 def propositions(formula: Formula) -> set[str]:
     """Return the names of a propositional formula."""
-    names: set[str] = set()
-    waiting = [formula]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, Compound):
-            waiting += part.operands
-        elif isinstance(part, Not):
-            waiting.append(part.body)
-        elif isinstance(part, Atom):
-            names.add(part.predicate)
-    return names
+    return {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}
 
 
 def _different(left: Formula, right: Formula, values: dict[str, bool]) -> Outcome:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from critics.fol.syntax import FormulaError
+from critics.fol.wrapping import PAIRS, stripped, unwrapped
 
 ALPHABET = "01"
 """The letters where a problem declares no others: the paper's RE(2)."""
@@ -66,9 +67,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 """A label; of what follows its colon only a pair of stars is its own, so that `Answer: *01` stays wrong."""
-_FENCE = re.compile(r"```[a-zA-Z-]*\n(.*?)\n?```", re.DOTALL)
-_PAIRS = (("$$", "$$"), ("$", "$"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), (r"\(", r"\)"), (r"\[", r"\]"),
-          ("**", "**"), ("/", "/"))  # fmt: skip
+_PAIRS = (*PAIRS, ("/", "/"))
 _SIGNS = re.compile(r"\^\{\s*\*\s*\}|\^\*|\\(?:var)?epsilon(?![a-zA-Z])|\\[*()|]|.", re.DOTALL)
 _MEANING = {"∗": "*", r"\epsilon": "ε", r"\varepsilon": "ε"}
 
@@ -106,40 +105,11 @@ def write_regex(regex: Regex) -> str:
 
 def _unwrapped(text: str) -> tuple[str, int]:
     """Return what is inside all wrappers, and where it begins."""
-    inner, start = _inside(text, 0)
+    inner, start = unwrapped(text, label=_LABEL, pairs=_PAIRS)
     if inner.endswith(".") and not inner.endswith(".."):
-        inner, start = _inside(inner[:-1], start)
+        inner, start = unwrapped(inner[:-1], start, label=_LABEL, pairs=_PAIRS)
     bare = inner.removesuffix("$")
-    return _stripped(bare.removeprefix("^"), start + bare.startswith("^"))
-
-
-def _inside(text: str, start: int) -> tuple[str, int]:
-    inner, start = _stripped(text, start)
-    while True:
-        found, at = _once(inner)
-        if at == 0:
-            return inner, start
-        inner, start = _stripped(found, start + at)
-
-
-def _stripped(text: str, start: int) -> tuple[str, int]:
-    left = text.lstrip()
-    return left.rstrip(), start + len(text) - len(left)
-
-
-def _once(text: str) -> tuple[str, int]:
-    """Take off one wrapper; with a position of 0 there was none."""
-    label = _LABEL.match(text)
-    if label is not None:
-        return text[label.end() :], label.end()
-    fence = _FENCE.fullmatch(text)
-    if fence is not None and "```" not in fence[1]:
-        return fence[1], fence.start(1)
-    for left, right in _PAIRS:
-        inner = text[len(left) : len(text) - len(right)]
-        if inner and text.startswith(left) and text.endswith(right) and left not in inner and right not in inner:
-            return inner, len(left)
-    return text, 0
+    return stripped(bare.removeprefix("^"), start + bare.startswith("^"))
 
 
 def _meaning(sign: str) -> str:

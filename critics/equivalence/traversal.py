@@ -27,6 +27,7 @@ from critics.fol.syntax import (
     Quantified,
     Term,
     Variable,
+    rebuilt,
     subformulas,
 )
 
@@ -79,7 +80,7 @@ def find_traversal(description: str, formula: Formula, names: Collection[str]) -
 
 def _written_out(description: str, formula: Formula, names: Collection[str]) -> str | None:
     """Return the line that goes through the formula as it is written; commas and brackets say what belongs together."""
-    if _num_groups(formula) < 2:
+    if num_groups(formula) < 2:
         return None
     steps = _infix(formula)
     lines = (line for line in description.splitlines() if not _GROUPING.search(line))
@@ -160,7 +161,8 @@ def _is_adjacent(steps: Sequence[Step]) -> bool:
     return any(not one[0] and not other[0] for one, other in pairwise(steps))
 
 
-def _num_groups(formula: Formula) -> int:
+def num_groups(formula: Formula) -> int:
+    """Count the groups of a formula, each operator once for all that it joins."""
     return sum(isinstance(part, Compound) for part in subformulas(formula))
 
 
@@ -215,21 +217,14 @@ def _walk(
 
 def _paired(formula: Formula, *, from_left: bool) -> Formula:
     """Return the formula with pairs for groups of more than two."""
-    match formula:
-        case Not(body):
-            return Not(_paired(body, from_left=from_left))
-        case Quantified(quantifier, variable, body):
-            return Quantified(quantifier, variable, _paired(body, from_left=from_left))
-        case Compound(operator, operands):
-            parts = [_paired(operand, from_left=from_left) for operand in operands]
-            while len(parts) > 2:
-                if from_left:
-                    parts[:2] = [Compound(operator, (parts[0], parts[1]))]
-                else:
-                    parts[-2:] = [Compound(operator, (parts[-2], parts[-1]))]
-            return Compound(operator, tuple(parts))
-        case Atom() | Equality():
-            return formula
+    formula = rebuilt(formula, lambda part: _paired(part, from_left=from_left))
+    if not isinstance(formula, Compound):
+        return formula
+    parts = [*formula.operands]
+    while len(parts) > 2:
+        place = slice(2) if from_left else slice(-2, None)
+        parts[place] = [Compound(formula.operator, tuple(parts[place]))]
+    return Compound(formula.operator, tuple(parts))
 
 
 def _infix(formula: Formula) -> list[Step]:

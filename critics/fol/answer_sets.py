@@ -18,11 +18,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from critics.asp.examination import prepare, run
 from critics.asp.query import read_query
 from critics.asp.tokens import ProgramError
 from critics.fol.asp_names import CONCLUSION, ELEMENT, SAME, Names
-from critics.fol.clauses import Clause, Clauses, Signed, clauses_of, variables_of
+from critics.fol.clauses import Clause, Clauses, Signed, clauses_of
 from critics.fol.printing import canonical
 from critics.fol.syntax import (
     Application,
@@ -39,6 +38,7 @@ from critics.fol.syntax import (
     Variable,
     signature,
     subformulas,
+    variables_of,
 )
 
 MIN_FRESH = 2
@@ -80,16 +80,6 @@ def as_program(premises: Sequence[Formula], conclusion: Formula) -> AnswerSetPro
         lines += [f"% {guard}: {canonical(sides[guard])}", *writer.rules(clauses, (guard,))]
     exact = not used.functions and not any(witnesses.values())
     return AnswerSetProgram(tuple(lines), query or (f"ATOM({CONCLUSION})",), exact, len(writer.elements))
-
-
-def answered(program: AnswerSetProgram) -> str | None:
-    """Return what the critic of the `asp` format reads off: `true`, `false`, `unknown`; None of a contradiction.
-
-    Raises `ProgramError` where the program is beyond the limits of that format, `BudgetExhausted` where the solver's
-    is reached, and needs a killable worker where formulas are not trusted.
-    """
-    finding = run(prepare(program.completion())).finding
-    return None if finding is None else finding.value
 
 
 def _queried(conclusion: Formula, names: Names) -> tuple[str, ...]:
@@ -190,7 +180,7 @@ class _Writer:
 
     def _rule(self, clause: Clause, given: tuple[str, ...]) -> str:
         body = _Body(dict.fromkeys(given))
-        for name in dict.fromkeys(n for _, atom in clause for n in _variables(atom)):
+        for name in dict.fromkeys(n for _, atom in clause for n in sorted(variables_of(atom))):
             if name in self._witnesses:
                 body.add(self._witnesses[name], [*self._needs[name], name])
         head = [self._written(signed, body) for signed in clause[-1:]]
@@ -224,11 +214,6 @@ class _Writer:
                     body.values[term] = f"V{len(body.values) + 1}"
                     body.add(self._names.of("function", function), [*inner, body.values[term]])
                 return body.values[term]
-
-
-def _variables(atom: Atom | Equality) -> list[str]:
-    terms = (atom.left, atom.right) if isinstance(atom, Equality) else atom.arguments
-    return sorted(name for term in terms for name in variables_of(term))
 
 
 def _open(name: str, arity: int) -> str:

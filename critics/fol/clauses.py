@@ -10,10 +10,8 @@ from itertools import count
 from typing import TypeAlias
 
 from critics.fol.syntax import (
-    Application,
     Atom,
     Compound,
-    Constant,
     Equality,
     Formula,
     FormulaError,
@@ -23,7 +21,10 @@ from critics.fol.syntax import (
     Quantifier,
     Term,
     Variable,
+    free_variables,
     negated,
+    rebuilt,
+    with_leaves,
 )
 
 MAX_CLAUSES = 400
@@ -149,14 +150,8 @@ class _Normaliser:
                 if quantifier is Quantifier.SOME:
                     self.witnesses[name] = self._dependencies(formula, renamed)
                 return self._matrix(body, {**renamed, variable: name})
-            case Compound(operator, operands):
-                return Compound(operator, tuple(self._matrix(operand, renamed) for operand in operands))
-            case Not(body):
-                return Not(self._matrix(body, renamed))
-            case Atom(predicate, arguments):
-                return Atom(predicate, tuple(_renamed(argument, renamed) for argument in arguments))
-            case Equality(left, right):
-                return Equality(_renamed(left, renamed), _renamed(right, renamed))
+            case _:
+                return rebuilt(formula, lambda part: self._matrix(part, renamed), lambda term: _renamed(term, renamed))
 
     def _dependencies(self, formula: Formula, renamed: Mapping[str, str]) -> tuple[str, ...]:
         """Return the universal variables that are free in an existential formula, or decide one that is."""
@@ -167,39 +162,7 @@ class _Normaliser:
 
 
 def _renamed(term: Term, renamed: Mapping[str, str]) -> Term:
-    match term:
-        case Variable(name):
-            return Variable(renamed[name])
-        case Constant():
-            return term
-        case Application(function, arguments):
-            return Application(function, tuple(_renamed(argument, renamed) for argument in arguments))
-
-
-def free_variables(formula: Formula) -> frozenset[str]:
-    """Return the variables that no quantifier of the formula binds."""
-    match formula:
-        case Atom(arguments=arguments):
-            return frozenset(name for argument in arguments for name in variables_of(argument))
-        case Equality(left, right):
-            return variables_of(left) | variables_of(right)
-        case Not(body):
-            return free_variables(body)
-        case Quantified(variable=variable, body=body):
-            return free_variables(body) - {variable}
-        case Compound(operands=operands):
-            return frozenset(name for operand in operands for name in free_variables(operand))
-
-
-def variables_of(term: Term) -> frozenset[str]:
-    """Return the variables of a term."""
-    match term:
-        case Variable(name):
-            return frozenset((name,))
-        case Constant():
-            return frozenset()
-        case Application(arguments=arguments):
-            return frozenset(name for argument in arguments for name in variables_of(argument))
+    return with_leaves(term, lambda leaf: Variable(renamed[leaf.name]) if isinstance(leaf, Variable) else leaf)
 
 
 def _conjunction(matrix: Formula) -> list[Clause]:

@@ -7,18 +7,15 @@ how Prover9 reads an open goal and its negation.
 from collections.abc import Iterable
 
 from critics.fol.syntax import (
-    Application,
-    Atom,
-    Compound,
     Constant,
-    Equality,
     Formula,
-    Not,
     Quantified,
     Quantifier,
     Term,
     Variable,
     open_names,
+    rebuilt,
+    with_leaves,
 )
 
 
@@ -36,26 +33,10 @@ def closed_all(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
 
 def _bound(formula: Formula, name: str) -> Formula:
     """Put the variable for the constant, except where the formula binds that name itself."""
-    match formula:
-        case Atom(predicate, arguments):
-            return Atom(predicate, tuple(_bound_term(argument, name) for argument in arguments))
-        case Equality(left, right):
-            return Equality(_bound_term(left, name), _bound_term(right, name))
-        case Not(body):
-            return Not(_bound(body, name))
-        case Quantified(variable=variable) if variable == name:
-            return formula
-        case Quantified(quantifier, variable, body):
-            return Quantified(quantifier, variable, _bound(body, name))
-        case Compound(operator, operands):
-            return Compound(operator, tuple(_bound(operand, name) for operand in operands))
 
+    def leaf(term: Variable | Constant) -> Term:
+        return Variable(name) if term == Constant(name) else term
 
-def _bound_term(term: Term, name: str) -> Term:
-    match term:
-        case Constant(constant) if constant == name:
-            return Variable(name)
-        case Application(function, arguments):
-            return Application(function, tuple(_bound_term(argument, name) for argument in arguments))
-        case _:
-            return term
+    if isinstance(formula, Quantified) and formula.variable == name:
+        return formula
+    return rebuilt(formula, lambda part: _bound(part, name), lambda term: with_leaves(term, leaf))

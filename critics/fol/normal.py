@@ -16,6 +16,7 @@ from critics.fol.syntax import (
     Quantified,
     Term,
     Variable,
+    rebuilt,
 )
 
 MAX_KEY = 200_000
@@ -26,22 +27,14 @@ _COMMUTES = frozenset({Operator.AND, Operator.OR, Operator.XOR, Operator.IFF})
 
 def flattened(formula: Formula) -> Formula:
     """Return the formula with nested groups of the same ∧ or ∨ merged into one."""
-    match formula:
-        case Not(body):
-            return Not(flattened(body))
-        case Quantified(quantifier, variable, body):
-            return Quantified(quantifier, variable, flattened(body))
-        case Compound(operator, operands):
-            flat: list[Formula] = []
-            for operand in map(flattened, operands):
-                match operand:
-                    case Compound(inner, parts) if inner is operator and operator in _NESTS:
-                        flat += parts
-                    case _:
-                        flat.append(operand)
-            return Compound(operator, tuple(flat))
-        case Atom() | Equality():
-            return formula
+    formula = rebuilt(formula, flattened)
+    if not isinstance(formula, Compound) or formula.operator not in _NESTS:
+        return formula
+    flat: list[Formula] = []
+    for operand in formula.operands:
+        nests = isinstance(operand, Compound) and operand.operator is formula.operator
+        flat += operand.operands if isinstance(operand, Compound) and nests else [operand]
+    return Compound(formula.operator, tuple(flat))
 
 
 def key(formula: Formula) -> str:
@@ -57,14 +50,8 @@ def _unsigned(formula: Formula) -> Formula:
     match formula:
         case Not(Not(body)):
             return _unsigned(body)
-        case Not(body):
-            return Not(_unsigned(body))
-        case Quantified(quantifier, variable, body):
-            return Quantified(quantifier, variable, _unsigned(body))
-        case Compound(operator, operands):
-            return Compound(operator, tuple(map(_unsigned, operands)))
-        case Atom() | Equality():
-            return formula
+        case _:
+            return rebuilt(formula, _unsigned)
 
 
 def _key(formula: Formula, bound: tuple[str, ...]) -> str:

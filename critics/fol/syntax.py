@@ -5,7 +5,7 @@ like a variable: an open formula is never closed silently (`open_names` reports 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
@@ -164,6 +164,56 @@ def terms(formula: Formula) -> Iterator[Term]:
         yield term
         if isinstance(term, Application):
             waiting.extend(term.arguments)
+
+
+def rebuilt(
+    formula: Formula, part: Callable[[Formula], Formula], term: Callable[[Term], Term] | None = None
+) -> Formula:
+    """Return the formula with its parts replaced, or, of an atom, its terms; each function takes one part."""
+    match formula:
+        case Not(body):
+            return Not(part(body))
+        case Quantified(quantifier, variable, body):
+            return Quantified(quantifier, variable, part(body))
+        case Compound(operator, operands):
+            return Compound(operator, tuple(map(part, operands)))
+        case Atom(predicate, arguments):
+            return formula if term is None else Atom(predicate, tuple(map(term, arguments)))
+        case Equality(left, right):
+            return formula if term is None else Equality(term(left), term(right))
+
+
+def with_leaves(term: Term, leaf: Callable[[Variable | Constant], Term]) -> Term:
+    """Return the term with its variables and constants replaced."""
+    if isinstance(term, Application):
+        return Application(term.function, tuple(with_leaves(argument, leaf) for argument in term.arguments))
+    return leaf(term)
+
+
+def variables_of(atom: Atom | Equality) -> list[str]:
+    """Return the variables of an atom, repeated where they are."""
+    waiting = [*atom.arguments] if isinstance(atom, Atom) else [atom.left, atom.right]
+    found: list[str] = []
+    while waiting:
+        term = waiting.pop()
+        if isinstance(term, Variable):
+            found.append(term.name)
+        elif isinstance(term, Application):
+            waiting += term.arguments
+    return found
+
+
+def free_variables(formula: Formula) -> frozenset[str]:
+    """Return the variables that no quantifier of the formula binds."""
+    match formula:
+        case Atom() | Equality():
+            return frozenset(variables_of(formula))
+        case Not(body):
+            return free_variables(body)
+        case Quantified(variable=variable, body=body):
+            return free_variables(body) - {variable}
+        case Compound(operands=operands):
+            return frozenset(name for operand in operands for name in free_variables(operand))
 
 
 def signature(formulas: Iterable[Formula]) -> Signature:

@@ -12,7 +12,6 @@ from critics.fol.syntax import (
     Atom,
     Compound,
     Constant,
-    Equality,
     Formula,
     FormulaError,
     Not,
@@ -21,6 +20,7 @@ from critics.fol.syntax import (
     Quantifier,
     Term,
     Variable,
+    rebuilt,
     signature,
 )
 from critics.problem import Formal
@@ -82,17 +82,11 @@ def folded(formula: Formula) -> Formula:
     match formula:
         case Atom(predicate, arguments):
             return Atom(predicate.lower(), tuple(map(_folded_term, arguments)))
-        case Equality(left, right):
-            return Equality(_folded_term(left), _folded_term(right))
-        case Not(body):
-            return Not(folded(body))
-        case Quantified(quantifier, variable, body):
-            return Quantified(quantifier, variable, folded(body))
         case Compound(Operator.IMPLIES, (one, Compound(Operator.IMPLIES, (other, conclusion)))):
             both = Compound(Operator.AND, (one, other))
             return folded(Compound(Operator.IMPLIES, (both, conclusion)))
-        case Compound(operator, operands):
-            return Compound(operator, tuple(map(folded, operands)))
+        case _:
+            return rebuilt(formula, folded, _folded_term)
 
 
 def _folded_term(term: Term) -> Term:

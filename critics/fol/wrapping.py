@@ -1,6 +1,7 @@
 """What stands around a formula in a model's answer: fences, quotes, labels, dollar signs. Nothing else is dropped."""
 
 import re
+from collections.abc import Sequence
 
 _LABEL = re.compile(
     r"[\[*_#\s]*(?:(?:the|final|logical|propositional|first-order|fol)\s+)*"
@@ -8,33 +9,37 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"```[a-zA-Z-]*\n(.*?)\n?```", re.DOTALL)
-_PAIRS = (("$$", "$$"), ("$", "$"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), (r"\(", r"\)"), (r"\[", r"\]"),
+PAIRS = (("$$", "$$"), ("$", "$"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), (r"\(", r"\)"), (r"\[", r"\]"),
           ("**", "**"))  # fmt: skip
 
 
-def unwrapped(text: str) -> tuple[str, int]:
-    """Return what is inside, and where it begins in `text`."""
-    inner, start = _stripped(text, 0)
+def unwrapped(
+    text: str, start: int = 0, *, label: re.Pattern[str] = _LABEL, pairs: Sequence[tuple[str, str]] = PAIRS
+) -> tuple[str, int]:
+    """Return what is inside, and where it begins; `text` begins at `start`."""
+    inner, start = stripped(text, start)
     while True:
-        found, at = _once(inner)
-        if found == inner:
+        found, at = _once(inner, label, pairs)
+        if at == 0:
             return inner, start
-        inner, start = _stripped(found, start + at)
+        inner, start = stripped(found, start + at)
 
 
-def _stripped(text: str, start: int) -> tuple[str, int]:
+def stripped(text: str, start: int) -> tuple[str, int]:
+    """Return a text without blanks around it, and where it then begins."""
     left = text.lstrip()
     return left.rstrip(), start + len(text) - len(left)
 
 
-def _once(text: str) -> tuple[str, int]:
-    label = _LABEL.match(text)
-    if label is not None:
-        return text[label.end() :], label.end()
+def _once(text: str, label: re.Pattern[str], pairs: Sequence[tuple[str, str]]) -> tuple[str, int]:
+    """Take off one wrapper; with a position of 0 there was none."""
+    match = label.match(text)
+    if match is not None:
+        return text[match.end() :], match.end()
     fence = _FENCE.fullmatch(text)
     if fence is not None and "```" not in fence[1]:
         return fence[1], fence.start(1)
-    for left, right in _PAIRS:
+    for left, right in pairs:
         inner = text[len(left) : len(text) - len(right)]
         if inner and text.startswith(left) and text.endswith(right) and left not in inner and right not in inner:
             return inner, len(left)
