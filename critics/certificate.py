@@ -102,10 +102,19 @@ def certify(
     `formal` is the reference that the attempt's formalisation was compared with. Where there is one the formalisation
     is `checked`, else `trusted`, unless `formalisation` says otherwise.
     """
-    embedded = CertifiedProblem(problem.context, problem.question, problem.options, problem.answer, formal)
     word = formalisation or ("trusted" if formal is None else "checked")
-    unsigned = Certificate(kind, embedded, claim, evidence, word, engine, limits or {}, tuple(repairs))
-    return replace(unsigned, digest=digest(unsigned.record()))
+    stated = embedded(problem, formal)
+    return sealed(Certificate(kind, stated, claim, evidence, word, engine, limits or {}, tuple(repairs)))
+
+
+def sealed(certificate: Certificate) -> Certificate:
+    """Return a certificate with the digest that it should have."""
+    return replace(certificate, digest=digest(certificate.record()))
+
+
+def embedded(problem: Problem, formal: Formal | None) -> CertifiedProblem:
+    """Return the problem that a certificate embeds, with the reference `formal`."""
+    return CertifiedProblem(problem.context, problem.question, problem.options, problem.answer, formal)
 
 
 def read_certificate(record: object) -> Certificate:
@@ -117,8 +126,9 @@ def read_certificate(record: object) -> Certificate:
     if set(data) != set(KEYS):
         raise RecordError(f"certificate: the keys are {sorted(data)}, not {sorted(KEYS)}")
     problem = object_of(data["problem"], "certificate.problem")
-    limits = object_of(data["limits"], "certificate.limits")
-    if any(type(limit) is not int for limit in limits.values()):
+    given = object_of(data["limits"], "certificate.limits")
+    limits = {name: limit for name, limit in given.items() if type(limit) is int}
+    if len(limits) < len(given):
         raise RecordError("certificate.limits: whole numbers are needed")
     options, answer = problem.get("options"), problem.get("answer")
     return Certificate(

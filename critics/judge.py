@@ -4,7 +4,7 @@ A critic that raises is the critic's failure: the attempt gets the verdict `erro
 time limit is killed, and the attempt gets `timeout`; neither ever becomes anything better.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from critics import plugins
@@ -16,7 +16,7 @@ from critics.fol.critic import judge_fol
 from critics.guided import judge_guided
 from critics.plugins import PluginError
 from critics.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
-from critics.problem import Attempt, Problem, RecordError, read_attempt
+from critics.problem import Attempt, Problem, RecordError, object_of, read_attempt
 from critics.programs.csp import judge_csp
 from critics.programs.options_critic import judge_logic_program
 from critics.programs.rules import judge_rules
@@ -51,25 +51,25 @@ def judge(problem: Problem, attempt: Attempt) -> Verdict:
     return judge_by(critic_plugin(attempt.format), problem, attempt)
 
 
-def judge_safely(attempt: Attempt) -> Verdict:
+def judge_safely(attempt: Attempt, critic: Judge = judge) -> Verdict:
     """Judge one attempt; whatever a critic raises is its own failure, and the verdict `error`."""
     try:
-        return judge(attempt.problem, attempt)
+        return critic(attempt.problem, attempt)
     except (RecordError, PluginError):
         raise
     except Exception as error:  # noqa: BLE001
         return CriticError("critic_failed", None, f"{type(error).__name__}: {error}")
 
 
-def judge_record(record: dict[str, Any]) -> dict[str, Any]:
+def judge_record(record: Mapping[str, object]) -> dict[str, Any]:
     """Judge an attempt's JSON form into the verdict's; raises `RecordError` for a bad record."""
     attempt = read_attempt(record)
     return verdict_record(attempt.id, judge_safely(attempt))
 
 
-def judge_on_trust(record: dict[str, Any]) -> dict[str, Any]:
+def judge_on_trust(record: Mapping[str, object]) -> dict[str, Any]:
     """Judge an attempt as where no translator and no reference is: its formalisation is taken on trust."""
-    problem: Any = record.get("problem")
+    problem = object_of(record.get("problem"), "problem")
     with formalisation_trusted():
         return judge_record({**record, "problem": {**problem, "formal": None}})
 
@@ -86,11 +86,11 @@ class JudgePool:
         *,
         jobs: int = 1,
         timeout_s: float = DEFAULT_TIMEOUT_S,
-        judging: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+        judging: Callable[[Mapping[str, object]], dict[str, Any]] | None = None,
     ) -> None:
         self._pool = KillablePool(judging or judge_record, jobs=jobs, timeout_s=timeout_s)
 
-    def judge(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    def judge(self, records: Iterable[Mapping[str, object]]) -> Iterator[dict[str, Any]]:
         """Yield verdict records in the attempts' order; raises `RecordError` at what is no attempt."""
         listed = list(records)
         for record, outcome in zip(listed, self._pool.outcomes(map(slim, listed)), strict=True):
@@ -107,13 +107,13 @@ class JudgePool:
         self.stop()
 
 
-def slim(record: dict[str, Any]) -> dict[str, Any]:
+def slim(record: Mapping[str, object]) -> dict[str, object]:
     """Leave behind what no critic reads, such as token ids."""
     read = ("id", "problem", "format", "completion", "messages")
     return {key: record[key] for key in read if key in record}
 
 
-def _verdict(record: dict[str, Any], outcome: CallOutcome[dict[str, Any]]) -> dict[str, Any]:
+def _verdict(record: Mapping[str, object], outcome: CallOutcome[dict[str, Any]]) -> dict[str, Any]:
     match outcome:
         case Returned(verdict):
             return verdict

@@ -9,14 +9,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from critics import plugins
-from critics.certificate import Certificate, RecordedEvidence, certify
-from critics.checker import KEYS, PROBLEM_KEYS, Rejected, digest
+from critics.certificate import Certificate, RecordedEvidence, certify, embedded, read_certificate
+from critics.checker import Rejected, digest
 from critics.critic_plugin import CriticPlugin, critic_plugin
 from critics.problem import Attempt, is_object, read_problem
 from critics.recheck import index as own
+from critics.replay.certificate import untrusted
 from critics.replay.solvers import Trust
-
-Record = dict[str, Any]
 
 
 def plugin_certificate(
@@ -29,7 +28,7 @@ def plugin_certificate(
     )
 
 
-def recheck(records: Iterable[object]) -> Record:
+def recheck(records: Iterable[object]) -> dict[str, Any]:
     """Re-check as `critics.recheck.recheck` does, and let packages check the kinds that they name."""
     return examine(records).record()
 
@@ -40,65 +39,64 @@ def examine(records: Iterable[object]) -> own.Report:
     kinds = plugins.names("critics")
     report = own.examine(record for record in listed if not kinds or _kind(record) not in kinds)
     for position, record in enumerate(record for record in listed if kinds and _kind(record) in kinds):
-        assert is_object(record)
+        kind = str(_kind(record))
         try:
-            report.second_opinions += check_plugin_record(record)
-            report.accepted[str(_kind(record)), Trust.FOREIGN] += 1
+            report.second_opinions += check_by(critic_plugin(kind), record)
+            report.accepted[kind, Trust.FOREIGN] += 1
         except Rejected as rejection:
-            verdict = record.get("judgement", record)
-            report.rejected.append({"id": str(verdict.get("id", position)), "reason": str(rejection)})
+            name = _verdict(record).get("id", position)
+            report.rejected.append({"id": str(name), "reason": str(rejection)})
     return report
 
 
-def check_plugin_record(record: Record) -> bool:
-    """Check the certificate of a verdict or a trace; returns whether the package calls it a second opinion."""
-    return check_by(critic_plugin(record.get("judgement", record)["certificate"]["kind"]), record)
+def check_by(plugin: CriticPlugin, record: object) -> bool:
+    """Check by a given critic's checker what holds for every certificate of a verdict or a trace, and its evidence.
 
-
-def check_by(plugin: CriticPlugin, record: Record) -> bool:
-    """Check by a given critic's checker what holds for every certificate, and then its evidence."""
-    verdict: Any = record.get("judgement", record)
-    certificate: Any = verdict["certificate"]
-    try:
+    Returns whether the package calls it a second opinion; raises `Rejected`.
+    """
+    with untrusted():
+        verdict = _verdict(record)
+        certificate = read_certificate(verdict["certificate"])
         _check_shape(certificate)
-        if verdict.get("answer") != certificate["claim"]:
+        if verdict.get("answer") != certificate.claim:
             raise Rejected("answer_is_not_claim")
-        if record.get("id") != verdict.get("id", record.get("id")):
-            raise Rejected("other_attempt")
-        _check_owner(record, certificate)
+        if is_object(record):
+            _check_owner(record, verdict, certificate)
         if plugin.check is None:
             raise Rejected("unknown_kind")
-        return bool(plugin.check(certificate))
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise Rejected("ill_formed") from error
+        return bool(plugin.check(certificate.record()))
 
 
-def _check_shape(certificate: Any) -> None:
-    if certificate.keys() != set(KEYS) or certificate["problem"].keys() != set(PROBLEM_KEYS):
+def _check_shape(certificate: Certificate) -> None:
+    if certificate.formalisation not in ("checked", "trusted"):
         raise Rejected("ill_formed")
-    if certificate["formalisation"] not in ("checked", "trusted"):
-        raise Rejected("ill_formed")
-    if digest(certificate) != certificate["digest"]:
+    if digest(certificate.record()) != certificate.digest:
         raise Rejected("digest")
-    if certificate["problem"]["answer"] not in (None, certificate["claim"]):
+    if certificate.problem.answer not in (None, certificate.claim):
         raise Rejected("answer")
 
 
-def _check_owner(record: Record, certificate: Any) -> None:
+def _check_owner(record: Mapping[str, object], verdict: Mapping[str, object], certificate: Certificate) -> None:
     """A trace's certificate is about its own problem and its own text."""
+    if record.get("id") != verdict.get("id", record.get("id")):
+        raise Rejected("other_attempt")
     if is_object(record.get("problem")):
-        problem = read_problem(record["problem"]).record()
-        if any(problem[key] != certificate["problem"][key] for key in PROBLEM_KEYS):
+        problem = read_problem(record["problem"])
+        if embedded(problem, problem.formal) != certificate.problem:
             raise Rejected("other_problem")
-        if "completion" in record and certificate["evidence"]["completion"] != record["completion"]:
+        if "completion" in record and certificate.evidence.record()["completion"] != record["completion"]:
             raise Rejected("other_attempt")
+
+
+def _verdict(record: object) -> Mapping[str, object]:
+    """Return the verdict that a record is or holds; empty where it is none."""
+    verdict = record.get("judgement", record) if is_object(record) else None
+    return verdict if is_object(verdict) else {}
 
 
 def _kind(record: object) -> str | None:
     """Return the kind of a record's certificate, where it claims one."""
-    verdict: Any = record.get("judgement", record) if is_object(record) else None
-    certificate: Any = verdict.get("certificate") if is_object(verdict) else None
-    if not is_object(certificate) or not is_object(verdict) or verdict.get("verdict") != "certified":
-        return None
-    kind = certificate.get("kind")
+    verdict = _verdict(record)
+    certificate = verdict.get("certificate")
+    kind = certificate.get("kind") if is_object(certificate) and verdict.get("verdict") == "certified" else None
     return kind if isinstance(kind, str) else None

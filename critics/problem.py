@@ -36,7 +36,7 @@ class Formal:
     axioms: tuple[str, ...]
     goal: str
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """Return the JSON form."""
         return {"axioms": list(self.axioms), "goal": self.goal}
 
@@ -122,7 +122,7 @@ def read_attempt(record: object) -> Attempt:
     return Attempt(text_of(data, "id", "attempt"), problem, format_, _completion(data))
 
 
-def _completion(data: Mapping[str, Any]) -> str:
+def _completion(data: Mapping[str, object]) -> str:
     if data.get("completion") is not None:
         return text_of(data, "completion", "attempt")
     messages = data.get("messages")
@@ -134,14 +134,14 @@ def _completion(data: Mapping[str, Any]) -> str:
     return text_of(turns[-1], "content", "attempt.messages[-1]")
 
 
-def object_of(value: object, name: str) -> Mapping[str, Any]:
+def object_of(value: object, name: str) -> Mapping[str, object]:
     """Return a value that must be an object; raises `RecordError` naming it."""
     if not is_object(value):
         raise RecordError(f"{name}: an object is needed, not {_shown(value)}")
     return value
 
 
-def text_of(data: Mapping[str, Any], key: str, owner: str) -> str:
+def text_of(data: Mapping[str, object], key: str, owner: str) -> str:
     """Return the text under a key; raises `RecordError` naming owner and key."""
     value = data.get(key)
     if not isinstance(value, str):
@@ -159,7 +159,7 @@ def _encodable(text: str, name: str) -> str:
     return text
 
 
-def _optional_text(data: Mapping[str, Any], key: str, owner: str) -> str | None:
+def _optional_text(data: Mapping[str, object], key: str, owner: str) -> str | None:
     return None if data.get(key) is None else text_of(data, key, owner)
 
 

@@ -154,7 +154,7 @@ def _parsed(completion: str) -> object:
         raise ProgramError("json", f"the answer is not one JSON object: {error}") from error
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
     # Attack: show one list of tests to a reader that takes the first of two, run the other.
     if len(dict(pairs)) != len(pairs):
         raise ValueError("a key stands twice in one object")

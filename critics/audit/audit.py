@@ -1,18 +1,15 @@
 """The audit: every case of the catalogue against a judge, and what came out, by critic and class."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
-from critics.audit.case import Case, Catalogue, CheatCase, ForgeryCase, HonestCase, attempt_record
+from critics.audit.case import Case, Catalogue, CheatCase, ForgeryCase, HonestCase, attempt_record, trace_record
 from critics.audit.catalogue_file import put
 from critics.checker import digest
-
-Record = dict[str, Any]
-Judging = Callable[[Iterable[Record]], Iterable[Record]]
-"""Attempts in, verdict records out, in the same order (`critics.judge.Judging`)."""
-Rechecking = Callable[[Iterable[object]], Record]
+from critics.judge import Judging
+from critics.plugin_certificates import examine
+from critics.verdict import Certified, Verdict, read_verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,36 +39,33 @@ class Row:
     by_another_rule: int
 
 
-def audit(catalogue: Catalogue, judging: Judging, rechecking: Rechecking) -> list[Finding]:
+def audit(catalogue: Catalogue, judging: Judging) -> list[Finding]:
     """Judge every case of a catalogue and re-check what was certified, forged certificates too."""
     attempts: list[HonestCase | CheatCase] = [*catalogue.honest, *catalogue.cheats]
-    records = [attempt_record(case.attempt) for case in attempts]
-    verdicts = {record["id"]: verdict for record, verdict in zip(records, judging(records), strict=True)}
-    traces = {record["id"]: {**record, "judgement": verdicts[record["id"]]} for record in records}
-    judged = [_judged(case, traces[case.attempt.id], rechecking) for case in attempts]
-    return judged + [_forged(case, traces[case.honest.attempt.id], rechecking) for case in catalogue.forgeries]
+    judged = map(read_verdict, judging([attempt_record(case.attempt) for case in attempts]))
+    verdicts = dict(zip((case.attempt.id for case in attempts), judged, strict=True))
+    found = [_judged(case, verdicts[case.attempt.id]) for case in attempts]
+    return found + [_forged(case, verdicts[case.honest.attempt.id]) for case in catalogue.forgeries]
 
 
-def _judged(case: HonestCase | CheatCase, trace: Record, rechecking: Rechecking) -> Finding:
-    verdict = trace["judgement"]
-    is_certified = verdict["verdict"] == "certified"
-    reason, answer = verdict["reason"], verdict["answer"]
+def _judged(case: HonestCase | CheatCase, found: Verdict) -> Finding:
+    is_certified = isinstance(found, Certified)
     if isinstance(case, HonestCase):
-        rejected = _rejection(trace, rechecking) if is_certified else reason
-        is_right = is_certified and rejected is None and answer == case.answer
-        return Finding(case.id, "honest", verdict["verdict"], rejected or reason, answer, is_right, True)
-    is_right = not is_certified or (case.answer is not None and answer == case.answer)
-    is_right = is_right and verdict["verdict"] != "error"
-    by_rule = not case.rules or reason in case.rules
-    return Finding(case.id, case.cheat_class, verdict["verdict"], reason, answer, is_right, by_rule)
+        rejected = _rejection(trace_record(case.attempt, found)) if is_certified else found.reason
+        is_right = is_certified and rejected is None and found.answer == case.answer
+        return Finding(case.id, "honest", found.verdict, rejected or found.reason, found.answer, is_right, True)
+    is_right = not is_certified or (case.answer is not None and found.answer == case.answer)
+    is_right = is_right and found.verdict != "error"
+    by_rule = not case.rules or found.reason in case.rules
+    return Finding(case.id, case.cheat_class, found.verdict, found.reason, found.answer, is_right, by_rule)
 
 
-def _forged(case: ForgeryCase, trace: Record, rechecking: Rechecking) -> Finding:
+def _forged(case: ForgeryCase, found: Verdict) -> Finding:
     """Change a certificate as the case says, give it the digest that it should have, and re-check it."""
-    forged = json.loads(json.dumps(trace))
-    if forged["judgement"]["certificate"] is None:
+    if not isinstance(found, Certified):
         # Nothing to forge: the honest attempt is counted as rejected already.
-        return Finding(case.id, case.cheat_class, trace["judgement"]["verdict"], "not_tried", None, True, True)
+        return Finding(case.id, case.cheat_class, found.verdict, "not_tried", None, True, True)
+    forged = json.loads(json.dumps(trace_record(case.honest.attempt, found)))
     certificate = forged["judgement"]["certificate"]
     try:
         for path, value in case.changes.items():
@@ -84,15 +78,15 @@ def _forged(case: ForgeryCase, trace: Record, rechecking: Rechecking) -> Finding
         forged["judgement"]["answer"] = case.changes["claim"]
     for path, value in case.record_changes.items():
         put(forged, path, value)
-    reason = _rejection(forged, rechecking)
+    reason = _rejection(forged)
     verdict = "accepted" if reason is None else "rejected"
     return Finding(case.id, case.cheat_class, verdict, reason or "", None, reason is not None, True)
 
 
-def _rejection(trace: Record, rechecking: Rechecking) -> str | None:
+def _rejection(trace: object) -> str | None:
     """Return why a certificate is rejected; None where it is accepted."""
-    report = rechecking([trace])
-    return report["rejected"][0]["reason"] if report["rejected"] else None
+    rejected = examine([trace]).rejected
+    return rejected[0]["reason"] if rejected else None
 
 
 def table(format_: str, findings: Sequence[Finding]) -> Iterator[Row]:
@@ -105,7 +99,7 @@ def table(format_: str, findings: Sequence[Finding]) -> Iterator[Row]:
         yield Row(format_, name, len(of_class), wrong, other)
 
 
-def report(format_: str, findings: Sequence[Finding]) -> Record:
+def report(format_: str, findings: Sequence[Finding]) -> dict[str, object]:
     """Return an audit's JSON form: counts, the table, and every case that came out wrong."""
     return {
         "format": format_,

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from critics.problem import Attempt, Problem
+from critics.problem import Attempt
+from critics.verdict import Verdict, verdict_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +42,9 @@ class ForgeryCase:
     cheat_class: str
     honest: HonestCase
     why: str
-    changes: Mapping[str, Any]
+    changes: Mapping[str, object]
     """New values by the path of their keys, `evidence/steps/0/statement`."""
-    record_changes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    record_changes: Mapping[str, object] = field(default_factory=dict[str, object])
     """The same for the trace around the certificate."""
 
 
@@ -72,6 +73,6 @@ def attempt_record(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def with_problem(attempt: Attempt, problem: Problem) -> Attempt:
-    """Return the same text as an attempt at another problem."""
-    return Attempt(attempt.id, problem, attempt.format, attempt.completion)
+def trace_record(attempt: Attempt, found: Verdict) -> dict[str, Any]:
+    """Return the JSON form of an attempt with its verdict."""
+    return {**attempt_record(attempt), "judgement": verdict_record(attempt.id, found)}

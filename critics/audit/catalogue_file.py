@@ -21,6 +21,7 @@ cheat, the one answer as which it may be certified; `slow`, that it runs into a 
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ def read_catalogue(text: str, name: str) -> Catalogue:
 
     try:
         data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        return _Reader(data).catalogue()
+        return _CatalogueReader(data).catalogue()
     except yaml.YAMLError as error:
         raise InputError(f"{name}: not YAML: {error}") from error
     except (InputError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -69,7 +70,16 @@ def read_catalogue(text: str, name: str) -> Catalogue:
         raise InputError(f"{name}: {said}") from error
 
 
-class _Reader:
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """One case as the file gives it, and the problems that it is tried at."""
+
+    id: str
+    keys: Mapping[str, Any]
+    at: tuple[Problem, ...]
+
+
+class _CatalogueReader:
     """One file being read: its problems and its honest attempts by name."""
 
     def __init__(self, data: object) -> None:
@@ -78,11 +88,11 @@ class _Reader:
         self._format = str(data["format"])
         self._data = data
         self._classes: dict[str, str] = data.get("classes") or {}
-        problems: dict[str, dict[str, Any]] = data.get("problems") or {}
+        problems: dict[str, dict[str, object]] = data.get("problems") or {}
         self._problems = {
             key: read_problem({"id": key, "context": "", "question": "", **value}) for key, value in problems.items()
         }
-        self._completions: dict[str, Any] = {}
+        self._completions: dict[str, object] = {}
 
     def catalogue(self) -> Catalogue:
         honest = tuple(self._honest())
@@ -90,37 +100,36 @@ class _Reader:
         return Catalogue(self._format, self._classes, honest, tuple(self._cheats()), tuple(self._forgeries(by_id)))
 
     def _honest(self) -> Iterator[HonestCase]:
-        for case_id, case, on in self._cases("honest"):
-            completion = self._completion(case)
-            self._completions[case_id] = completion
-            for problem in on:
-                answer = _of(case.get("answer", problem.answer), problem)
+        for case in self._cases("honest"):
+            completion = self._completions[case.id] = self._completion(case)
+            for problem in case.at:
+                answer = _of(case.keys.get("answer", problem.answer), problem)
                 if answer is None:
-                    raise InputError(f"honest {case_id!r}: an answer is needed, here or in the problem {problem.id!r}")
-                yield HonestCase(*self._attempt("honest", case_id, problem, completion), answer)
+                    raise InputError(f"honest {case.id!r}: an answer is needed, here or in the problem {problem.id!r}")
+                yield HonestCase(*self._attempt("honest", case.id, problem, completion), answer)
 
     def _cheats(self) -> Iterator[CheatCase]:
-        for case_id, case, on in self._cases("cheats"):
-            completion = self._completion(case)
-            for problem in on:
-                rule: Any = _of(case.get("rule"), problem)
+        for case in self._cases("cheats"):
+            completion, keys = self._completion(case), case.keys
+            for problem in case.at:
+                rule: Any = _of(keys.get("rule"), problem)
                 rules = tuple(map(str, rule)) if is_list(rule) else () if rule is None else (str(rule),)
-                name, attempt = self._attempt("cheat", case_id, problem, completion)
-                answer = _of(case.get("answer"), problem)
-                slow = bool(case.get("slow"))
-                yield CheatCase(name, self._class_of(case), attempt, case.get("why", ""), rules, answer, slow)
+                name, attempt = self._attempt("cheat", case.id, problem, completion)
+                answer, slow = _of(keys.get("answer"), problem), bool(keys.get("slow"))
+                yield CheatCase(name, self._class_of(case), attempt, keys.get("why", ""), rules, answer, slow)
 
     def _forgeries(self, honest: Mapping[str, HonestCase]) -> Iterator[ForgeryCase]:
-        for case_id, case, on in self._cases("forgeries"):
-            for problem in on:
-                source = honest.get(f"{self._format}/honest/{case['from']}@{problem.id}")
+        for case in self._cases("forgeries"):
+            for problem in case.at:
+                origin = case.keys["from"]
+                source = honest.get(f"{self._format}/honest/{origin}@{problem.id}")
                 if source is None:
-                    raise InputError(f"forgery {case_id!r}: no honest attempt {case['from']!r} at {problem.id!r}")
-                name = f"{self._format}/forgery/{case_id}@{problem.id}"
-                changes, around = case.get("set", {}), case.get("record", {})
-                yield ForgeryCase(name, self._class_of(case), source, case.get("why", ""), changes, around)
+                    raise InputError(f"forgery {case.id!r}: no honest attempt {origin!r} at {problem.id!r}")
+                name = f"{self._format}/forgery/{case.id}@{problem.id}"
+                changes, around = case.keys.get("set", {}), case.keys.get("record", {})
+                yield ForgeryCase(name, self._class_of(case), source, case.keys.get("why", ""), changes, around)
 
-    def _cases(self, section: str) -> Iterator[tuple[str, dict[str, Any], list[Problem]]]:
+    def _cases(self, section: str) -> Iterator[_Given]:
         seen: set[str] = set()
         for given in self._data.get(section) or ():
             if not is_object(given) or "id" not in given or not given.keys() <= _CASE_KEYS[section]:
@@ -134,43 +143,45 @@ class _Reader:
                 missing = [name for name in at if name not in self._problems]
                 if missing:
                     raise InputError(f"{section}: {case_id!r}: there is no problem {missing[0]!r}")
-                yield case_id, case, [self._problems[name] for name in at]
+                yield _Given(case_id, case, tuple(self._problems[name] for name in at))
 
-    def _class_of(self, case: Mapping[str, Any]) -> str:
-        if case.get("class") not in self._classes:
-            raise InputError(f"{case['id']!r}: class {case.get('class')!r} is not among the classes")
-        return case["class"]
+    def _class_of(self, case: _Given) -> str:
+        named = case.keys.get("class")
+        if named not in self._classes:
+            raise InputError(f"{case.id!r}: class {named!r} is not among the classes")
+        return named
 
-    def _attempt(self, kind: str, case_id: str, problem: Problem, completion: Any) -> tuple[str, Attempt]:
+    def _attempt(self, kind: str, case_id: str, problem: Problem, completion: object) -> tuple[str, Attempt]:
         name = f"{self._format}/{kind}/{case_id}@{problem.id}"
         text = completion if isinstance(completion, str) else json.dumps(completion, ensure_ascii=False)
         return name, Attempt(name, problem, self._format, text)
 
-    def _completion(self, case: Mapping[str, Any]) -> Any:
+    def _completion(self, case: _Given) -> Any:
         """Return the text or the object that a case writes."""
-        if "completion" in case:
-            made = _text(case["completion"])
-        elif "from" in case:
-            made = json.loads(json.dumps(self._completions[case["from"]]))
+        keys = case.keys
+        if "completion" in keys:
+            made = _text(keys["completion"])
+        elif "from" in keys:
+            made = json.loads(json.dumps(self._completions[keys["from"]]))
         else:
-            raise InputError(f"{case['id']!r}: `completion` or `from` is needed")
-        if not isinstance(made, str):
-            changes: dict[str, Any] = case.get("set") or {}
-            for path, value in changes.items():
-                put(made, path, value)
-            place = case.get("in") or next(iter(made))
-            if any(key in case for key in ("replace", "prepend", "append")):
-                made[place] = _edited(made[place], case)
-            return made
-        return _edited(made, case)
+            raise InputError(f"{case.id!r}: `completion` or `from` is needed")
+        if isinstance(made, str):
+            return _edited(made, case)
+        changes: Mapping[str, object] = keys.get("set") or {}
+        for path, value in changes.items():
+            put(made, path, value)
+        place = keys.get("in") or next(iter(made))
+        if not keys.keys().isdisjoint(("replace", "prepend", "append")):
+            made[place] = _edited(made[place], case)
+        return made
 
 
-def _edited(text: str, case: Mapping[str, Any]) -> str:
-    for old, new in case.get("replace") or ():
+def _edited(text: str, case: _Given) -> str:
+    for old, new in case.keys.get("replace") or ():
         if old not in text:
-            raise InputError(f"{case['id']!r}: {old!r} does not stand in the attempt")
+            raise InputError(f"{case.id!r}: {old!r} does not stand in the attempt")
         text = text.replace(old, _text(new))
-    return _text(case.get("prepend", "")) + text + _text(case.get("append", ""))
+    return _text(case.keys.get("prepend", "")) + text + _text(case.keys.get("append", ""))
 
 
 def _text(value: Any) -> Any:
@@ -185,7 +196,7 @@ def _of(value: Any, problem: Problem) -> Any:
     return value.get(problem.id) if is_object(value) else value
 
 
-def _each(case: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _each(case: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the case once, or once for every value of its `each`, numbered from 1."""
     spread = case.get("each")
     if spread is None:

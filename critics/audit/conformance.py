@@ -15,19 +15,18 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
-from critics.audit.case import attempt_record
+from critics.audit.case import attempt_record, trace_record
 from critics.audit.entry import judge_record_by
-from critics.checker import KEYS, PROBLEM_KEYS, Rejected, digest
+from critics.certificate import Certificate, RecordedEvidence, embedded, sealed
+from critics.checker import Rejected
 from critics.critic_plugin import CertificateError, CriticPlugin, judge_by
 from critics.errors import InputError
 from critics.judge import JudgePool
-from critics.plugin_certificates import check_by, recheck
+from critics.plugin_certificates import check_by, examine
 from critics.problem import TRUTH_VALUES, Attempt, Problem
-from critics.verdict import VERDICTS, Certified, CriticError, Verdict, verdict_record
+from critics.verdict import Certified, CriticError, Verdict, verdict_record
 
-Record = dict[str, Any]
 PROMISES: Mapping[str, str] = {
     "honest": "an honest attempt is certified, with its problem's gold answer",
     "no_exception": "whatever a policy writes gets a verdict; a critic that raises has failed",
@@ -121,14 +120,13 @@ def _shown(verdict: Verdict) -> str:
 
 
 def _about_verdict(attempt: Attempt, found: Verdict) -> Iterator[Violation]:
-    record = verdict_record("a", found)
-    is_word = isinstance(record["reason"], str) and record["reason"].isidentifier()
-    if record["verdict"] not in VERDICTS or not is_word or not isinstance(record["feedback"], str):
-        yield Violation("verdict_shape", attempt.id, f"reason {record['reason']!r}")
-    elif record["verdict"] != "certified" and not record["feedback"]:
+    told: list[object] = [found.reason, found.feedback]
+    if not all(isinstance(text, str) for text in told) or not found.reason.isidentifier():
+        yield Violation("verdict_shape", attempt.id, f"reason {found.reason!r}")
+    elif not found.feedback:
         yield Violation("verdict_shape", attempt.id, "no feedback")
-    if record["answer"] is not None and record["answer"] not in _answers(attempt.problem):
-        yield Violation("verdict_shape", attempt.id, f"answer {record['answer']!r} is none of the problem's")
+    if found.answer is not None and found.answer not in _answers(attempt.problem):
+        yield Violation("verdict_shape", attempt.id, f"answer {found.answer!r} is none of the problem's")
 
 
 def _answers(problem: Problem) -> list[str]:
@@ -153,49 +151,45 @@ def _about_gold(critic: CriticPlugin, attempt: Attempt) -> Iterator[Violation]:
 
 
 def _about_certificate(critic: CriticPlugin, attempt: Attempt, found: Certified) -> Iterator[Violation]:
+    certificate = found.certificate
+    # A critic that compared with a reference of its own puts it where the problem had none.
+    same = certificate.problem == embedded(attempt.problem, certificate.problem.formal)
     try:
-        certificate: Record = json.loads(json.dumps(found.certificate.record()))
-        problem = attempt.problem.record()
-        is_shaped = certificate.keys() == set(KEYS) and digest(certificate) == certificate["digest"]
-        # A critic that compared with a reference of its own puts it where the problem had none.
-        same = all(problem[key] == certificate["problem"][key] for key in PROBLEM_KEYS if key != "formal")
-    except (TypeError, ValueError, KeyError) as error:
+        is_json = json.loads(json.dumps(certificate.record())) == certificate.record()
+        is_shaped = is_json and sealed(certificate).digest == certificate.digest
+    except (TypeError, ValueError) as error:
         yield Violation("certificate_shape", attempt.id, f"{type(error).__name__}: {error}")
         return
-    if not is_shaped or not same or certificate["claim"] != found.answer:
+    if not is_shaped or not same or certificate.claim != found.answer:
         yield Violation("certificate_shape", attempt.id, "keys, digest, problem or claim are not the attempt's")
         return
-    trace = {**attempt_record(attempt), "judgement": {**verdict_record(attempt.id, found), "certificate": certificate}}
-    if reason := _rejection(critic, trace):
+    if reason := _rejection(critic, attempt, certificate):
         yield Violation("recheck", attempt.id, reason)
         return
     for name, forged in _forgeries(attempt, certificate):
-        answer = forged["claim"]
-        if not _rejection(
-            critic, {**trace, "judgement": {**trace["judgement"], "answer": answer, "certificate": forged}}
-        ):
+        if not _rejection(critic, attempt, sealed(forged)):
             yield Violation("forgery", attempt.id, f"{name} is accepted")
     other = replace(attempt.problem, question=f"{attempt.problem.question} Is it not?")
-    if not _rejection(critic, {**trace, "problem": other.record()}):
+    if not _rejection(critic, replace(attempt, problem=other), certificate):
         yield Violation("lent_certificate", attempt.id, "accepted for another question")
 
 
-def _forgeries(attempt: Attempt, certificate: Record) -> Iterator[tuple[str, Record]]:
-    """Yield certificates that prove nothing, under digests that fit; the gold answer is taken out, as it tells."""
-    blind = {**certificate, "problem": {**certificate["problem"], "answer": None}}
-    claims = [answer for answer in _answers(attempt.problem) if answer != certificate["claim"]]
-    changed = [(f"the claim {claim}", {**blind, "claim": claim}) for claim in claims]
-    kept = {"completion": certificate["evidence"]["completion"]} if "completion" in certificate["evidence"] else {}
-    changed.append(("no evidence", {**certificate, "evidence": kept}))
-    for name, forged in changed:
-        yield name, {**forged, "digest": digest(forged)}
+def _forgeries(attempt: Attempt, certificate: Certificate) -> Iterator[tuple[str, Certificate]]:
+    """Yield certificates that prove nothing; the gold answer is taken out, as it tells."""
+    blind = replace(certificate, problem=replace(certificate.problem, answer=None))
+    for answer in _answers(attempt.problem):
+        if answer != certificate.claim:
+            yield f"the claim {answer}", replace(blind, claim=answer)
+    kept = {key: value for key, value in certificate.evidence.record().items() if key == "completion"}
+    yield "no evidence", replace(certificate, evidence=RecordedEvidence(kept))
 
 
-def _rejection(critic: CriticPlugin, trace: Record) -> str | None:
-    """Return why a trace's certificate is rejected; None where it is accepted."""
+def _rejection(critic: CriticPlugin, attempt: Attempt, certificate: Certificate) -> str | None:
+    """Return why an attempt's certificate is rejected; None where it is accepted."""
+    trace = trace_record(attempt, Certified(certificate.claim, certificate))
     if critic.check is None:
-        report = recheck([trace])
-        return report["rejected"][0]["reason"] if report["rejected"] else None
+        rejected = examine([trace]).rejected
+        return rejected[0]["reason"] if rejected else None
     try:
         check_by(critic, trace)
     except Rejected as rejection:

@@ -1,12 +1,15 @@
 """The critic that is audited: ours, a plug-in's, or one that a user names as `module:function`."""
 
 import importlib
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from critics.critic_plugin import CriticPlugin, as_critic, critic_plugin, judge_by
+from critics.judge import judge_safely
 from critics.plugins import PluginError
-from critics.problem import RecordError, read_attempt
-from critics.verdict import CriticError, verdict_record
+from critics.problem import read_attempt
+from critics.verdict import verdict_record
 
 
 def find_critic(entry: str) -> CriticPlugin:
@@ -23,14 +26,7 @@ def find_critic(entry: str) -> CriticPlugin:
     return as_critic(found, entry)
 
 
-def judge_record_by(entry: str, record: dict[str, Any]) -> dict[str, Any]:
+def judge_record_by(entry: str, record: Mapping[str, object]) -> dict[str, Any]:
     """Judge an attempt's JSON form by the critic that `entry` names, as `critics.judge.judge_record` does by ours."""
-    plugin = find_critic(entry)
-    attempt = read_attempt(record)
-    try:
-        verdict = judge_by(plugin, attempt.problem, attempt)
-    except (RecordError, PluginError):
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever a critic raises is its own failure, recorded as such
-        verdict = CriticError("critic_failed", None, f"{type(error).__name__}: {error}")
-    return verdict_record(attempt.id, verdict)
+    plugin, attempt = find_critic(entry), read_attempt(record)
+    return verdict_record(attempt.id, judge_safely(attempt, partial(judge_by, plugin)))

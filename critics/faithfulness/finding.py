@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,6 @@ def any_of(findings: Iterable[Finding]) -> Finding:
     return listed[0] if listed else NotApplicable("there is nothing to compare")
 
 
-def finding_record(finding: Finding) -> dict[str, Any]:
+def finding_record(finding: Finding) -> dict[str, object]:
     """Return the JSON form."""
     return {"finding": _WORDS[type(finding)], "reason": None if isinstance(finding, Passed) else finding.reason}

@@ -18,7 +18,6 @@ from critics.audit.entry import find_critic, judge_record_by
 from critics.critic_plugin import critic_plugin
 from critics.errors import InputError
 from critics.judge import JudgePool, judge_record
-from critics.plugin_certificates import recheck
 from critics.problem import FORMATS
 from training.commands.messages import say
 from training.commands.options import (
@@ -84,7 +83,7 @@ def _audit(
         for cases in chosen:
             cases = without_slow_cases(cases) if quick else cases
             say(f"{cases.format}: {num_cases(cases)} cases of {len(cases.classes)} classes")
-            audited[cases.format] = try_catalogue(cases, pool.judge, recheck)
+            audited[cases.format] = try_catalogue(cases, pool.judge)
     reports = [report(name, findings) for name, findings in audited.items()]
     if as_json:
         print(json.dumps(reports))
