@@ -9,7 +9,7 @@ from training.records.store import line_of
 from training.reporting import trace_sample
 from training.reporting.derivations import drawing, replayed, steps_of_evidence, used_alone
 from training.reporting.report import as_data
-from training.reporting.trace_sample import Rollout, Shown, survey
+from training.reporting.trace_sample import Cost, Rollout, Shown, survey
 from training.reporting.trace_views import pairs, view
 
 CHAIN = "[[axiom:(a x)]] [[axiom:(a 'y) -> (b 'y)]] [[axiom:(b 'y) -> (c 'y)]] [[goal:(c x)]] [[infer:(b x)]] "
@@ -34,14 +34,14 @@ def test_premises_stand_above_what_follows_and_boxes_never_overlap():
     steps = replayed(CHAIN + "[[infer:(c x)]]").steps
     drawn = drawing(steps)
     assert drawn is not None
-    nodes = drawn["nodes"]
+    nodes = drawn.nodes
     for number, step in enumerate(steps):
-        assert all(nodes[parent]["y"] + nodes[parent]["h"] <= nodes[number]["y"] for parent in step.parents)
+        assert all(nodes[parent].y + nodes[parent].h <= nodes[number].y for parent in step.parents)
     for i, one in enumerate(nodes):
-        assert 0 <= one["x"] <= one["x"] + one["w"] <= drawn["w"] + 0.1
+        assert 0 <= one.x <= one.x + one.w <= drawn.w + 0.1
         for other in nodes[i + 1 :]:
-            beside = one["x"] + one["w"] <= other["x"] or other["x"] + other["w"] <= one["x"]
-            assert beside or one["y"] + one["h"] <= other["y"] or other["y"] + other["h"] <= one["y"]
+            beside = one.x + one.w <= other.x or other.x + other.w <= one.x
+            assert beside or one.y + one.h <= other.y or other.y + other.h <= one.y
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_every_kind_of_trace_gets_its_share_whatever_the_order_on_the_disk(tmp_p
     kinds = [(s.trace["judgement"]["verdict"], s.trace["judgement"]["answer"]) for s in found.shown]
     assert (kinds.count(("certified", "true")), kinds.count(("unproved", "false")), len(kinds)) == (2, 1, 8)
     assert found.num_traces == 43
-    assert found.costs["strict", 1].record() == {"attempts": 43, "turns": 43, "tokens": 129, "cut_off": 1}
+    assert found.costs["strict", 1] == Cost(attempts=43, turns=43, tokens=129, cut_off=1)
 
 
 def test_a_page_of_long_traces_stays_small(tmp_path, monkeypatch):
@@ -91,8 +91,8 @@ def test_a_page_of_long_traces_stays_small(tmp_path, monkeypatch):
     shown = survey([Rollout("a", 0, 1, path)]).shown
     assert 0 < len(shown) <= 5
     endless = view(Shown("a", 0, 1, trace(1, text="y" * 50_000)))
-    assert len(json.dumps(endless)) < 8_000
-    assert endless["text"][0][0].endswith("(cut here for display)")
+    assert len(json.dumps(endless.record())) < 8_000
+    assert endless.text[0][0].endswith("(cut here for display)")
 
 
 def test_a_lucky_guess_stands_beside_the_wrong_answer_that_reasoned_furthest():
@@ -100,8 +100,8 @@ def test_a_lucky_guess_stands_beside_the_wrong_answer_that_reasoned_furthest():
     far = trace(3, "refuted", "false", CHAIN + "[[infer:(c x)]]")
     views = [view(Shown("naive", 0, 1, one)) for one in (near, lucky, far)]
     [(left, right)] = pairs(views, 2)
-    assert (left["id"], right and right["id"]) == ("q1#0", "q3#0")
-    assert [(a["id"], b) for a, b in pairs(views[1:2], 2)] == [("q1#0", None)]
+    assert (left.id, right and right.id) == ("q1#0", "q3#0")
+    assert [(a.id, b) for a, b in pairs(views[1:2], 2)] == [("q1#0", None)]
 
 
 def test_a_dialog_is_shown_turn_by_turn_with_the_critic_named():
@@ -110,9 +110,9 @@ def test_a_dialog_is_shown_turn_by_turn_with_the_critic_named():
     roles = ["system", "user", "assistant", "user", "assistant"]
     texts = ["", "the task", '{"Model": ["a.", "b."]}', "b is not inferred", "[1"]
     record["messages"] = [{"role": role, "content": text} for role, text in zip(roles, texts, strict=True)]
-    turns = view(Shown("strict", 0, 1, record))["turns"]
-    assert [turn["speaker"] for turn in turns] == ["user", "actor", "critic", "actor"]
-    assert turns[1]["text"] == '{\n "Model": [\n  "a.",\n  "b."\n ]\n}'
+    turns = view(Shown("strict", 0, 1, record)).turns
+    assert [turn.speaker for turn in turns] == ["user", "actor", "critic", "actor"]
+    assert turns[1].text == '{\n "Model": [\n  "a.",\n  "b."\n ]\n}'
 
 
 def test_data_can_end_no_element_and_says_the_same():

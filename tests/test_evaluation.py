@@ -226,7 +226,7 @@ def test_a_report_tells_abstentions_and_content_effects(tmp_path):
     nonsense = Problem("n", "mine", "Prose.", "?", None, "true", FORMAL, {"condition": "nonsense"})
     records = [record(TRUE, PROOF), record(FALSE, ""), record(LETTERED, f"{STUCK}C"), record(nonsense, "Answer: false")]
     run = written_run(tmp_path, [tally(records), tally(records)])
-    (arm,) = write_report(run)["arms"].values()
+    (arm,) = write_report(run).record()["arms"].values()
     last = arm["rounds"][-1]
     assert last["answers"]["no_answer"] == last["answers"]["abstained"] == last["answers"]["exhausted"] == 0.25
     assert last["answers"]["accuracy_with_guess"] == (1 + 0.5) / 4
@@ -240,7 +240,7 @@ def test_a_report_of_an_older_evaluation_leaves_out_what_was_not_counted(tmp_pat
     told = tally([record(TRUE, PROOF), record(FALSE, "")])
     keys = ("n", "right", "certified", "lucky", "by_hops", "outcomes")
     run = written_run(tmp_path, [{key: told[key] for key in keys}] * 2)
-    (arm,) = write_report(run)["arms"].values()
+    (arm,) = write_report(run).record()["arms"].values()
     assert arm["rounds"][0]["answers"] is None
     assert "Answers and abstentions" not in (run / "report.html").read_text()
 

@@ -15,7 +15,7 @@ from training.commands.dashboard import Dashboard, PlainLines, last_attempt, wat
 from training.commands.messages import progress_bar
 from training.configuration.run import RunConfig
 from training.records.store import line_of
-from training.reporting.progress import progress_of
+from training.reporting.progress import LastAttempt, progress_of
 from training.reporting.server import server
 from training.rounds.line import Progress
 from training.rounds.loop import _lines, _units
@@ -94,12 +94,12 @@ def test_the_last_attempt_is_the_last_whole_line_with_the_verdict_that_it_has_by
     (folder / "traces.open.jsonl").write_text(line_of(attempt(1)) + line_of(attempt(2)) + torn)
     found = progress_of(run).last
     assert found is not None
-    assert (found["id"], found["verdict"]) == ("q2#0", None)
+    assert (found.id, found.verdict) == ("q2#0", None)
     verdict = {"unit": "u", "id": "q2#0", "judgement": {"verdict": "refuted", "reason": "wrong_answer"}}
     (folder / "verdicts.open.jsonl").write_text(line_of(verdict) + line_of({**verdict, "id": "q1#0"}))
     found = progress_of(run).last
     assert found is not None
-    assert (found["verdict"], found["reason"]) == ("refuted", "wrong_answer")
+    assert (found.verdict, found.reason) == ("refuted", "wrong_answer")
 
 
 # -- terminals and logs
@@ -142,7 +142,7 @@ def test_a_terminal_shows_lines_verdicts_and_the_last_attempt_and_heeds_no_color
 
 def test_what_a_model_wrote_cannot_drive_the_terminal():
     console = Console(file=StringIO(), force_terminal=False, width=80)
-    console.print(last_attempt({"question": "[red]Q[/]", "text": "\x1b[2J\x07 [bold]x", "verdict": None}))
+    console.print(last_attempt(LastAttempt("i", "[red]Q[/]", "\x1b[2J\x07 [bold]x", None, None)))
     shown = console.file.getvalue()
     assert "\x1b" not in shown
     assert "\x07" not in shown

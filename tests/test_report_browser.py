@@ -13,7 +13,9 @@ from urllib.request import urlopen
 
 import pytest
 
+from training.estimates import Proportion
 from training.reporting.report import render
+from training.reporting.summary import ArmSummary, Dialogs, Rates, Round, Summary
 from training.reporting.trace_sample import Shown, Survey
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -53,16 +55,15 @@ TRACES = [
 ]
 
 
-NOT_MEASURED = [f"{metric}_{how}" for metric in ("accuracy", "certified") for how in ("greedy", "guided")]
-
-
-def summary() -> dict:
-    rates = {"accuracy": 0.5, "certified": 0.2, "lucky": 0.3, **dict.fromkeys(NOT_MEASURED)}
-    intervals = {f"{key}_interval": [0.1, 0.9] for key in ("accuracy", "certified", "lucky")}
-    empty = {"funnel": None, "answers": None, "by_hops": {}, "by_condition": {}, "by_dataset": {}, "kept": 0}
-    rounds = [{"round": i, "n": 10, **rates, **intervals, **empty} for i in range(2)]
-    arms = {name: {"decoding": "free", "seeds": [0], "rounds": rounds} for name in ("strict", "naive")}
-    return {"arms": arms, "comparisons": [], "provenance": {"name": "a run"}}
+def summary() -> Summary:
+    shares = {"accuracy": Proportion(5, 10), "certified": Proportion(2, 10), "lucky": Proportion(3, 10)}
+    otherwise = {f"{metric}_{how}": None for metric in ("accuracy", "certified") for how in ("greedy", "guided")}
+    groups: dict = {"by_hops": {}, "by_condition": {}, "by_dataset": {}}
+    rounds = [
+        Round(i, Rates(10, shares), 0, otherwise, None, None, groups, {}, {}, Dialogs(), {}, None) for i in (0, 1)
+    ]
+    arm = ArmSummary("free", None, [0], rounds, {}, 0.0, (-0.1, 0.1))
+    return Summary({"strict": arm, "naive": arm}, [], {"name": "a run"})
 
 
 class Browser:

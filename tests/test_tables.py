@@ -1,4 +1,5 @@
 from critics.problem import Problem
+from training.reporting.evaluations import Mode, read_mode
 from training.reporting.tables import table
 
 
@@ -7,8 +8,9 @@ def problems() -> list[Problem]:
     return [*made, *(Problem(f"w{i}", "wason", "", "") for i in range(2))]
 
 
-def mode(right: list[int]) -> dict[str, object]:
-    return {"seed": 3, "outcomes": {"right": right, "certified": [0, 1, 0, 0, 0, 1], "no_answer": [1, 0, 0, 0, 0, 0]}}
+def mode(right: list[int]) -> Mode:
+    outcomes = {"right": right, "certified": [0, 1, 0, 0, 0, 1], "no_answer": [1, 0, 0, 0, 0, 0]}
+    return read_mode({"decoding": "free", "seed": 3, "outcomes": {"ids": list("abcdef"), **outcomes}})
 
 
 def cells(text: str) -> dict[str, list[str]]:

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias, assert_never
 
 LEVEL = 0.95
@@ -42,17 +43,40 @@ class Proportion:
     @property
     def interval(self) -> Interval:
         """The 95% score interval (Wilson 1927), which stays in [0, 1]; all of [0, 1] where n is 0."""
-        if not self.n:
-            return (0.0, 1.0)
-        from scipy.stats import binomtest
+        return _interval(self.count, self.n, "wilson")
 
-        found = binomtest(self.count, self.n).proportion_ci(LEVEL, method="wilson")
-        return (float(found.low), float(found.high))
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A rate with its 95% interval; None where there was nothing to measure."""
+
+    rate: float | None
+    interval: Interval
+
+
+def exact_estimate(count: int, n: int) -> Estimate:
+    """Return the rate of `count` out of n with its exact interval."""
+    return Estimate(count / n if n else None, exact_interval(count, n))
+
+
+def exact_interval(count: int, n: int) -> Interval:
+    """Return the 95% interval of Clopper and Pearson (1934); all of [0, 1] where n is 0."""
+    return _interval(count, n, "exact")
+
+
+@lru_cache(maxsize=4096)
+def _interval(count: int, n: int, method: Literal["wilson", "exact"]) -> Interval:
+    if not n:
+        return (0.0, 1.0)
+    from scipy.stats import binomtest
+
+    found = binomtest(count, n).proportion_ci(LEVEL, method=method)
+    return (float(found.low), float(found.high))
 
 
 @dataclass(frozen=True, slots=True)
 class PairedComparison:
-    """What n pairs say about a - b; of answers that are not paired, what n of each arm say."""
+    """Difference of two arms over n pairs of answers, or over n answers of each where they are not paired."""
 
     difference: float
     """Mean of a minus mean of b over all pairs."""
@@ -69,7 +93,7 @@ class PairedComparison:
     interval_seeds: Interval | None = None
     """95%, by a bootstrap of the seeds and of the pairs within each; None for a single seed."""
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """Return the JSON form."""
         return {
             "difference": self.difference,

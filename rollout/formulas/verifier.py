@@ -6,7 +6,7 @@ AutoEval measures how far such opinions can be trusted (section 3.2, appendix F)
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from critics.equivalence.language import Language
 from rollout.conversation import Message, message
@@ -46,20 +46,6 @@ class Opinion:
     prompt: str
     completion: str
     seed: int
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        pair = self.pair
-        return {
-            "id": pair.id,
-            "language": pair.language.value,
-            "left": pair.left,
-            "right": pair.right,
-            "said": self.said,
-            "prompt": self.prompt,
-            "completion": self.completion,
-            "seed": self.seed,
-        }
 
 
 def opinions(policy: ChatPolicy, pairs: Sequence[FormulaPair], sampling: Sampling, *, seed: int) -> Iterator[Opinion]:

@@ -1,17 +1,17 @@
-"""Whether a score on one benchmark tells scores on another: correlation and predictive power (sections 3.2 and 4.2).
+"""Benchmarks compared by the scores of models: correlation and predictive power (sections 3.2 and 4.2).
 
 A benchmark is a table of scores by model. The paper's own tables are in tables.yaml.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from training.configuration.section import ConfigError, read_yaml
-from training.estimates import LEVEL
+from training.estimates import LEVEL, Interval
 
-Record = dict[str, Any]
 Table = Mapping[str, float]
 """Scores by model."""
 PUBLISHED = Path(__file__).with_name("tables.yaml")
@@ -19,23 +19,49 @@ REPLICATES = 5_000
 MIN_MODELS = 3
 
 
-def correlation(a: Table, b: Table) -> Record:
-    """Return Pearson's coefficient over the models that both tables have, its p-value and 95% interval (Fisher's z)."""
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """Pearson's coefficient over n models, its p-value and 95% interval (Fisher's z)."""
+
+    n: int
+    rho: float
+    p: float
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class PredictivePower:
+    """Definition 3.1: the chance that the model that is no worse on one benchmark is no worse on another."""
+
+    n: int
+    power: float
+    interval: Interval
+    """95%, by a bootstrap over models."""
+    ties: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Correlation of a benchmark with its AutoEval score, and that score's predictive power."""
+
+    benchmark: str
+    correlation: Correlation
+    predictive_power: PredictivePower
+
+
+def correlation(a: Table, b: Table) -> Correlation:
+    """Return the correlation over the models that both tables have."""
     from scipy.stats import pearsonr
 
     x, y, models = _common(a, b)
     found: Any = pearsonr(x, y)
     interval = found.confidence_interval(LEVEL)
-    return {
-        "n": len(models),
-        "rho": float(found.statistic),
-        "p": float(found.pvalue),
-        "interval": [float(interval.low), float(interval.high)],
-    }
+    ends = (float(interval.low), float(interval.high))
+    return Correlation(len(models), float(found.statistic), float(found.pvalue), ends)
 
 
-def predictive_power(a: Table, b: Table, *, replicates: int = REPLICATES) -> Record:
-    """Return definition 3.1: the chance that the model that is no worse on `a` is no worse on `b`.
+def predictive_power(a: Table, b: Table, *, replicates: int = REPLICATES) -> PredictivePower:
+    """Return the chance that the model that is no worse on `a` is no worse on `b`.
 
     Over ordered pairs of different models; two models that tie on `a` make two pairs, as `>=` has it. The interval is
     a bootstrap over models, for which ties of a model with its own copies are left out.
@@ -49,12 +75,9 @@ def predictive_power(a: Table, b: Table, *, replicates: int = REPLICATES) -> Rec
     known = [value for value in drawn if value is not None]
     low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     ties = sum(x[i] == x[j] for i in range(len(x)) for j in range(i))
-    return {
-        "n": len(models),
-        "power": _power(one, other, np.arange(len(models))),
-        "interval": [float(low), float(high)],
-        "ties": ties,
-    }
+    power = _power(one, other, np.arange(len(models)))
+    assert power is not None, "all models are different ones"
+    return PredictivePower(len(models), power, (float(low), float(high)), ties)
 
 
 def _power(a: Any, b: Any, chosen: Any) -> float | None:
@@ -71,16 +94,13 @@ def _common(a: Table, b: Table) -> tuple[list[float], list[float], Sequence[str]
     return [float(a[model]) for model in models], [float(b[model]) for model in models], models
 
 
-def compared(benchmarks: Mapping[str, tuple[Table, Table]]) -> list[Record]:
+def compared(benchmarks: Mapping[str, tuple[Table, Table]]) -> list[Compared]:
     """Return for each benchmark the correlation with its AutoEval score, and that score's predictive power."""
-    return [
-        {"benchmark": name, "correlation": correlation(a, b), "predictive_power": predictive_power(a, b)}
-        for name, (a, b) in benchmarks.items()
-    ]
+    return [Compared(name, correlation(a, b), predictive_power(a, b)) for name, (a, b) in benchmarks.items()]
 
 
 @lru_cache(maxsize=1)
-def published() -> dict[str, Record]:
+def published() -> dict[str, Any]:
     """Return the paper's tables 8 to 14: for each benchmark the data set, the bound on complexity, and both scores."""
     return read_yaml(PUBLISHED)
 

@@ -1,35 +1,24 @@
-"""How far a certified round trip can be wrong about its description, and how far a model as verifier is right.
+"""Errors that a score cannot see: wrong descriptions that came back right, and a model's own verdicts as verifier.
 
-A false positive is a trip that comes back right although its description was wrong (section 3.2): two mistakes, the
-second of which happens to undo the first. How often that happens is measured by taking for a formula the description
-of another one of the same complexity.
+judged trips -> each formula with what came of another's description -> p_H and the paper's bound
+             -> descriptions in words that a program reads          -> certified trips with a wrong one
 """
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from critics.equivalence.language import Language
-from rollout.formulas.verifier import FormulaPair
+from critics.judge import Judging
+from rollout.formulas.verifier import FormulaPair, Said
 from rollout.traces import derived_seed
-from training.autoeval.scores import exact_interval
+from training.autoeval.false_positives import FalsePositives, Hallucinations
+from training.autoeval.scores import Category
+from training.lessons.round_trips import described, false_positives
 
 Record = dict[str, Any]
-
-
-def false_positive_probability(
-    informalised: float, autoformalised: float, hallucinated: float, rounds: int = 1
-) -> float:
-    """Return the paper's (1 - p_I)^n (1 - p_A)^n p_H^n.
-
-    `informalised` and `autoformalised` are the chances that one leg is right, `hallucinated` that a wrong description
-    is turned into a formula equivalent to the original nevertheless. With both legs at 0 it is the bound p_H^n.
-    """
-    for name, value in (("p_I", informalised), ("p_A", autoformalised), ("p_H", hallucinated)):
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name}: {value} is no probability")
-    return ((1 - informalised) * (1 - autoformalised) * hallucinated) ** rounds
 
 
 def shuffled(traces: Iterable[Mapping[str, Any]], *, seed: int) -> Iterator[Record]:
@@ -61,25 +50,32 @@ def _crossed(own: Mapping[str, Any], other: Mapping[str, Any], right: str, claim
     }
 
 
-def hallucination_rate(judged: Iterable[Mapping[str, Any]]) -> Record:
-    """Return p_H from judged attempts of `shuffled`, with its exact interval; undecided ones make an upper bound.
-
-    A pair counts where its originals were shown to differ.
-    """
+def hallucination_rate(judged: Iterable[Mapping[str, Any]]) -> Hallucinations:
+    """Return what became of judged attempts of `shuffled`."""
     pairs: dict[str, dict[str, str]] = defaultdict(dict)
     for attempt in judged:
         pairs[attempt["id"].rpartition("/")[0]][attempt["claim"]] = attempt["judgement"]["verdict"]
     wrong = [pair["crossed"] for pair in pairs.values() if pair.get("originals") == "refuted" and "crossed" in pair]
-    hits, undecided = wrong.count("certified"), wrong.count("timeout")
-    return {
-        "n": len(wrong),
-        "hallucinated": hits,
-        "undecided": undecided,
-        "rate": hits / len(wrong) if wrong else None,
-        "interval": list(exact_interval(hits, len(wrong))),
-        "upper": exact_interval(hits + undecided, len(wrong))[1],
-        "left_out": len(pairs) - len(wrong),
-    }
+    return Hallucinations(len(wrong), wrong.count("certified"), wrong.count("timeout"), len(pairs) - len(wrong))
+
+
+def measure_false_positives(trips: Sequence[Record], judging: Judging, *, seed: int) -> FalsePositives | None:
+    """Return p_H with its bound, and how many certified trips had a right or a wrong description, where that is known.
+
+    Nothing is sampled anew. None for trips of several rounds: what came back is not what the first description led to.
+    """
+    if not trips or trips[0]["strategy"]["rounds"] > 1:
+        return None
+    found = hallucination_rate(judged(shuffled(trips, seed=seed), judging))
+    arrived = [trace for trace in trips if trace["legs"] and trace["ending"] == "arrived"]
+    readable = false_positives(arrived, judged(described(arrived), judging))
+    return FalsePositives(found, readable if readable["right"] + readable["wrong"] else None)
+
+
+def judged(attempts: Iterable[Record], judging: Judging) -> list[Record]:
+    """Return attempts with their verdicts."""
+    listed = list(attempts)
+    return [{**trace, "judgement": verdict} for trace, verdict in zip(listed, judging(listed), strict=True)]
 
 
 def verifier_pairs(traces: Iterable[Mapping[str, Any]]) -> list[FormulaPair]:
@@ -92,29 +88,57 @@ def verifier_pairs(traces: Iterable[Mapping[str, Any]]) -> list[FormulaPair]:
     return pairs
 
 
-def verifier_score(opinions: Iterable[Mapping[str, Any]], traces: Iterable[Mapping[str, Any]]) -> Record:
-    """Return the F1 score of what a model said of pairs, by id, against the critic's verdicts.
+@dataclass(frozen=True, slots=True)
+class VerifierScore:
+    """Counts of what a model said of pairs, against the critic's verdicts.
 
     An answer that cannot be read misses an equivalent pair, and is counted apart where the pair differs; what the
     critic did not decide has no truth to compare with.
     """
+
+    tp: int = 0
+    fp: int = 0
+    tn: int = 0
+    fn: int = 0
+    unreadable_equivalent: int = 0
+    unreadable_different: int = 0
+    undecided: int = 0
+
+    @property
+    def n(self) -> int:
+        """The pairs that the critic decided."""
+        return sum(getattr(self, field.name) for field in fields(self)) - self.undecided
+
+    @property
+    def precision(self) -> float | None:
+        """The share of equivalent pairs among those said to be."""
+        return self.tp / (self.tp + self.fp) if self.tp + self.fp else None
+
+    @property
+    def recall(self) -> float | None:
+        """The share of the equivalent pairs that were said to be."""
+        return self.tp / (self.tp + self._missed) if self.tp + self._missed else None
+
+    @property
+    def f1(self) -> float | None:
+        """Harmonic mean of precision and recall."""
+        total = 2 * self.tp + self.fp + self._missed
+        return 2 * self.tp / total if total else None
+
+    @property
+    def _missed(self) -> int:
+        return self.fn + self.unreadable_equivalent
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        rates = {"n": self.n, "precision": self.precision, "recall": self.recall, "f1": self.f1}
+        return {**asdict(self), **rates}
+
+
+def verifier_score(said: Mapping[str, Said], traces: Iterable[Mapping[str, Any]]) -> VerifierScore:
+    """Return how what a model said of pairs, by id, compares with the critic's verdicts."""
     truths = {trace["id"]: trace["judgement"]["verdict"] for trace in traces}
-    counts: dict[str, int] = dict.fromkeys(
-        ("tp", "fp", "tn", "fn", "unreadable_equivalent", "unreadable_different", "undecided"), 0
-    )
-    for opinion in opinions:
-        counts[_cell(opinion["said"], truths[opinion["id"]])] += 1
-    found, missed = counts["tp"], counts["fn"] + counts["unreadable_equivalent"]
-    precision = found / (found + counts["fp"]) if found + counts["fp"] else None
-    recall = found / (found + missed) if found + missed else None
-    f1 = 2 * found / (2 * found + counts["fp"] + missed) if found + counts["fp"] + missed else None
-    return {
-        **counts,
-        "n": sum(counts.values()) - counts["undecided"],
-        "precision": precision,
-        "recall": recall,
-        "f1": f1,
-    }
+    return VerifierScore(**Counter(_cell(word, truths[id_]) for id_, word in said.items()))
 
 
 def _cell(said: str, truth: str) -> str:
@@ -126,13 +150,10 @@ def _cell(said: str, truth: str) -> str:
     return {("yes", True): "tp", ("yes", False): "fp", ("no", True): "fn", ("no", False): "tn"}[said, is_equivalent]
 
 
-def verifier_rows(
-    opinions: Sequence[Mapping[str, Any]], traces: Sequence[Mapping[str, Any]], *, by: str = "category"
-) -> list[Record]:
-    """Return the F1 score for each category."""
-    categories = {trace["id"]: trace["problem"]["meta"].get(by) for trace in traces}
-    rows: list[Record] = []
-    for category in sorted({categories[opinion["id"]] for opinion in opinions} - {None}):
-        own = [opinion for opinion in opinions if categories[opinion["id"]] == category]
-        rows.append({"category": category, **verifier_score(own, traces)})
-    return rows
+def verifier_rows(said: Mapping[str, Said], traces: Sequence[Mapping[str, Any]]) -> dict[Category, VerifierScore]:
+    """Return the score for each category."""
+    categories = {trace["id"]: trace["problem"]["meta"].get("category") for trace in traces}
+    own: dict[Category, dict[str, Said]] = defaultdict(dict)
+    for id_, word in said.items():
+        own[categories[id_]][id_] = word
+    return {category: verifier_score(own[category], traces) for category in sorted(own.keys() - {None})}

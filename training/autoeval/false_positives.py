@@ -1,54 +1,92 @@
-"""How often a wrong description came back right: p_H from crossed descriptions, and descriptions that can be read.
+"""False positives of round trips, as they are reported: trips that came back right from a wrong description.
 
-judged trips -> each formula with what came of another's description -> p_H and the paper's bound
-             -> descriptions in words that a program reads          -> certified trips with a wrong one
+Two mistakes, the second of which happens to undo the first (section 3.2). `training.autoeval.errors` measures them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from critics.judge import Judging
-from training.autoeval.errors import false_positive_probability, hallucination_rate, shuffled
-from training.autoeval.scores import exact_interval
-from training.lessons.round_trips import described, false_positives
-
-Record = dict[str, Any]
+from training.estimates import exact_interval
 
 
-def measure_false_positives(trips: Sequence[Record], judging: Judging, *, seed: int) -> Record:
-    """Return p_H with its bound, and how many certified trips had a right or a wrong description, where that is known.
+def false_positive_probability(
+    informalised: float, autoformalised: float, hallucinated: float, rounds: int = 1
+) -> float:
+    """Return the paper's (1 - p_I)^n (1 - p_A)^n p_H^n.
 
-    Nothing is sampled anew. Empty for trips of several rounds: what came back is not what the first description led to.
+    `informalised` and `autoformalised` are the chances that one leg is right, `hallucinated` that a wrong description
+    is turned into a formula equivalent to the original nevertheless. With both legs at 0 it is the bound p_H^n.
     """
-    if not trips or trips[0]["strategy"]["rounds"] > 1:
-        return {}
-    found = _with_bound(hallucination_rate(_judged(shuffled(trips, seed=seed), judging)))
-    arrived = [trace for trace in trips if trace["legs"] and trace["ending"] == "arrived"]
-    readable = false_positives(arrived, _judged(described(arrived), judging))
-    return {**found, "descriptions": readable} if readable["right"] + readable["wrong"] else found
+    for name, value in (("p_I", informalised), ("p_A", autoformalised), ("p_H", hallucinated)):
+        if not 0 <= value <= 1:
+            raise ValueError(f"{name}: {value} is no probability")
+    return ((1 - informalised) * (1 - autoformalised) * hallucinated) ** rounds
 
 
-def pooled_false_positives(reports: Sequence[Mapping[str, Any]]) -> Record:
+@dataclass(frozen=True, slots=True)
+class Hallucinations:
+    """Wrong descriptions and what became of them: p_H is the share that led to an equivalent formula all the same."""
+
+    n: int
+    """Pairs whose originals were shown to differ."""
+    hallucinated: int
+    undecided: int
+    left_out: int
+    """Pairs that mean the same, or were not shown to differ."""
+
+    @property
+    def rate(self) -> float | None:
+        """The share; None of no pairs."""
+        return self.hallucinated / self.n if self.n else None
+
+    @property
+    def upper(self) -> float:
+        """The upper end of the exact interval, every undecided pair counted as equivalent."""
+        return exact_interval(self.hallucinated + self.undecided, self.n)[1]
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form, with the exact 95% interval."""
+        return {
+            "n": self.n,
+            "hallucinated": self.hallucinated,
+            "undecided": self.undecided,
+            "rate": self.rate,
+            "interval": list(exact_interval(self.hallucinated, self.n)),
+            "upper": self.upper,
+            "left_out": self.left_out,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FalsePositives:
+    """Wrong descriptions that came back right, measured in two ways."""
+
+    p_h: Hallucinations
+    descriptions: Mapping[str, int] | None = None
+    """Certified trips by what their description is; None where no description can be read."""
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form, with the paper's bound where p_H is known."""
+        bound = {"bound": false_positive_probability(0, 0, self.p_h.upper)} if self.p_h.n else {}
+        described = {} if self.descriptions is None else {"descriptions": dict(self.descriptions)}
+        return {"p_h": self.p_h.record(), **bound, **described}
+
+
+def read_false_positives(record: Mapping[str, Any]) -> FalsePositives:
+    """Read the JSON form back."""
+    counts = (record["p_h"][key] for key in ("n", "hallucinated", "undecided", "left_out"))
+    return FalsePositives(Hallucinations(*counts), record.get("descriptions"))
+
+
+def pooled_false_positives(reports: Sequence[FalsePositives]) -> FalsePositives:
     """Return the report of all trips of several reports, as of seeds."""
-    rates = [report["p_h"] for report in reports]
-    total = {key: sum(rate[key] for rate in rates) for key in ("n", "hallucinated", "undecided", "left_out")}
-    n, hits = total["n"], total["hallucinated"]
-    rate = {
-        **total,
-        "rate": hits / n if n else None,
-        "interval": list(exact_interval(hits, n)),
-        "upper": exact_interval(hits + total["undecided"], n)[1],
-    }
-    described_ = [report["descriptions"] for report in reports if "descriptions" in report]
-    if not described_:
-        return _with_bound(rate)
-    return {**_with_bound(rate), "descriptions": {key: sum(d[key] for d in described_) for key in described_[0]}}
-
-
-def _with_bound(rate: Record) -> Record:
-    return {"p_h": rate, **({"bound": false_positive_probability(0, 0, rate["upper"])} if rate["n"] else {})}
-
-
-def _judged(attempts: Iterable[Record], judging: Judging) -> list[Record]:
-    listed = list(attempts)
-    return [{**trace, "judgement": verdict} for trace, verdict in zip(listed, judging(listed), strict=True)]
+    rates = [report.p_h for report in reports]
+    total = Hallucinations(
+        sum(rate.n for rate in rates),
+        sum(rate.hallucinated for rate in rates),
+        sum(rate.undecided for rate in rates),
+        sum(rate.left_out for rate in rates),
+    )
+    counts = [report.descriptions for report in reports if report.descriptions is not None]
+    return FalsePositives(total, {key: sum(d[key] for d in counts) for key in counts[0]} if counts else None)

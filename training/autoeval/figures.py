@@ -1,9 +1,15 @@
 """Figures like AutoEval's 3 to 6: rates over complexity, correlation with benchmarks, predictive power. As SVG."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import nan
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from training.autoeval.benchmarks import PredictivePower, correlation
+from training.autoeval.errors import VerifierScore
+from training.autoeval.scores import Category, Scores
+from training.estimates import Estimate
 from training.figures import (
     GREY,
     INK,
@@ -17,23 +23,44 @@ from training.figures import (
 )
 from training.records.store import write_text
 
-Rows = Sequence[Mapping[str, Any]]
-"""Of one model on one data set: a row for each category, as `training.autoeval.scores.parameterised` makes them."""
 Pairs = Mapping[str, Sequence[float]]
 """For each model AutoEval's score and a benchmark's."""
-METRICS = (("compliance", "Syntactic compliance"), ("score", "AutoEval score"), ("f1", "F1 as verifier"))
+Metric = Literal["compliance", "score", "f1"]
+METRICS: tuple[tuple[Metric, str], ...] = (
+    ("compliance", "Syntactic compliance"),
+    ("score", "AutoEval score"),
+    ("f1", "F1 as verifier"),
+)
 INKS = ("#0072b2", "#d55e00", "#009e73", *SPARE_COLOURS)
 AXES = {"operators": "operators", "depth": "depth of the parse tree"}
 
 
-def write_scores(tables: Mapping[str, Mapping[str, Rows]], path: Path, *, by: Mapping[str, str] | None = None) -> None:
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """Rates of one model on one data set over its categories."""
+
+    scores: Scores
+    f1: Mapping[Category, VerifierScore] = field(default_factory=dict)
+    """As verifier, where it was asked."""
+
+    def points(self, metric: Metric) -> dict[Category, Estimate]:
+        """Return what is known of a rate, by category; an F1 score has no interval."""
+        if metric == "f1":
+            found = {c: Estimate(score.f1, (nan, nan)) for c, score in self.f1.items()}
+        else:
+            found = {c: own.score if metric == "score" else own.compliance for c, own in self.scores.table.items()}
+        return {category: point for category, point in found.items() if point.rate is not None}
+
+
+def write_scores(
+    tables: Mapping[str, Mapping[str, Curves]], path: Path, *, by: Mapping[str, str] | None = None
+) -> None:
     """Save figure 3: a column for each data set, a row for each rate that any model has, a line for each model.
 
-    `tables[DATA SET][MODEL]` are rows by category; `by[DATA SET]` is what they count.
+    `tables[DATA SET][MODEL]` are its curves; `by[DATA SET]` is what their categories count.
     """
-    metrics = [
-        (key, title) for key, title in METRICS if any(_has(rows, key) for t in tables.values() for rows in t.values())
-    ]
+    curves = [own for table in tables.values() for own in table.values()]
+    metrics = [(key, title) for key, title in METRICS if any(own.points(key) for own in curves)]
     inks = _inks({model for table in tables.values() for model in table})
     with drawing(text="path"):
         figure, grid = _grid(len(metrics), len(tables))
@@ -44,17 +71,6 @@ def write_scores(tables: Mapping[str, Mapping[str, Rows]], path: Path, *, by: Ma
                 axes.set_xlabel(AXES.get((by or {}).get(dataset, "operators"), (by or {}).get(dataset, "")))
         handles, labels = grid[0][0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=min(4, max(1, len(labels))), frameon=False)
-        write_text(path, svg_of(figure))
-
-
-def write_correlations(benchmarks: Mapping[str, Pairs], path: Path) -> None:
-    """Save figure 4: for each benchmark the models' pairs of scores, with Pearson's coefficient and its p-value."""
-    with drawing(text="path"):
-        figure, panels = panels_of(width=3.1 * len(benchmarks), height=3.0, count=len(benchmarks))
-        figure.patch.set_facecolor("white")
-        for axes, (name, scores) in zip(panels, benchmarks.items(), strict=True):
-            _draw_pairs(axes, {"": scores})
-            axes.set_title(name, loc="left", fontsize=9)
         write_text(path, svg_of(figure))
 
 
@@ -69,16 +85,7 @@ def correlation_panels(benchmarks: Mapping[str, Mapping[str, Pairs]]) -> Iterato
             yield name, inlined(svg_of(figure), label)
 
 
-def write_predictive_powers(powers: Mapping[str, Mapping[str, Any]], path: Path) -> None:
-    """Save figure 5: a bar for each benchmark, with its interval; chance is at one half."""
-    with drawing(text="path"):
-        figure, [axes] = panels_of(width=5.6, height=0.8 + 0.32 * len(powers), count=1)
-        figure.patch.set_facecolor("white")
-        _draw_powers(axes, powers)
-        write_text(path, svg_of(figure))
-
-
-def power_panel(powers: Mapping[str, Mapping[str, Any]]) -> str:
+def power_panel(powers: Mapping[str, PredictivePower]) -> str:
     """Return figure 5 for a page."""
     with drawing(text="none"):
         figure, [axes] = panels_of(width=5.6, height=0.8 + 0.32 * len(powers), count=1)
@@ -87,11 +94,9 @@ def power_panel(powers: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _correlated(sources: Sequence[Pairs]) -> str:
-    from training.autoeval.benchmarks import correlation
-
     pairs = {model: row for scores in sources for model, row in scores.items()}
     found = correlation({m: row[0] for m, row in pairs.items()}, {m: row[1] for m, row in pairs.items()})
-    return f"ρ = {found['rho']:.2f}, {'p < 0.001' if found['p'] < 0.001 else 'p = ' + format(found['p'], '.3f')}"
+    return f"ρ = {found.rho:.2f}, {'p < 0.001' if found.p < 0.001 else f'p = {found.p:.3f}'}"
 
 
 def _draw_pairs(axes: Any, sources: Mapping[str, Pairs], order: Sequence[str] = ("",)) -> None:
@@ -108,12 +113,12 @@ def _draw_pairs(axes: Any, sources: Mapping[str, Pairs], order: Sequence[str] = 
     axes.set_ylim(0, 1)
 
 
-def _draw_powers(axes: Any, powers: Mapping[str, Mapping[str, Any]]) -> None:
+def _draw_powers(axes: Any, powers: Mapping[str, PredictivePower]) -> None:
     for place, found in enumerate(powers.values()):
-        low, high = found["interval"]
-        errors = [[max(0.0, found["power"] - low)], [max(0.0, high - found["power"])]]
-        axes.barh(place, found["power"], xerr=errors, height=0.7, color=INKS[0], alpha=0.75, ecolor=INK)
-        axes.text(0.02, place, f"{found['power']:.2f}", va="center", fontsize=8, color="white")
+        low, high = found.interval
+        errors = [[max(0.0, found.power - low)], [max(0.0, high - found.power)]]
+        axes.barh(place, found.power, xerr=errors, height=0.7, color=INKS[0], alpha=0.75, ecolor=INK)
+        axes.text(0.02, place, f"{found.power:.2f}", va="center", fontsize=8, color="white")
     axes.axvline(0.5, color=GREY, lw=0.8, ls="--")
     axes.set_yticks(range(len(powers)), list(powers))
     axes.tick_params(axis="y", length=0)
@@ -130,20 +135,18 @@ def _grid(rows: int, columns: int) -> tuple[Any, list[list[Any]]]:
     return figure, [list(line) for line in figure.subplots(rows, columns, squeeze=False)]
 
 
-def _draw_curves(axes: Any, table: Mapping[str, Rows], metric: str, inks: Mapping[str, tuple[str, str]]) -> None:
-    for model, rows in table.items():
-        known = [row for row in rows if row.get(metric) is not None]
+def _draw_curves(axes: Any, table: Mapping[str, Curves], metric: Metric, inks: Mapping[str, tuple[str, str]]) -> None:
+    for model, own in table.items():
+        points = own.points(metric)
         colour, marker = inks[model]
-        x, y = [row["category"] for row in known], [100 * row[metric] for row in known]
-        axes.plot(x, y, color=colour, marker=marker, ms=3, lw=1.3, label=model, clip_on=False)
-        if known and f"{metric}_interval" in known[0]:
-            lows, highs = zip(*(row[f"{metric}_interval"] for row in known), strict=True)
-            axes.fill_between(x, [100 * v for v in lows], [100 * v for v in highs], color=colour, alpha=0.12, lw=0)
+        y = [100 * (point.rate or 0.0) for point in points.values()]
+        axes.plot(list(points), y, color=colour, marker=marker, ms=3, lw=1.3, label=model, clip_on=False)
+        if points and metric != "f1":
+            lows, highs = zip(*(point.interval for point in points.values()), strict=True)
+            axes.fill_between(
+                list(points), [100 * v for v in lows], [100 * v for v in highs], color=colour, alpha=0.12, lw=0
+            )
     percent_scale(axes)
-
-
-def _has(rows: Rows, metric: str) -> bool:
-    return any(row.get(metric) is not None for row in rows)
 
 
 def _inks(models: set[str]) -> dict[str, tuple[str, str]]:

@@ -20,7 +20,8 @@ from rollout.formulas.prompt import into_signs, into_words
 from rollout.policy import ChatPolicy
 from rollout.thinking import without_thinking
 from rollout.traces import Sampling, derived_seed
-from training.autoeval.scores import calibrated, parameterised
+from training.autoeval.errors import judged
+from training.autoeval.scores import Scores, scores_of
 from training.autoeval.text_similarity import METEOR_MATCHES, similarities
 
 Record = dict[str, Any]
@@ -114,11 +115,10 @@ def _request(premise: Premise, way: Way) -> list[Message]:
     return [system, solved, message("assistant", reply), user]
 
 
-def autoformalised(replies: Sequence[Record], asked: Sequence[Premise], judging: Judging) -> Record:
+def autoformalised(replies: Sequence[Record], asked: Sequence[Premise], judging: Judging) -> Scores:
     """Return how many formulas mean what the annotation does, by operators too; undecided and malformed apart."""
     attempts = [_attempt(premise, reply["text"]) for premise, reply in zip(asked, replies, strict=True)]
-    judged = [{**attempt, "judgement": verdict} for attempt, verdict in zip(attempts, judging(attempts), strict=True)]
-    return {"calibrated": calibrated(judged, up_to=MAX_OPERATORS), "rows": parameterised(judged)}
+    return scores_of(judged(attempts, judging), up_to=MAX_OPERATORS)
 
 
 def _attempt(premise: Premise, text: str) -> Record:

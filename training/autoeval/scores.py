@@ -7,16 +7,17 @@ nothing. A trip whose formula holds always or never is vacuous, and no success e
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from training.estimates import LEVEL, Interval
+from training.estimates import LEVEL, Estimate, Interval, exact_estimate, exact_interval
 
-Record = dict[str, Any]
+Category: TypeAlias = Any
+"""What a data set sorts its problems by: a number, or a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What became of the round trips of one category."""
+    """Counts of the round trips of one category, by what became of them."""
 
     equivalent: int = 0
     different: int = 0
@@ -43,17 +44,92 @@ class Counts:
         """Return the sum."""
         return Counts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
-    def record(self) -> dict[str, Any]:
+    @property
+    def score(self) -> Estimate:
+        """The share that came back equivalent, undecided trips being none of them."""
+        return exact_estimate(self.equivalent, self.n)
+
+    @property
+    def compliance(self) -> Estimate:
+        """The share of the trips that were asked for a formula in which one came back."""
+        return exact_estimate(self.asked - self.malformed, self.asked)
+
+    @property
+    def bounds(self) -> tuple[float | None, float | None]:
+        """The score with every undecided trip as a failure, and as a success."""
+        return (_share(self.equivalent, self.n), _share(self.equivalent + self.undecided, self.n))
+
+    def record(self) -> dict[str, object]:
         """Return the counts with both rates, their exact 95% intervals, and the bounds that undecided trips leave."""
+        compliance, score = self.compliance, self.score
         return {
             "n": self.n,
             **{field.name: getattr(self, field.name) for field in fields(self)},
-            "compliance": _share(self.asked - self.malformed, self.asked),
-            "compliance_interval": list(exact_interval(self.asked - self.malformed, self.asked)),
-            "score": _share(self.equivalent, self.n),
-            "score_interval": list(exact_interval(self.equivalent, self.n)),
-            "score_bounds": [_share(self.equivalent, self.n), _share(self.equivalent + self.undecided, self.n)],
+            "compliance": compliance.rate,
+            "compliance_interval": list(compliance.interval),
+            "score": score.rate,
+            "score_interval": list(score.interval),
+            "score_bounds": list(self.bounds),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """Calibrated score S_cal(D, d): every category up to d weighs the same."""
+
+    by: str
+    up_to: float | None
+    num_categories: int
+    total: Counts
+    score: Estimate
+    bounds: tuple[float | None, float | None]
+    method: Literal["exact", "stratified"]
+    """Exact (Clopper and Pearson) where all categories have as many trips, which makes the interval too wide rather
+    than too narrow, because their chances differ; else that of as many trips as weigh the same."""
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "by": self.by,
+            "up_to": self.up_to,
+            "categories": self.num_categories,
+            **self.total.record(),
+            "score": self.score.rate,
+            "score_interval": list(self.score.interval),
+            "score_bounds": list(self.bounds),
+            "interval_method": self.method,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scores of one data set: the parameterised ones, category by category, and from them the calibrated one."""
+
+    table: Mapping[Category, Counts]
+    by: str = "category"
+    """The key of the problems' meta that sorts them, such as `operators`, `depth`, `binding`, `states`."""
+    up_to: float | None = None
+    """The last category that the calibrated score counts, the d of S_cal(D, d)."""
+
+    @property
+    def calibrated(self) -> Calibrated:
+        """The calibrated score."""
+        rows = {d: c for d, c in self.table.items() if (self.up_to is None or d <= self.up_to) and c.n}
+        total = sum_of(rows.values())
+        bounds = (_mean([c.bounds[0] for c in rows.values()]), _mean([c.bounds[1] for c in rows.values()]))
+        is_balanced = len({counts.n for counts in rows.values()}) <= 1
+        strata = [(counts.equivalent, counts.n) for counts in rows.values()]
+        interval = exact_interval(total.equivalent, total.n) if is_balanced else stratified_interval(strata)
+        method = "exact" if is_balanced else "stratified"
+        return Calibrated(self.by, self.up_to, len(rows), total, Estimate(bounds[0], interval), bounds, method)
+
+    def rows(self) -> list[dict[str, object]]:
+        """Return the JSON form of the parameterised scores, a row for each category."""
+        return [{"category": category, **counts.record()} for category, counts in self.table.items()]
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"calibrated": self.calibrated.record(), "rows": self.rows()}
 
 
 _FATES = {
@@ -72,108 +148,88 @@ def fate(trace: Mapping[str, Any]) -> str:
     return _FATES.get(trace["judgement"]["verdict"], "errors")
 
 
-def categorised(traces: Iterable[Mapping[str, Any]], by: str = "category") -> dict[Any, Counts]:
-    """Count by a key of the problems' meta, such as `operators`, `depth`, `binding`, `states`; None has no category."""
-    found: dict[Any, Counts] = {}
+def sum_of(listed: Iterable[Counts]) -> Counts:
+    """Return the counts of several categories together."""
+    total = Counts()
+    for counts in listed:
+        total = total.plus(counts)
+    return total
+
+
+def scores_of(traces: Iterable[Mapping[str, Any]], by: str = "category", up_to: float | None = None) -> Scores:
+    """Return the scores of one data set's judged trips; a problem whose meta lacks `by` is in no category."""
+    found: dict[Category, Counts] = {}
     for trace in traces:
         category = trace["problem"]["meta"].get(by)
         if category is not None:
             found[category] = found.get(category, Counts()).plus(Counts(**{fate(trace): 1}))
-    return dict(sorted(found.items()))
+    return Scores(dict(sorted(found.items())), by, up_to)
 
 
-def parameterised(traces: Iterable[Mapping[str, Any]], by: str = "category") -> list[Record]:
-    """Return the parameterised score: a row for each category."""
-    return _rows(categorised(traces, by))
-
-
-def _rows(table: Mapping[Any, Counts]) -> list[Record]:
-    return [{"category": category, **counts.record()} for category, counts in table.items()]
-
-
-def calibrated(traces: Iterable[Mapping[str, Any]], *, by: str = "category", up_to: float | None = None) -> Record:
-    """Return the calibrated score S_cal(D, d): every category up to d weighs the same.
-
-    The interval is exact (Clopper and Pearson) where all categories have as many trips, which makes it too wide
-    rather than too narrow, because their chances differ; else it is that of as many trips as weigh the same.
-    """
-    return _calibrated(categorised(traces, by), by, up_to)
-
-
-def _calibrated(table: Mapping[Any, Counts], by: str, up_to: float | None) -> Record:
-    rows = {d: counts for d, counts in table.items() if (up_to is None or d <= up_to) and counts.n}
-    total = Counts()
-    for counts in rows.values():
-        total = total.plus(counts)
-    shares = [_share(counts.equivalent, counts.n) for counts in rows.values()]
-    highs = [_share(counts.equivalent + counts.undecided, counts.n) for counts in rows.values()]
-    balanced = len({counts.n for counts in rows.values()}) <= 1
-    if balanced:
-        interval = exact_interval(total.equivalent, total.n)
-    else:
-        interval = stratified_interval([(counts.equivalent, counts.n) for counts in rows.values()])
-    return {
-        "by": by,
-        "up_to": up_to,
-        "categories": len(rows),
-        **total.record(),
-        "score": _mean(shares),
-        "score_interval": list(interval),
-        "score_bounds": [_mean(shares), _mean(highs)],
-        "interval_method": "exact" if balanced else "stratified",
-    }
-
-
-def score_report(traces: Sequence[Mapping[str, Any]], *, by: str = "category", up_to: float | None = None) -> Record:
-    """Return, for each data set, the calibrated score and the parameterised ones."""
+def score_report(
+    traces: Sequence[Mapping[str, Any]], *, by: str = "category", up_to: float | None = None
+) -> dict[str, Scores]:
+    """Return the scores of each data set."""
     datasets = sorted({trace["problem"]["dataset"] for trace in traces})
-    own = {name: [trace for trace in traces if trace["problem"]["dataset"] == name] for name in datasets}
     return {
-        name: {"calibrated": calibrated(listed, by=by, up_to=up_to), "rows": parameterised(listed, by)}
-        for name, listed in own.items()
+        name: scores_of([trace for trace in traces if trace["problem"]["dataset"] == name], by, up_to)
+        for name in datasets
     }
 
 
-def pooled(reports: Sequence[Mapping[str, Any]]) -> Record:
-    """Return the `score_report` of all trips of several reports, as of seeds, by the categories that those have."""
-    found: Record = {}
-    for name in sorted({name for report in reports for name in report}):
-        parts = [report[name] for report in reports if name in report]
-        table: dict[Any, Counts] = {}
-        for row in (row for part in parts for row in part["rows"]):
-            counts = Counts(**{field.name: row[field.name] for field in fields(Counts)})
-            table[row["category"]] = table.get(row["category"], Counts()).plus(counts)
-        table, whole = dict(sorted(table.items())), parts[0]["calibrated"]
-        found[name] = {"calibrated": _calibrated(table, whole["by"], whole["up_to"]), "rows": _rows(table)}
+def read_scores(record: Mapping[str, Any]) -> dict[str, Scores]:
+    """Read a score report back from its JSON form."""
+    names = [field.name for field in fields(Counts)]
+    found: dict[str, Scores] = {}
+    for dataset, own in record.items():
+        table = {row["category"]: Counts(**{name: row[name] for name in names}) for row in own["rows"]}
+        found[dataset] = Scores(table, own["calibrated"]["by"], own["calibrated"]["up_to"])
     return found
 
 
-def repeated(runs: Sequence[Sequence[Mapping[str, Any]]], *, by: str = "category") -> list[Record]:
+def report_record(report: Mapping[str, Scores]) -> dict[str, object]:
+    """Return the JSON form of a score report."""
+    return {name: scores.record() for name, scores in report.items()}
+
+
+def pooled(reports: Sequence[Mapping[str, Scores]]) -> dict[str, Scores]:
+    """Return the score report of all trips of several reports, as of seeds, by the categories that those have."""
+    found: dict[str, Scores] = {}
+    for name in sorted({name for report in reports for name in report}):
+        parts = [report[name] for report in reports if name in report]
+        categories = sorted({category for part in parts for category in part.table})
+        table = {c: sum_of(part.table[c] for part in parts if c in part.table) for c in categories}
+        found[name] = Scores(table, parts[0].by, parts[0].up_to)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """Both rates of a category over repeated runs, with their standard deviations."""
+
+    category: Category
+    runs: int
+    score: float | None
+    score_sd: float | None
+    compliance: float | None
+    compliance_sd: float | None
+
+
+def repeated(runs: Sequence[Sequence[Mapping[str, Any]]], *, by: str = "category") -> list[Repeated]:
     """Return mean and standard deviation of both rates over runs on the same problems, by category (appendix H).
 
     Raises `ValueError` where the runs are not on the same problems.
     """
     if len({frozenset(trace["problem"]["id"] for trace in run) for run in runs}) != 1:
         raise ValueError("repeated runs must be on the same problems")
-    tables = [categorised(run, by) for run in runs]
-    rows: list[Record] = []
+    tables = [scores_of(run, by).table for run in runs]
+    rows: list[Repeated] = []
     for category in tables[0]:
-        row: Record = {"category": category, "runs": len(runs)}
-        for metric in ("score", "compliance"):
-            values = [table[category].record()[metric] for table in tables]
-            row |= {metric: _mean(values), f"{metric}_sd": _deviation(values)}
-        rows.append(row)
+        scores = [table[category].score.rate for table in tables]
+        shares = [table[category].compliance.rate for table in tables]
+        spread = (_mean(scores), _deviation(scores), _mean(shares), _deviation(shares))
+        rows.append(Repeated(category, len(runs), *spread))
     return rows
-
-
-def exact_interval(count: int, n: int) -> Interval:
-    """Return the 95% interval of Clopper and Pearson (1934); all of [0, 1] where n is 0."""
-    if n == 0:
-        return (0.0, 1.0)
-    from scipy.stats import binomtest
-
-    found = binomtest(count, n).proportion_ci(LEVEL, method="exact")
-    return (float(found.low), float(found.high))
 
 
 def stratified_interval(strata: Sequence[tuple[int, int]]) -> Interval:

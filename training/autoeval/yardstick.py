@@ -6,7 +6,7 @@ generated problems -> round trips, once or several times -> verdicts -> scores
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from critics.errors import InputError
@@ -17,10 +17,26 @@ from rollout.policy import ChatPolicy
 from rollout.problems.catalogue import family
 from rollout.splits import Split
 from rollout.traces import Sampling, derived_seed
-from training.autoeval.errors import verifier_pairs, verifier_rows, verifier_score
-from training.autoeval.false_positives import measure_false_positives
+from training.autoeval.errors import (
+    VerifierScore,
+    judged,
+    measure_false_positives,
+    verifier_pairs,
+    verifier_rows,
+    verifier_score,
+)
+from training.autoeval.false_positives import FalsePositives
 from training.autoeval.round_trips import RoundTrips
-from training.autoeval.scores import parameterised, pooled, repeated, score_report
+from training.autoeval.scores import (
+    Category,
+    Repeated,
+    Scores,
+    pooled,
+    repeated,
+    report_record,
+    score_report,
+    scores_of,
+)
 
 Record = dict[str, Any]
 STRATA = ("binding", "depth", "states")
@@ -80,6 +96,32 @@ class Asked:
     batch_size: int
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Results of a benchmark."""
+
+    how: Mapping[str, object]
+    """How many problems and runs, and what was asked of which policy."""
+    scores: Mapping[str, Scores]
+    by_stratum: Mapping[str, Scores]
+    false_positives: FalsePositives | None
+    repeated: Sequence[Repeated] = ()
+    by_rounds: Sequence[Mapping[str, Scores]] = ()
+    """The scores after 1, 2, .. rounds, of trips of several."""
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        levels = [{"rounds": num, "scores": report_record(level)} for num, level in enumerate(self.by_rounds, 1)]
+        return {
+            **self.how,
+            "scores": report_record(self.scores),
+            "by_stratum": {by: scores.rows() for by, scores in self.by_stratum.items()},
+            "false_positives": {} if self.false_positives is None else self.false_positives.record(),
+            **({"repeated": [asdict(row) for row in self.repeated]} if self.repeated else {}),
+            **({"by_rounds": levels} if levels else {}),
+        }
+
+
 def measure_trips(
     policy: ChatPolicy,
     problems: Sequence[Problem],
@@ -89,32 +131,33 @@ def measure_trips(
     seed: int,
     runs: int = 1,
     keep: Callable[[Record], None] = lambda _: None,
-) -> tuple[Record, list[Record]]:
+) -> tuple[Measured, list[Record]]:
     """Return a benchmark's results and the first run's judged trips; `keep` is handed every judged trip of every run.
 
     Runs differ in their seeds alone. What the critic's failures touch counts for nothing.
     """
     trips: list[list[Record]] = []
     for run in range(runs):
-        own = _judged(_attempts(policy, problems, asked, derived_seed(seed, "benchmark", run)), judging)
+        own = judged(_attempts(policy, problems, asked, derived_seed(seed, "benchmark", run)), judging)
         for trace in own:
             keep({**trace, "id": f"{trace['id']}@{run}"})
         trips.append(own)
-    result: Record = {
-        "n": len(problems),
-        "runs": runs,
-        "strategy": asked.strategy.settings.record(),
-        "temperature": asked.sampling.temperature,
-        "seed": seed,
-        "policy": {"base": policy.digests.base, "adapter": policy.digests.adapter},
-        "scores": pooled([score_report(own) for own in trips]),
-        "by_stratum": {by: rows for by in STRATA if len(rows := parameterised(trips[0], by)) > 1},
-        "false_positives": measure_false_positives(trips[0], judging, seed=seed),
-    }
-    if runs > 1:
-        result["repeated"] = repeated(trips)
-    if asked.strategy.settings.rounds > 1:
-        result["by_rounds"] = _by_rounds(trips[0], asked.strategy, judging)
+    rounds = asked.strategy.settings.rounds
+    result = Measured(
+        {
+            "n": len(problems),
+            "runs": runs,
+            "strategy": asked.strategy.settings.record(),
+            "temperature": asked.sampling.temperature,
+            "seed": seed,
+            "policy": {"base": policy.digests.base, "adapter": policy.digests.adapter},
+        },
+        pooled([score_report(own) for own in trips]),
+        {by: found for by in STRATA if len((found := scores_of(trips[0], by)).table) > 1},
+        measure_false_positives(trips[0], judging, seed=seed),
+        repeated(trips) if runs > 1 else [],
+        _by_rounds(trips[0], asked.strategy, judging) if rounds > 1 else [],
+    )
     return result, trips[0]
 
 
@@ -124,21 +167,26 @@ def _attempts(policy: ChatPolicy, problems: Sequence[Problem], asked: Asked, see
         yield from asked.strategy.attempts(policy, batch, asked.sampling, seed=seed)
 
 
-def _judged(attempts: Iterator[Record], judging: Judging) -> list[Record]:
-    listed = list(attempts)
-    return [{**trace, "judgement": verdict} for trace, verdict in zip(listed, judging(listed), strict=True)]
-
-
-def _by_rounds(trips: Sequence[Record], strategy: RoundTrips, judging: Judging) -> list[Record]:
-    """Return the scores that fewer rounds would have had, as the trips of more begin with those of fewer."""
+def _by_rounds(trips: Sequence[Record], strategy: RoundTrips, judging: Judging) -> list[dict[str, Scores]]:
+    """Return the scores that 1, 2, .. rounds would have had, as the trips of more begin with those of fewer."""
     levels = zip(*(strategy.shortened(trace) for trace in trips), strict=True)
-    return [
-        {"rounds": num, "scores": score_report(_judged(iter(level), judging))} for num, level in enumerate(levels, 1)
-    ]
+    return [score_report(judged(level, judging)) for level in levels]
 
 
-def measure_verifier(policy: ChatPolicy, trips: Sequence[Record], sampling: Sampling, *, seed: int) -> Record:
-    """Return the F1 score of the policy as verifier of what came back, whole and by category."""
-    pairs = verifier_pairs(trips)
-    said = [opinion.record() for opinion in opinions(policy, pairs, sampling, seed=seed)]
-    return {**verifier_score(said, trips), "rows": verifier_rows(said, trips)}
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A policy as verifier of what came back: its score, whole and by category."""
+
+    whole: VerifierScore
+    rows: Mapping[Category, VerifierScore]
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        rows = [{"category": category, **score.record()} for category, score in self.rows.items()]
+        return {**self.whole.record(), "rows": rows}
+
+
+def measure_verifier(policy: ChatPolicy, trips: Sequence[Record], sampling: Sampling, *, seed: int) -> Verified:
+    """Ask a policy, as verifier, about what came back."""
+    said = {o.pair.id: o.said for o in opinions(policy, verifier_pairs(trips), sampling, seed=seed)}
+    return Verified(verifier_score(said, trips), verifier_rows(said, trips))

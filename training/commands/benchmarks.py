@@ -1,18 +1,22 @@
 """`evaluate --benchmark`: AutoEval's data sets, and what they are compared with, on any policy or adapter."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
 from critics.judge import JudgePool
-from training.autoeval.figures import write_scores
-from training.autoeval.yardstick import Asked, measure_trips, measure_verifier, read_benchmark
+from training.autoeval.false_positives import FalsePositives
+from training.autoeval.figures import Curves, write_scores
+from training.autoeval.scores import Scores
+from training.autoeval.yardstick import Asked, Measured, Verified, measure_trips, measure_verifier, read_benchmark
 from training.commands.comparisons import compare_with, is_comparison
 from training.commands.messages import say
 from training.configuration.run import ArmConfig, load_run
+from training.estimates import Estimate
 from training.records.store import write_json, write_records
 
 ARM = ArmConfig(name="benchmark", keep="unfiltered", decoding="free", format="equivalence")
@@ -47,15 +51,17 @@ def evaluate_benchmark(
     kept: list[dict[str, Any]] = []
     with JudgePool() as pool:
         found, trips = measure_trips(policy, problems, asked, pool.judge, seed=seed, runs=runs, keep=kept.append)
-    result = {"benchmark": name, "split": config.evaluation.split, **found}
-    if verifier:
-        result["verifier"] = measure_verifier(policy, trips, sampling, seed=seed)
+    verified = measure_verifier(policy, trips, sampling, seed=seed) if verifier else None
+    result = {"benchmark": name, "split": config.evaluation.split, **found.record()}
+    result |= {} if verified is None else {"verifier": verified.record()}
     if out is not None:
-        _write(out, result, kept)
+        write_records(out / "traces.jsonl", kept, checksum=True)
+        write_json(out / "scores.json", result)
+        _draw(out / "scores.svg", found, verified)
     if as_json:
         print(json.dumps(result))
         return
-    _say(result)
+    _say(found, verified)
 
 
 def _tell(found: Mapping[str, Any], out: Path | None, as_json: bool) -> None:
@@ -73,63 +79,58 @@ def _tell(found: Mapping[str, Any], out: Path | None, as_json: bool) -> None:
             say(f"{found['benchmark']}: {key}{how} {value:.1%}{interval}, n = {found['n']}")
 
 
-def _write(out: Path, result: Mapping[str, Any], trips: list[dict[str, Any]]) -> None:
-    write_records(out / "traces.jsonl", trips, checksum=True)
-    write_json(out / "scores.json", dict(result))
-    tables = {name: {"this policy": part["rows"]} for name, part in result["scores"].items()}
-    if "verifier" in result:
-        f1 = {row["category"]: row["f1"] for row in result["verifier"]["rows"]}
-        (dataset,) = tables
-        rows = [{**row, "f1": f1.get(row["category"])} for row in tables[dataset]["this policy"]]
-        tables = {dataset: {"this policy": rows}}
-    write_scores(tables, out / "scores.svg", by=dict.fromkeys(tables, "operators"))
+def _draw(path: Path, found: Measured, verified: Verified | None) -> None:
+    f1 = {} if verified is None else verified.rows
+    tables = {name: {"this policy": Curves(scores, f1)} for name, scores in found.scores.items()}
+    write_scores(tables, path, by=dict.fromkeys(tables, "operators"))
 
 
-def _say(result: Mapping[str, Any]) -> None:
-    for name, part in result["scores"].items():
-        whole = part["calibrated"]
-        say(f"{name}: score {_rate(whole, 'score')}, compliance {_rate(whole, 'compliance')}, n = {whole['n']}")
-        fates = ("equivalent", "different", "undecided", "malformed", "leaked", "vacuous", "errors")
-        say(f"{name}: {', '.join(f'{fate} {whole[fate]}' for fate in fates)}")
-        say(f"{name}: score by {whole['by']} (operators, or depth): {_by_category(part['rows'])}")
-    for row in result.get("repeated", ()):
-        say(f"category {row['category']}: score {row['score']:.3f} (sd {row['score_sd']:.3f} over {row['runs']} runs)")
-    for level in result.get("by_rounds", ()):
-        shown = ", ".join(f"{part['calibrated']['score']:.1%}" for part in level["scores"].values())
-        say(f"after {level['rounds']} round{'s' if level['rounds'] > 1 else ''}: score {shown}")
-    _say_false_positives(result["false_positives"])
-    if "verifier" in result:
-        said = result["verifier"]
-        f1 = "unknown" if said["f1"] is None else f"{said['f1']:.3f}"
-        unreadable = said["unreadable_equivalent"] + said["unreadable_different"]
-        say(f"as verifier: F1 {f1} over {said['n']} pairs, {unreadable} answers unreadable")
+def _say(found: Measured, verified: Verified | None) -> None:
+    for name, scores in found.scores.items():
+        whole, total = scores.calibrated, scores.calibrated.total
+        say(f"{name}: score {_rate(whole.score)}, compliance {_rate(total.compliance)}, n = {total.n}")
+        say(f"{name}: {', '.join(f'{fate} {num}' for fate, num in asdict(total).items())}")
+        say(f"{name}: score by {whole.by} (operators, or depth): {by_category(scores)}")
+    for row in found.repeated:
+        say(f"category {row.category}: score {row.score:.3f} (sd {row.score_sd:.3f} over {row.runs} runs)")
+    for num, level in enumerate(found.by_rounds, 1):
+        shown = ", ".join(f"{scores.calibrated.score.rate:.1%}" for scores in level.values())
+        say(f"after {num} round{'s' if num > 1 else ''}: score {shown}")
+    if found.false_positives is not None:
+        _say_false_positives(found.false_positives)
+    if verified is not None:
+        said = verified.whole
+        f1 = "unknown" if said.f1 is None else f"{said.f1:.3f}"
+        unreadable = said.unreadable_equivalent + said.unreadable_different
+        say(f"as verifier: F1 {f1} over {said.n} pairs, {unreadable} answers unreadable")
 
 
-def _by_category(rows: Sequence[Mapping[str, Any]]) -> str:
+def by_category(scores: Scores) -> str:
     """Return the score of each category, neighbours of one score together: `1: 50%, 2 to 40: 0%`."""
+    known = [(category, f"{counts.score.rate:.0%}") for category, counts in scores.table.items() if counts.n]
     shown: list[str] = []
-    for score, listed in groupby((row for row in rows if row["n"]), key=lambda row: f"{row['score']:.0%}"):
-        first, *rest = [row["category"] for row in listed]
+    for score, listed in groupby(known, key=lambda item: item[1]):
+        first, *rest = [category for category, _ in listed]
         shown.append(f"{first} to {rest[-1]}: {score}" if rest else f"{first}: {score}")
     return ", ".join(shown)
 
 
-def _say_false_positives(found: Mapping[str, Any]) -> None:
-    rate = found.get("p_h")
-    if rate and rate["n"]:
+def _say_false_positives(found: FalsePositives) -> None:
+    rate, said = found.p_h, found.descriptions
+    if rate.n:
         say(
-            f"crossed descriptions that came back equivalent: {rate['hallucinated']} of {rate['n']} "
-            f"(p_H {rate['rate']:.4f}, at most {rate['upper']:.4f})"
+            f"crossed descriptions that came back equivalent: {rate.hallucinated} of {rate.n} "
+            f"(p_H {rate.rate:.4f}, at most {rate.upper:.4f})"
         )
-    if said := found.get("descriptions"):
+    if said:
         say(f"of {said['certified']} certified trips, {said['wrong']} have a wrong description that undid itself")
 
 
-def _rate(part: Mapping[str, Any], key: str) -> str:
-    if part[key] is None:
+def _rate(estimate: Estimate) -> str:
+    if estimate.rate is None:
         return "unknown"
-    low, high = part[f"{key}_interval"]
-    return f"{part[key]:.1%} (95% {low:.1%} to {high:.1%})"
+    low, high = estimate.interval
+    return f"{estimate.rate:.1%} (95% {low:.1%} to {high:.1%})"
 
 
 def refuse_both(problems: Path | None, benchmark: str | None) -> None:

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from critics.errors import InputError
-from training.autoeval.benchmarks import MIN_MODELS, compared
+from training.autoeval.benchmarks import MIN_MODELS, Compared, compared
 from training.autoeval.figures import correlation_panels, power_panel
 from training.autoeval.score_tables import PAPER, Source, merged, read_source
 from training.commands.options import (
@@ -23,7 +24,6 @@ from training.reporting.terminal import table as rounds_table
 from training.reporting.trace_sample import Survey
 
 EXAMPLE = "certistar compare checkpoints/demo --json"
-Record = dict[str, Any]
 
 
 def compare(
@@ -46,7 +46,7 @@ def compare(
     Or say how AutoEval's scores correlate with other benchmarks', and what they predict, from tables of both.
     """
     if _are_tables(runs):
-        comp_are_tables(runs, as_json, out)
+        _compare_tables(runs, as_json, out)
         return
     _compare_runs(runs, as_json, out, unpaired)
 
@@ -58,9 +58,9 @@ def _compare_runs(runs: Sequence[Path], as_json: bool, out: Path | None, unpaire
     if out is not None and out.suffix == ".html":
         write_text(out, render(summary, Survey(), verdict_sentence(summary)))
     elif out is not None:
-        write_json(out, summary)
+        write_json(out, summary.record())
     if as_json:
-        print(json.dumps(summary))
+        print(json.dumps(summary.record()))
         return
     console = Console()
     console.print(rounds_table(summary))
@@ -78,7 +78,7 @@ def _are_tables(named: Sequence[Path]) -> bool:
     return bool(tables)
 
 
-def comp_are_tables(named: Sequence[Path], as_json: bool, out: Path | None) -> None:
+def _compare_tables(named: Sequence[Path], as_json: bool, out: Path | None) -> None:
     """Print correlations and predictive powers; `out` gets them as JSON, or with figures 4 and 5 as a page."""
     sources = [read_source(str(path)) for path in named]
     tables = merged(sources)
@@ -95,22 +95,22 @@ def comp_are_tables(named: Sequence[Path], as_json: bool, out: Path | None) -> N
     if out is not None and out.suffix == ".html":
         write_text(out, _page(sources, tables, rows))
     elif out is not None:
-        write_json(out, {"benchmarks": rows, "scores": tables})
+        write_json(out, {"benchmarks": [asdict(row) for row in rows], "scores": tables})
     if as_json:
-        print(json.dumps({"benchmarks": rows}))
+        print(json.dumps({"benchmarks": [asdict(row) for row in rows]}))
         return
     _print(rows)
 
 
-def _page(sources: Sequence[Source], tables: Mapping[str, Any], rows: Sequence[Record]) -> str:
+def _page(sources: Sequence[Source], tables: Mapping[str, object], rows: Sequence[Compared]) -> str:
     by_source = {
         name: {source.name: source.tables[name] for source in sources if name in source.tables} for name in tables
     }
-    powers = {row["benchmark"]: row["predictive_power"] for row in rows}
+    powers = {row.benchmark: row.predictive_power for row in rows}
     return benchmarks_page(rows, list(correlation_panels(by_source)), power_panel(powers))
 
 
-def _print(rows: Sequence[Record]) -> None:
+def _print(rows: Sequence[Compared]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -119,13 +119,13 @@ def _print(rows: Sequence[Record]) -> None:
     for name in ("models", "correlation (95%)", "p", "predicts (95%)"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
-        rho, power = row["correlation"], row["predictive_power"]
+        rho, power = row.correlation, row.predictive_power
         table.add_row(
-            row["benchmark"],
-            str(rho["n"]),
-            _between(rho["rho"], rho["interval"]),
-            f"{rho['p']:.1g}",
-            _between(power["power"], power["interval"]),
+            row.benchmark,
+            str(rho.n),
+            _between(rho.rho, rho.interval),
+            f"{rho.p:.1g}",
+            _between(power.power, power.interval),
         )
     Console().print(table)
 

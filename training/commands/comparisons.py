@@ -66,7 +66,7 @@ def _translated(config: RunConfig, policy: Any, way: Way, file: Path, num: int, 
     if way == "informalise":
         return informalised(replies, asked)
     found = autoformalised(replies, asked, pool.judge)
-    return {**found["calibrated"], "rows": found["rows"]}
+    return {**found.calibrated.record(), "rows": found.rows()}
 
 
 def _need(items: list[Any]) -> None:

@@ -1,4 +1,4 @@
-"""What a terminal shows while a run works: lines of rounds, rates, verdicts and the last attempt.
+"""Live picture of a run in a terminal: lines of rounds, rates, verdicts and the last attempt.
 
 Without a terminal there are plain lines instead: what each evaluation found, and now and then how far the run is.
 Colours give way to NO_COLOR, because rich heeds it.
@@ -12,7 +12,7 @@ from typing import Any
 
 from critics.errors import InputError
 from training.commands.messages import progress_bar
-from training.reporting.progress import LineProgress, RunProgress, progress_of
+from training.reporting.progress import LastAttempt, LineProgress, RunProgress, progress_of
 from training.reporting.sentences import percent
 from training.rounds.line import Progress
 
@@ -52,7 +52,7 @@ def _told(say: Callable[[str], object], count: Callable[[int], object]) -> Calla
 
 
 class PlainLines:
-    """How far a run is, for logs: a line when something is said, and one every half a minute."""
+    """Progress of a run for logs: a line when something is said, and one every half a minute."""
 
     def __init__(self, total: int, say: Callable[[str], object], clock: Callable[[], float] = time.monotonic) -> None:
         self.say = say
@@ -132,14 +132,14 @@ def _stage(line: LineProgress) -> str:
     return line.stage if line.total is None else f"{line.stage} {line.done}/{line.total}"
 
 
-def last_attempt(last: Any) -> Any:
+def last_attempt(last: LastAttempt) -> Any:
     """Return the attempt that was written last; what a model wrote is text, whatever it looks like."""
     from rich.panel import Panel
     from rich.text import Text
 
-    verdict = last["verdict"] or "not judged yet"
-    body = Text(f"{last['question']}\n", style="bold", overflow="ellipsis")
-    body.append(_printable(last["text"][-300:]), style="not bold")
+    verdict = last.verdict or "not judged yet"
+    body = Text(f"{last.question}\n", style="bold", overflow="ellipsis")
+    body.append(_printable(last.text[-300:]), style="not bold")
     return Panel(body, title=Text(f"last attempt: {verdict}"), title_align="left", height=8)
 
 

@@ -22,6 +22,7 @@ from training.commands.options import (
 from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.estimates import Proportion
 from training.records.store import OpenStore, write_text
+from training.reporting.evaluations import read_mode
 from training.reporting.tables import table as markdown_table
 from training.rounds.evaluation import asked, measure
 from training.rounds.problems import read_problems
@@ -81,7 +82,7 @@ def evaluate(
             if not as_json:
                 _say_mode(f"{arm.name}: " if arms else "", modes[arm.name])
     if table is not None:
-        write_text(table, markdown_table(wanted, modes))
+        write_text(table, markdown_table(wanted, {name: read_mode(mode) for name, mode in modes.items()}))
     if as_json:
         print(json.dumps(modes if len(modes) > 1 else modes[chosen[0].name]))
 

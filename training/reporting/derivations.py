@@ -1,4 +1,4 @@
-"""The derivation that an attempt holds, as a graph that can be drawn: from its certificate, else from its text.
+"""Derivation of an attempt as a graph that can be drawn: from its certificate, else from its text.
 
 A certificate's steps are the proof itself. Where there is none, the text's blocks are replayed up to the first one that
 does not follow, so that one sees how far an attempt came; that replay decides nothing.
@@ -44,10 +44,15 @@ def steps_of_evidence(evidence: object) -> list[Step]:
     """Return the steps of a certificate's derivation; empty for other evidence."""
     match evidence:
         case {"steps": [*records]} if all(isinstance(r, Mapping) and "statement" in r for r in records):
-            goal = evidence.get("goal") if isinstance(evidence, Mapping) else None
+            goal = goal_of(evidence)
             return [_step_of_record(record, number, goal) for number, record in enumerate(records)]
         case _:
             return []
+
+
+def goal_of(evidence: object) -> object:
+    """Return what a certificate's evidence decides; None where it names no goal."""
+    return evidence.get("goal") if isinstance(evidence, Mapping) else None
 
 
 def _step_of_record(record: Mapping[str, Any], number: int, goal: object) -> Step:
@@ -76,7 +81,7 @@ def _said(rule: int, premises: Sequence[int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """How far a text's blocks can be followed: its steps, and where the first block stands that does not follow."""
+    """Steps of a text as far as its blocks can be followed, and where the first block stands that does not follow."""
 
     steps: tuple[Step, ...] = ()
     stopped_at: int | None = None
@@ -160,8 +165,28 @@ def canonical(statement: str) -> str:
 # -- where the nodes stand
 
 
-def drawing(steps: Sequence[Step]) -> dict[str, Any] | None:
-    """Return a layered drawing, premises above conclusions, as JSON: pixels; None where there is no graph to draw.
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A statement's box, in pixels, and its text line by line."""
+
+    x: float
+    y: float
+    w: float
+    h: float
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A graph's size in pixels, and the node of each step."""
+
+    w: float
+    h: float
+    nodes: Sequence[Node]
+
+
+def drawing(steps: Sequence[Step]) -> Drawing | None:
+    """Return a layered drawing, premises above conclusions; None where there is no graph to draw.
 
     Derived statements stand one layer below their lowest premise, what is assumed one above its first use
     (Sugiyama's layers), ordered within a layer by where their uses stand below.
@@ -172,15 +197,15 @@ def drawing(steps: Sequence[Step]) -> dict[str, Any] | None:
     layers = _ordered(_layers(steps), steps)
     widths = [sum(boxes[i][0] for i in layer) + GAP_X_PX * (len(layer) - 1) for layer in layers]
     width, y = max(widths), 0.0
-    nodes: list[dict[str, Any]] = [{} for _ in steps]
+    nodes: dict[int, Node] = {}
     for layer, layer_width in zip(layers, widths, strict=True):
         x, height = (width - layer_width) / 2, max(boxes[i][1] for i in layer)
         for i in layer:
             box_width, box_height, lines = boxes[i]
-            nodes[i] = {"x": round(x, 1), "y": y, "w": box_width, "h": box_height, "lines": lines}
+            nodes[i] = Node(round(x, 1), y, box_width, box_height, lines)
             x += box_width + GAP_X_PX
         y += height + GAP_Y_PX
-    return {"w": round(width, 1), "h": y - GAP_Y_PX, "nodes": nodes}
+    return Drawing(round(width, 1), y - GAP_Y_PX, [nodes[i] for i in range(len(steps))])
 
 
 def _box(statement: str) -> tuple[float, float, list[str]]:

@@ -1,18 +1,18 @@
-"""How far a run is, read from its folder alone: lines, stages, verdicts so far and the last attempt.
+"""Progress of a run, read from its folder alone: lines, stages, verdicts so far and the last attempt.
 
-Whoever can read the folder can look: the terminal that started the run, `certistar view`, or another machine. Files
+Anyone who can read the folder can look: the terminal that started the run, `certistar view`, or another machine. Files
 that are being written are read as far as they go; nothing here writes.
 """
 
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from training.records.run_folder import RunFolder, RunLine, read_run
 from training.records.store import fits, is_stored
-from training.reporting.results import read
 from training.watchdog import SUFFIX, base_name, line_name
 
 TAIL_BYTES = 256_000
@@ -39,9 +39,16 @@ class LineProgress:
     certified: float | None = None
     """Held out, of the last evaluation; None before the first."""
 
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {name: getattr(self, name) for name in self.__slots__}
+
+@dataclass(frozen=True, slots=True)
+class LastAttempt:
+    """The attempt that was written last, and its verdict if it has one by now."""
+
+    id: str
+    question: str
+    text: str
+    verdict: str | None
+    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,61 +57,70 @@ class RunProgress:
 
     name: str
     lines: tuple[LineProgress, ...]
-    last: Mapping[str, Any] | None
+    last: LastAttempt | None
 
     @property
     def is_finished(self) -> bool:
         """Whether every line is done."""
         return all(line.stage == DONE for line in self.lines)
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """Return the JSON form."""
-        return {"name": self.name, "lines": [line.record() for line in self.lines], "last": self.last}
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Beat:
+    """What a line's heartbeat tells: the stage at work, and how far it is."""
+
+    stage: str | None = None
+    done: int = 0
+    total: int | None = None
 
 
 def progress_of(run: Path) -> RunProgress:
     """Look into a run folder; raises InputError where it is none."""
-    layout = read(run / "lines.json")
+    layout = read_run(run)
     beats = _heartbeats(run / "log")
-    lines = tuple(_line(run, entry, layout["num_rounds"], beats) for entry in layout["lines"])
-    return RunProgress(run.resolve().name, lines, _last_attempt(run, layout))
+    lines = tuple(_line(layout, line, beats) for line in layout.lines)
+    return RunProgress(run.resolve().name, lines, _last_attempt(layout))
 
 
-def _line(run: Path, entry: Mapping[str, Any], num_rounds: int, beats: Mapping[str, Mapping[str, Any]]) -> LineProgress:
-    base, rounds = run / entry["base"], [run / entry["path"] / f"round-{r:03d}" for r in range(num_rounds)]
+def _line(layout: RunFolder, line: RunLine, beats: Mapping[str, _Beat]) -> LineProgress:
+    rounds = [line.round_folder(number) for number in range(layout.num_rounds)]
     finished = [folder for folder in rounds if (folder / "evaluation.json").exists()]
     verdicts: Counter[str] = Counter()
     for folder in rounds:
         verdicts.update(_read_or_nothing(folder / "dataset" / "summary.json").get("verdicts") or {})
-    beat = beats.get(_beaten_by(entry, base), {})
-    stage = DONE if len(finished) == num_rounds else _stage(base, rounds[len(finished)], beat)
-    mode = _read_or_nothing((finished or [base])[-1] / "evaluation.json").get("modes", {}).get("sampled", {})
+    beat = beats.get(_beaten_by(layout, line), _Beat())
+    mode = _read_or_nothing((finished or [line.base])[-1] / "evaluation.json").get("modes", {}).get("sampled", {})
     n = mode.get("n") or 0
     return LineProgress(
-        arm=entry["arm"],
-        seed=entry["seed"],
+        arm=line.arm,
+        seed=line.seed,
         rounds_done=len(finished),
-        num_rounds=num_rounds,
-        stage=stage,
-        done=int(beat.get("done") or 0),
-        total=beat.get("total"),
+        num_rounds=layout.num_rounds,
+        stage=DONE if len(finished) == layout.num_rounds else _stage(line.base, rounds[len(finished)], beat),
+        done=beat.done,
+        total=beat.total,
         verdicts=dict(sorted(verdicts.items())),
         accuracy=mode["right"] / n if n else None,
         certified=mode["certified"] / n if n else None,
     )
 
 
-def _beaten_by(entry: Mapping[str, Any], base: Path) -> str:
+def _beaten_by(layout: RunFolder, line: RunLine) -> str:
     """Return whose heartbeat tells of a line: its base model's until that is measured."""
-    is_measured = (base / "evaluation.json").exists()
-    return line_name(entry["arm"], entry["seed"]) if is_measured else base_name(entry["base"])
+    if (line.base / "evaluation.json").exists():
+        return line_name(line.arm, line.seed)
+    return base_name(line.base.relative_to(layout.path).as_posix())
 
 
-def _stage(base: Path, folder: Path, beat: Mapping[str, Any]) -> str:
+def _stage(base: Path, folder: Path, beat: _Beat) -> str:
     """Return what is worked on: the heartbeat knows best, else the first file that is missing tells."""
     measured = (base / "evaluation.json").exists()
-    if beat.get("stage"):
-        return str(beat["stage"]) if measured else f"base model: {beat['stage']}"
+    if beat.stage:
+        return beat.stage if measured else f"base model: {beat.stage}"
     if not measured:
         return "waiting for its base model"
     if (folder / "adapter").exists():
@@ -114,8 +130,14 @@ def _stage(base: Path, folder: Path, beat: Mapping[str, Any]) -> str:
     return "before curating" if is_stored(folder / "traces.jsonl") else "waiting"
 
 
-def _heartbeats(log: Path) -> dict[str, dict[str, Any]]:
-    return {path.name.removesuffix(SUFFIX): _read_or_nothing(path) for path in log.glob(f"*{SUFFIX}")}
+def _heartbeats(log: Path) -> dict[str, _Beat]:
+    beats: dict[str, _Beat] = {}
+    for path in log.glob(f"*{SUFFIX}"):
+        told = _read_or_nothing(path)
+        stage = told.get("stage")
+        beat = _Beat(None if stage is None else str(stage), int(told.get("done") or 0), told.get("total"))
+        beats[path.name.removesuffix(SUFFIX)] = beat
+    return beats
 
 
 def _read_or_nothing(path: Path) -> dict[str, Any]:
@@ -127,21 +149,21 @@ def _read_or_nothing(path: Path) -> dict[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def _last_attempt(run: Path, layout: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return what was written last in an open store of attempts, with its verdict if it has one by now."""
-    opened = [path for e in layout["lines"] for path in (run / e["path"]).glob("round-*/traces.open.jsonl")]
+def _last_attempt(layout: RunFolder) -> LastAttempt | None:
+    """Return what was written last in an open store of attempts."""
+    opened = [path for line in layout.lines for path in line.path.glob("round-*/traces.open.jsonl")]
     for path in sorted(opened, key=_modified, reverse=True):
         attempt = _tail(path)
         if attempt is not None and "problem" in attempt:
             verdict = (_tail(path.with_name("verdicts.open.jsonl"), attempt.get("id")) or {}).get("judgement") or {}
             messages = attempt.get("messages") or [{}]
-            return {
-                "id": str(attempt.get("id")),
-                "question": str(attempt["problem"].get("question", "")),
-                "text": str(attempt.get("completion", messages[-1].get("content", "")))[-600:],
-                "verdict": verdict.get("verdict"),
-                "reason": verdict.get("reason"),
-            }
+            return LastAttempt(
+                str(attempt.get("id")),
+                str(attempt["problem"].get("question", "")),
+                str(attempt.get("completion", messages[-1].get("content", "")))[-600:],
+                verdict.get("verdict"),
+                verdict.get("reason"),
+            )
     return None
 
 

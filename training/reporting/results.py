@@ -1,33 +1,25 @@
-"""What a finished run folder holds: evaluations by arm, seed and round, checked as they are read."""
+"""Results of a run folder: evaluations by arm, seed and round, and the counts of what each round was trained on."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
 
 from critics.errors import InputError
+from training.records.run_folder import RunLine, configuration, filters, read_file, read_run
+from training.reporting.evaluations import Evaluation, Outcome, read_evaluation
 
-Outcome = Literal["right", "certified", "tests_passed"]
+STAGES = ("sampled", "right", "certified", "kept")
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
-    """One evaluation.json; outcomes in the order of the ids, which are sorted so that they pair up."""
+class Curated:
+    """Counts of a round's attempts, from dataset/summary.json, and where the attempts are."""
 
-    path: Path
-    problems: Mapping[str, Any]
-    modes: Mapping[str, Mapping[str, Any]]
-    ids: tuple[str, ...]
-    right: tuple[int, ...]
-    certified: tuple[int, ...]
-    tests_passed: tuple[int, ...] = ()
-    """Of dialogs; empty for other attempts."""
-
-    @property
-    def sampled(self) -> Mapping[str, Any]:
-        """The mode that everything but the columns named after another mode is about."""
-        return self.modes["sampled"]
+    traces: Path
+    funnel: Mapping[str, int]
+    """How many attempts there are at each of `STAGES`."""
+    verdicts: Mapping[str, int]
+    reasons: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +29,8 @@ class Line:
     seed: int
     rounds: tuple[Evaluation, ...]
     """Round 0 is the model before any fine-tuning."""
-    datasets: tuple[Mapping[str, Any], ...]
-    """What each fine-tuning learnt from: its rollout's counts."""
-    rollouts: tuple[Path, ...]
-    """Where the attempts of each round are."""
+    rollouts: tuple[Curated, ...]
+    """What each fine-tuning learnt from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +47,11 @@ class Arm:
     def seeds(self) -> list[int]:
         """Its seeds, ascending."""
         return [line.seed for line in self.lines]
+
+    @property
+    def has_dialogs(self) -> bool:
+        """Whether its attempts are dialogs, which run tests."""
+        return all(line.rounds[-1].tests_passed for line in self.lines)
 
     def outcomes(self, outcome: Outcome, number: int) -> list[int]:
         """Return 0 or 1 for each answer of a round, seed by seed."""
@@ -78,7 +73,7 @@ class Extent:
     seeds: tuple[int, ...]
     num_rounds: int
 
-    def missing(self, part: "Extent") -> dict[str, Any]:
+    def missing(self, part: "Extent") -> dict[str, object]:
         """Say what a part of this whole leaves out, for the provenance; nothing where it is the whole."""
         seeds = sorted(set(self.seeds) - set(part.seeds))
         rounds = {"unfinished_rounds": list(range(part.num_rounds + 1, self.num_rounds + 1))}
@@ -87,14 +82,13 @@ class Extent:
 
 def extent_of(run: Path) -> Extent:
     """Return all that a run is to have."""
-    layout = read(run / "lines.json")
-    return Extent(tuple(sorted({entry["seed"] for entry in layout["lines"]})), layout["num_rounds"])
+    layout = read_run(run)
+    return Extent(tuple(sorted({line.seed for line in layout.lines})), layout.num_rounds)
 
 
 def finished_seeds(run: Path) -> Extent:
     """Return the seeds under which every arm has its last evaluation; raises InputError where there are none."""
-    found = _finished(run)
-    whole = extent_of(run)
+    found, whole = _finished(run), extent_of(run)
     seeds = tuple(seed for seed in whole.seeds if found[seed] == whole.num_rounds)
     if not seeds:
         raise InputError(f"{run}: no seed is finished under every arm yet; run `certistar run` again to go on")
@@ -113,27 +107,27 @@ def finished_so_far(run: Path) -> Extent | None:
 
 def _finished(run: Path) -> dict[int, int]:
     """Return for each seed how many rounds all arms have evaluated; 0 where a base model has no evaluation yet."""
-    layout = read(run / "lines.json")
+    layout = read_run(run)
     found: dict[int, int] = {}
-    for entry in layout["lines"]:
+    for line in layout.lines:
         done = 0
-        if (run / entry["base"] / "evaluation.json").exists():
-            while (run / entry["path"] / f"round-{done:03d}" / "evaluation.json").exists():
+        if (line.base / "evaluation.json").exists():
+            while (line.round_folder(done) / "evaluation.json").exists():
                 done += 1
-        done = min(done, layout["num_rounds"])
-        found[entry["seed"]] = min(found.get(entry["seed"], done), done)
+        done = min(done, layout.num_rounds)
+        found[line.seed] = min(found.get(line.seed, done), done)
     return found
 
 
 def read_arms(run: Path, extent: Extent | None = None) -> list[Arm]:
     """Read the lines of all arms, or of them the part that `extent` names."""
-    layout, part = read(run / "lines.json"), extent or extent_of(run)
+    layout, part = read_run(run), extent or extent_of(run)
     lines: dict[str, list[Line]] = {}
-    for entry in (entry for entry in layout["lines"] if entry["seed"] in part.seeds):
-        lines.setdefault(entry["arm"], []).append(_read_line(run, entry, part.num_rounds))
+    for line in (line for line in layout.lines if line.seed in part.seeds):
+        lines.setdefault(line.arm, []).append(_read_line(line, part.num_rounds))
     if not lines:
         raise InputError(f"{run / 'lines.json'}: names no lines; run `certistar run` again")
-    keeps = {str(arm.get("name")): arm.get("keep") for arm in configuration(run).get("arms") or ()}
+    keeps = filters(run)
     return [_arm(name, sorted(found, key=lambda line: line.seed), keeps.get(name)) for name, found in lines.items()]
 
 
@@ -143,64 +137,23 @@ def _arm(name: str, lines: Sequence[Line], keep: str | None) -> Arm:
     evaluations = [evaluation for line in lines for evaluation in line.rounds]
     first = evaluations[0]
     for other in evaluations:
-        if other.sampled["decoding"] != first.sampled["decoding"]:
+        if other.sampled.decoding != first.sampled.decoding:
             raise InputError(f"arm {name} is decoded differently in {first.path} and {other.path}")
-    return Arm(name, first.sampled["decoding"], tuple(lines), keep)
+    return Arm(name, first.sampled.decoding, tuple(lines), keep)
 
 
-def _read_line(run: Path, entry: Mapping[str, Any], num_rounds: int) -> Line:
-    rounds = [run / entry["base"], *(run / entry["path"] / f"round-{r:03d}" for r in range(num_rounds))]
-    return Line(
-        seed=entry["seed"],
-        rounds=tuple(_read_evaluation(folder / "evaluation.json") for folder in rounds),
-        datasets=tuple(read(folder / "dataset" / "summary.json") for folder in rounds[1:]),
-        rollouts=tuple(folder / "traces.jsonl" for folder in rounds[1:]),
-    )
+def _read_line(line: RunLine, num_rounds: int) -> Line:
+    rounds = [line.round_folder(number) for number in range(num_rounds)]
+    evaluations = tuple(read_evaluation(folder / "evaluation.json") for folder in (line.base, *rounds))
+    return Line(line.seed, evaluations, tuple(map(_read_curated, rounds)))
 
 
-def _read_evaluation(path: Path) -> Evaluation:
-    record = read(path)
-    try:
-        sampled = record["modes"]["sampled"]
-        outcomes = sampled["outcomes"]
-        answers = sorted(zip(outcomes["ids"], outcomes["right"], outcomes["certified"], strict=True))
-        passed = sampled["by_retries"][-1]["outcomes"]["tests_passed"] if sampled.get("by_retries") else []
-        passed = [value for _, value in sorted(zip(outcomes["ids"], passed, strict=True))] if passed else []
-        counts = [sampled["n"], sampled["right"], sampled["certified"]]
-        problems = record["problems"]
-        if sampled["decoding"] not in ("guided", "free"):
-            raise InputError(f"sampled.decoding is {sampled['decoding']!r}, not guided or free")
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: not an evaluation ({error!r}); delete it and run `certistar run` again") from error
-    ids, right, certified = zip(*answers, strict=True) if answers else ((), (), ())
-    if counts != [len(ids), sum(right), sum(certified)] or not ids:
-        raise InputError(f"{path}: its counts (n, right, certified) {counts} are not those of its outcomes, or 0")
-    return Evaluation(path, problems, record["modes"], ids, right, certified, tuple(passed))
+def _read_curated(folder: Path) -> Curated:
+    record = read_file(folder / "dataset" / "summary.json")
+    funnel = {stage: record[stage] for stage in STAGES}
+    return Curated(folder / "traces.jsonl", funnel, record.get("verdicts") or {}, record.get("reasons") or {})
 
 
-def provenance(run: Path) -> dict[str, Any]:
+def provenance(run: Path) -> dict[str, object]:
     """Return what the numbers of a run come from."""
-    name = configuration(run).get("name") or run.resolve().name
-    return {"name": name, **read(run / "lines.json").get("provenance", {})}
-
-
-def configuration(run: Path) -> dict[str, Any]:
-    """Return the resolved configuration of a run; nothing where it has none."""
-    import yaml
-
-    path = run / "config.yaml"
-    return (yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None) or {}
-
-
-def read(path: Path) -> dict[str, Any]:
-    """Read a file of a run folder; raises `InputError` that says what to do where it is missing or not JSON."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        if not path.parent.is_dir():
-            raise InputError(f"{path.parent}: there is no such folder; name one that `certistar run` wrote") from None
-        raise InputError(
-            f"{path} is missing: the run is not finished; run `certistar run` again to finish it"
-        ) from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path} is not JSON ({error}); delete it and run `certistar run` again") from None
+    return {"name": configuration(run).get("name") or run.resolve().name, **read_run(run).provenance}

@@ -1,14 +1,15 @@
-"""What the numbers say, in plain English: whether certification pays here, by how much, and how sure that is.
+"""Numbers of a summary in plain English: whether certification pays here, by how much, and how sure that is.
 
 No sentence has a margin that was hoped for: it says the difference, its interval, and whether zero is inside.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
+
+from training.reporting.summary import ArmSummary, Comparison, Summary
 
 LEVEL = 0.05
 Finding: TypeAlias = Literal["more", "less", "open"]
-Comparison: TypeAlias = Mapping[str, Any]
 
 
 def percent(rate: float | Sequence[float] | None) -> str:
@@ -38,36 +39,35 @@ def p_value(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def verdict_sentence(summary: Mapping[str, Any]) -> list[str]:
+def verdict_sentence(summary: Summary) -> list[str]:
     """Say whether certification pays, what each arm gained, and how the first arm compares with each other one."""
     sentences = [*_revoked_sentence(summary), *_answer(summary)]
-    sentences += [_gains_sentence(summary["arms"]), _certified_sentence(summary["arms"])]
-    sentences += _lead_sentences(summary["comparisons"])
+    sentences += [_gains_sentence(summary.arms), _certified_sentence(summary.arms)]
+    sentences += _lead_sentences(summary.comparisons)
     sentences += _cautions(summary)
-    if len({arm["decoding"] for arm in summary["arms"].values()}) > 1:
+    if len({arm.decoding for arm in summary.arms.values()}) > 1:
         sentences.append("The arms decode differently, so a gain is measured from the arm's own start.")
-    if all(len(arm["seeds"]) == 1 for arm in summary["arms"].values()):
+    if all(len(arm.seeds) == 1 for arm in summary.arms.values()):
         sentences.append("One seed only: how much another training run would differ is not known.")
     return sentences
 
 
-def _revoked_sentence(summary: Mapping[str, Any]) -> list[str]:
-    if "revoked" not in summary:
+def _revoked_sentence(summary: Summary) -> list[str]:
+    revoked = summary.revoked
+    if revoked is None:
         return []
-    tainted, revoked = summary["revoked"]["adapters"], summary["revoked"]["revoked"]
-    what = ", ".join([*(f"certificate {digest[:12]}" for digest in revoked["certificates"]), *revoked["critics"]])
-    if tainted:
-        return [f"Not to be relied on: {len(tainted)} adapters of this run rest on what was revoked ({what})."]
+    what = ", ".join([*(f"certificate {digest[:12]}" for digest in revoked.certificates), *revoked.critics])
+    if revoked.num_adapters:
+        return [f"Not to be relied on: {revoked.num_adapters} adapters of this run rest on what was revoked ({what})."]
     return [f"Revoked ({what}); no adapter of this run rests on it."]
 
 
-def _cautions(summary: Mapping[str, Any]) -> list[str]:
+def _cautions(summary: Summary) -> list[str]:
     """Say what else than their arms sets several runs apart, and that answers are not paired."""
     said: list[str] = []
-    if any(not c.get("paired", True) for c in summary["comparisons"]):
+    if any(not c.paired for c in summary.comparisons):
         said.append("Unpaired, as asked for: other problems or other seeds may account for a difference.")
-    differences = summary.get("provenance", {}).get("differences") or {}
-    if differences:
+    if differences := summary.differences:
         shown = "; ".join(f"{key} ({', '.join(map(str, values))})" for key, values in list(differences.items())[:6])
         more = f", and {len(differences) - 6} more" if len(differences) > 6 else ""
         said.append(f"The runs' configurations differ in {shown}{more}: a difference between arms may come from there.")
@@ -76,18 +76,18 @@ def _cautions(summary: Mapping[str, Any]) -> list[str]:
 
 def finding(comparison: Comparison) -> Finding:
     """Return what an interval says: more, less, or open where it includes zero."""
-    low, high = comparison["interval"]
+    low, high = comparison.found.interval
     return "more" if low > 0 else "less" if high < 0 else "open"
 
 
 # -- the answer
 
 
-def _answer(summary: Mapping[str, Any]) -> list[str]:
+def _answer(summary: Summary) -> list[str]:
     """Answer the question that a run of a strict arm against others asks; nothing for other runs."""
-    compared = [c for c in summary["comparisons"] if _asks_the_question(summary["arms"], c)]
-    gains: dict[str, Finding] = {c["b"]: finding(c) for c in compared if c["metric"] == "gain"}
-    proofs: dict[str, Finding] = {c["b"]: finding(c) for c in compared if c["metric"] == "certified"}
+    compared = [c for c in summary.comparisons if _asks_the_question(summary.arms, c)]
+    gains: dict[str, Finding] = {c.b: finding(c) for c in compared if c.metric == "gain"}
+    proofs: dict[str, Finding] = {c.b: finding(c) for c in compared if c.metric == "certified"}
     if not gains or not proofs:
         return []
     found, proved = set(gains.values()), set(proofs.values())
@@ -109,14 +109,13 @@ def _answer(summary: Mapping[str, Any]) -> list[str]:
     return [f"{answer} {_amount(compared)}"]
 
 
-def _asks_the_question(arms: Mapping[str, Any], c: Comparison) -> bool:
+def _asks_the_question(arms: Mapping[str, ArmSummary], c: Comparison) -> bool:
     """A strict arm against one that keeps without a certificate; two strict arms ask something else."""
-    return _is_strict(c["a"], arms[c["a"]]) and not _is_strict(c["b"], arms[c["b"]])
+    return _is_strict(c.a, arms[c.a]) and not _is_strict(c.b, arms[c.b])
 
 
-def _is_strict(name: str, arm: Mapping[str, Any]) -> bool:
-    keep = arm.get("keep")
-    return keep == "strict" if keep else name.rsplit(":", 1)[-1] == "strict"
+def _is_strict(name: str, arm: ArmSummary) -> bool:
+    return arm.keep == "strict" if arm.keep else name.rsplit(":", 1)[-1] == "strict"
 
 
 def _names(findings: Mapping[str, Finding], wanted: Finding) -> str:
@@ -125,74 +124,73 @@ def _names(findings: Mapping[str, Finding], wanted: Finding) -> str:
 
 def _amount(compared: Sequence[Comparison]) -> str:
     """Say by how much, over the rival that comes closest."""
-    gain = min((c for c in compared if c["metric"] == "gain"), key=lambda c: c["difference"])
-    proofs = next(c for c in compared if c["metric"] == "certified" and c["b"] == gain["b"])
-    rivals = sum(c["metric"] == "gain" for c in compared)
+    gain = min((c for c in compared if c.metric == "gain"), key=lambda c: c.found.difference)
+    proofs = next(c for c in compared if c.metric == "certified" and c.b == gain.b)
+    rivals = sum(c.metric == "gain" for c in compared)
     closest = ", its closest rival" if rivals > 1 else ""
     return (
-        f"Over {gain['b']}{closest}, {gain['a']} leads by {points(gain['difference'])} points of accuracy gained "
-        f"(95% {points(gain['interval'])}) and {points(proofs['difference'])} of certified answers "
-        f"(95% {points(proofs['interval'])})."
+        f"Over {gain.b}{closest}, {gain.a} leads by {points(gain.found.difference)} points of accuracy gained "
+        f"(95% {points(gain.found.interval)}) and {points(proofs.found.difference)} of certified answers "
+        f"(95% {points(proofs.found.interval)})."
     )
 
 
 # -- arm by arm, and comparison by comparison
 
 
-def _gains_sentence(arms: Mapping[str, Any]) -> str:
-    said = [f"{name} {points(arm['gain'])} (95% {points(arm['gain_interval'])})" for name, arm in arms.items()]
+def _gains_sentence(arms: Mapping[str, ArmSummary]) -> str:
+    said = [f"{name} {points(arm.gain)} (95% {points(arm.gain_interval)})" for name, arm in arms.items()]
     first = said[0].replace(" ", " gained ", 1).replace(" (", " points (", 1)
     return "; ".join([f"{first} over its own start", *said[1:]]) + "."
 
 
-def _certified_sentence(arms: Mapping[str, Any]) -> str:
+def _certified_sentence(arms: Mapping[str, ArmSummary]) -> str:
     said = (
-        f"{name} {percent(arm['rounds'][0]['certified'])} → {percent(arm['rounds'][-1]['certified'])}"
-        f" (lucky guesses {percent(arm['rounds'][0]['lucky'])} → {percent(arm['rounds'][-1]['lucky'])})"
-        for name, arm in arms.items()
+        f"{name} {percent(first['certified'].rate)} → {percent(last['certified'].rate)}"
+        f" (lucky guesses {percent(first['lucky'].rate)} → {percent(last['lucky'].rate)})"
+        for name, first, last in ((name, arm.rounds[0].rates, arm.rounds[-1].rates) for name, arm in arms.items())
     )
     return f"Answers with a certified proof, from the start to the last round: {'; '.join(said)}."
 
 
 def _lead_sentences(comparisons: Sequence[Comparison]) -> list[str]:
     """Return one entry for each rival: about the gain, then about the proofs in the end."""
-    proofs = {c["b"]: c for c in comparisons if c["metric"] == "certified"}
+    proofs = {c.b: c for c in comparisons if c.metric == "certified"}
     sentences: list[str] = []
-    for c in (c for c in comparisons if c["metric"] == "gain"):
-        said = f"Does {c['a']} gain more than {c['b']}? {_said(c, 'it gained less')}"
-        if c["b"] in proofs:
-            said += f" Does it certify more in the end? {_said(proofs[c['b']], 'it certifies less')}"
+    for c in (c for c in comparisons if c.metric == "gain"):
+        said = f"Does {c.a} gain more than {c.b}? {_said(c, 'it gained less')}"
+        if c.b in proofs:
+            said += f" Does it certify more in the end? {_said(proofs[c.b], 'it certifies less')}"
         sentences.append(said)
     return sentences
 
 
 def _said(c: Comparison, less: str) -> str:
-    numbers = f"{points(c['difference'])} points (95% {points(c['interval'])}; {_how_sure(c)}; n = {c['n']})"
+    numbers = f"{points(c.found.difference)} points (95% {points(c.found.interval)}; {_how_sure(c)}; n = {c.found.n})"
     match finding(c):
         case "more":
             said = f"Yes: {numbers}."
-            if c["p"] > LEVEL:
+            if c.found.p > LEVEL:
                 said += " The exact test does not bear this out."
-            elif c.get("p_holm", c["p"]) > LEVEL:
+            elif c.p_holm > LEVEL:
                 said += " Looked at alone, that is: not after the correction for all comparisons made."
         case "less":
             said = f"No, {less}: {numbers}."
         case _:
             said = f"Not told apart: {numbers}."
-            if c["detectable"]:
-                said += f" A true difference of {100 * c['detectable']:.1f} points would have been found."
-    if c["per_seed"] and min(c["per_seed"]) < 0 < max(c["per_seed"]):
+            if c.found.detectable:
+                said += f" A true difference of {100 * c.found.detectable:.1f} points would have been found."
+    if c.found.per_seed and min(c.found.per_seed) < 0 < max(c.found.per_seed):
         said += " The seeds disagree about the sign."
     return said
 
 
 def _how_sure(c: Comparison) -> str:
-    sure = f"p {_equals(c['p'])}"
-    corrected = c.get("p_holm")
-    if corrected is not None and p_value(corrected) != p_value(c["p"]):
-        sure += f", corrected {_equals(corrected)}"
-    if c.get("interval_seeds"):
-        sure += f"; over other seeds too {points(c['interval_seeds'])}"
+    sure = f"p {_equals(c.found.p)}"
+    if p_value(c.p_holm) != p_value(c.found.p):
+        sure += f", corrected {_equals(c.p_holm)}"
+    if c.found.interval_seeds:
+        sure += f"; over other seeds too {points(c.found.interval_seeds)}"
     return sure
 
 

@@ -27,7 +27,7 @@ WAITING_S, GOING_S = 5, 60
 
 
 class Answer(NamedTuple):
-    """What one address answers."""
+    """Answer of one address."""
 
     kind: str
     body: bytes
@@ -63,7 +63,7 @@ class Pages:
             seen = progress_of(self._run)
             return _html(progress_page(seen), WAITING_S), _json(seen.record())
         summary, page = report_of(self._run, None if extent == whole else extent)
-        return _html(page, None if extent == whole else GOING_S), _json(summary)
+        return _html(page, None if extent == whole else GOING_S), _json(summary.record())
 
 
 def _html(page: str, refresh_s: int | None) -> Answer:

@@ -1,13 +1,10 @@
 """Tables of evaluations in Markdown: the arms of a configuration side by side, data set by data set."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from critics.problem import Problem
 from training.estimates import Interval, Proportion, compare_paired
-
-Mode = Mapping[str, Any]
-"""What `training.rounds.evaluation.measure` returns."""
+from training.reporting.evaluations import Mode
 
 
 def table(problems: Sequence[Problem], modes: Mapping[str, Mode]) -> str:
@@ -34,12 +31,12 @@ def _groups(problems: Sequence[Problem]) -> Iterator[tuple[str, list[int]]]:
 
 
 def _cells(places: Sequence[int], modes: Mapping[str, Mode]) -> Iterator[str]:
-    right = [[mode["outcomes"]["right"][i] for i in places] for mode in modes.values()]
+    right = [[mode.outcomes["right"][i] for i in places] for mode in modes.values()]
     for outcomes, mode in zip(right, modes.values(), strict=True):
         accuracy = Proportion(sum(outcomes), len(places))
         yield f"{accuracy.rate:.1%} {_shown(accuracy.interval)}"
         for key in ("certified", "no_answer"):
-            yield f"{sum(mode['outcomes'][key][i] for i in places) / len(places):.1%}"
+            yield f"{sum(mode.outcomes[key][i] for i in places) / len(places):.1%}"
     if len(right) == 2:
         compared = compare_paired(right[0], right[1], [_seed(modes)] * len(places), test="mcnemar")
         yield f"{compared.difference:+.1%} {_shown(compared.interval)}"
@@ -48,7 +45,8 @@ def _cells(places: Sequence[int], modes: Mapping[str, Mode]) -> Iterator[str]:
 
 def _seed(modes: Mapping[str, Mode]) -> int:
     """Return the seed that the evaluations share."""
-    (seed,) = {mode["seed"] for mode in modes.values()}
+    (seed,) = {mode.seed for mode in modes.values()}
+    assert seed is not None
     return seed
 
 

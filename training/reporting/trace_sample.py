@@ -48,15 +48,15 @@ class Shown:
 
 @dataclass(slots=True)
 class Cost:
-    """What a round's attempts of one arm took, over all seeds."""
+    """Cost of a round's attempts of one arm, over all seeds."""
 
     attempts: int = 0
+    turns: int = 0
+    """Replies: more than attempts where a critic asked for another."""
     tokens: int = 0
     """Written by the model."""
     cut_off: int = 0
     """Attempts that ended at the token limit."""
-    turns: int = 0
-    """Replies: more than attempts where a critic asked for another."""
 
     def add(self, trace: Trace) -> None:
         """Count one attempt."""
@@ -66,14 +66,17 @@ class Cost:
         self.tokens += sum(len(turn.get("completion_ids") or ()) for turn in turns)
         self.cut_off += trace.get("finished") is False
 
-    def record(self) -> dict[str, int]:
-        """Return the JSON form."""
-        return {"attempts": self.attempts, "turns": self.turns, "tokens": self.tokens, "cut_off": self.cut_off}
+    def plus(self, other: "Cost") -> None:
+        """Add what other attempts took."""
+        self.attempts += other.attempts
+        self.turns += other.turns
+        self.tokens += other.tokens
+        self.cut_off += other.cut_off
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What one pass found."""
+    """Findings of one pass over all traces."""
 
     num_traces: int = 0
     costs: Mapping[tuple[str, int], Cost] = field(default_factory=dict)

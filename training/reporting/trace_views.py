@@ -1,4 +1,4 @@
-"""What a page shows of one trace: plain data, escaped by the template and by the page's script alike.
+"""View of one trace in a page: plain data, escaped by the template and by the page's script alike.
 
 A step of a proof, the block of the text that says it and the sentence that it formalises share the step's number.
 """
@@ -6,31 +6,81 @@ A step of a proof, the block of the text that says it and the sentence that it f
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from training.reporting.derivations import (
+    Drawing,
     Replay,
     Step,
     canonical,
     drawing,
+    goal_of,
     places,
     replayed,
     steps_of_evidence,
     used_alone,
 )
-from training.reporting.trace_sample import Shown, is_right, verdict_of
+from training.reporting.trace_sample import Shown, Trace, is_right, verdict_of
 
 LONGEST_TEXT = 6_000
 """Characters of one text shown: a model that never stops must not make a page that never ends."""
 _BLOCK = re.compile(r"(\[\[.*?\]\])", re.DOTALL)
 _SENTENCE_END = re.compile(r"(?<=[.!?])(\s+)")
 
-View = Mapping[str, Any]
 Segment = tuple[str, int | None]
 """A piece of a text, with the number of the step that it says; -1: a block that is no step, None: words."""
 
 
-def view(shown: Shown) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a dialog."""
+
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A trace as the page shows it."""
+
+    key: str
+    arm: str
+    seed: int
+    round: int
+    id: str
+    dataset: str
+    hops: object
+    verdict: str
+    reason: str | None
+    feedback: str | None
+    right: bool | None
+    gold: str | None
+    answer: str | None
+    context: Sequence[Segment]
+    question: str
+    options: Sequence[str]
+    text: Sequence[Segment] | None
+    """What the model wrote; None for a dialog."""
+    turns: Sequence[Turn]
+    goal: object
+    steps: Sequence[Step]
+    graph: Drawing | None
+    inferences: int
+    """How many steps are inferences."""
+    evidence: str | None
+    """Of a certificate that holds no derivation: its evidence, to be read."""
+    formalisation: str | None
+    digest: str | None
+    """The certificate's; None without one."""
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form, which the page's script reads."""
+        steps = [{"says": s.statement, "role": s.role, "because": s.because, "from": s.parents} for s in self.steps]
+        return {**asdict(self), "steps": steps}
+
+
+def view(shown: Shown) -> View:
     """Return what is shown of a trace."""
     trace, problem, judgement = shown.trace, shown.trace["problem"], shown.trace["judgement"]
     certificate = judgement.get("certificate") or {}
@@ -38,34 +88,33 @@ def view(shown: Shown) -> dict[str, Any]:
     completion = _cut(str(trace["completion"])) if "completion" in trace else None
     steps, num_inferences, stopped_at = _derivation(evidence, completion)
     known = places(steps)
-    right = is_right(trace)
-    return {
-        "key": shown.key,
-        "arm": shown.arm,
-        "seed": shown.seed,
-        "round": shown.round,
-        "id": str(trace["id"]),
-        "dataset": str(problem.get("dataset", "")),
-        "hops": (problem.get("meta") or {}).get("hops"),
-        "verdict": verdict_of(trace),
-        "reason": judgement.get("reason"),
-        "feedback": judgement.get("feedback"),
-        "right": right,
-        "gold": problem.get("answer"),
-        "answer": judgement.get("answer"),
-        "context": _context(problem, known),
-        "question": str(problem.get("question", "")),
-        "options": [str(option) for option in problem.get("options") or ()],
-        "text": None if completion is None else _segments(completion, known, stopped_at),
-        "turns": [] if completion is not None else _turns(trace),
-        "goal": evidence.get("goal") if isinstance(evidence, Mapping) else None,
-        "steps": [_step(step) for step in steps],
-        "graph": drawing(steps),
-        "inferences": num_inferences,
-        "evidence": None if steps or evidence is None else pretty(evidence),
-        "formalisation": certificate.get("formalisation"),
-        "digest": certificate.get("digest"),
-    }
+    return View(
+        key=shown.key,
+        arm=shown.arm,
+        seed=shown.seed,
+        round=shown.round,
+        id=str(trace["id"]),
+        dataset=str(problem.get("dataset", "")),
+        hops=(problem.get("meta") or {}).get("hops"),
+        verdict=verdict_of(trace),
+        reason=judgement.get("reason"),
+        feedback=judgement.get("feedback"),
+        right=is_right(trace),
+        gold=problem.get("answer"),
+        answer=judgement.get("answer"),
+        context=_context(problem, known),
+        question=str(problem.get("question", "")),
+        options=[str(option) for option in problem.get("options") or ()],
+        text=None if completion is None else _segments(completion, known, stopped_at),
+        turns=[] if completion is not None else _turns(trace),
+        goal=goal_of(evidence),
+        steps=steps,
+        graph=drawing(steps),
+        inferences=num_inferences,
+        evidence=None if steps or evidence is None else pretty(evidence),
+        formalisation=certificate.get("formalisation"),
+        digest=certificate.get("digest"),
+    )
 
 
 def _derivation(evidence: object, completion: str | None) -> tuple[list[Step], int, int | None]:
@@ -76,10 +125,6 @@ def _derivation(evidence: object, completion: str | None) -> tuple[list[Step], i
     replay = replayed(completion) if evidence is None and completion is not None else Replay()
     steps = used_alone(replay.steps) if replay.num_inferences else []  # axioms alone are the text once more
     return steps, replay.num_inferences, replay.stopped_at
-
-
-def _step(step: Step) -> dict[str, Any]:
-    return {"says": step.statement, "role": step.role, "because": step.because, "from": list(step.parents)}
 
 
 def _segments(text: str, known: Mapping[str, int], stopped_at: int | None) -> list[Segment]:
@@ -109,9 +154,9 @@ def _context(problem: Mapping[str, Any], known: Mapping[str, int]) -> list[Segme
     return segments
 
 
-def _turns(trace: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _turns(trace: Trace) -> list[Turn]:
     """Return a dialog's turns; after the first reply, what is not the actor's is the critic's."""
-    turns: list[dict[str, Any]] = []
+    turns: list[Turn] = []
     replied = False
     for message in trace.get("messages") or ():
         role, content = str(message.get("role")), str(message.get("content"))
@@ -119,7 +164,7 @@ def _turns(trace: Mapping[str, Any]) -> list[dict[str, Any]]:
             continue
         speaker = "actor" if role == "assistant" else "critic" if replied and role == "user" else role
         replied = replied or role == "assistant"
-        turns.append({"speaker": speaker, "text": _cut(_unfolded(content))})
+        turns.append(Turn(speaker, _cut(_unfolded(content))))
     return turns
 
 
@@ -159,12 +204,12 @@ def pretty(value: object) -> str:
 
 def certified_examples(views: Sequence[View], num: int) -> list[View]:
     """Return certified traces of the last round, of the strict arm if it has any, with proofs of middling length."""
-    certified = [v for v in views if v["verdict"] == "certified"]
+    certified = [v for v in views if v.verdict == "certified"]
     if not certified:
         return []
-    arm = "strict" if any(v["arm"] == "strict" for v in certified) else certified[0]["arm"]
-    last = max(v["round"] for v in certified if v["arm"] == arm)
-    own = sorted((v for v in certified if v["arm"] == arm and v["round"] == last), key=lambda v: v["inferences"])
+    arm = "strict" if any(v.arm == "strict" for v in certified) else certified[0]["arm"]
+    last = max(v.round for v in certified if v.arm == arm)
+    own = sorted((v for v in certified if v.arm == arm and v.round == last), key=lambda v: v.inferences)
     middle = len(own) // 2
     return own[max(0, middle - num + 1) : middle + 1]
 
@@ -175,18 +220,18 @@ def pairs(views: Sequence[View], num: int) -> list[tuple[View, View | None]]:
     Lucky: right and unproved, on the fewest inferences that hold. A near miss: wrong, on the most. Of as many hops in
     the same data set where there are such.
     """
-    guesses = [v for v in views if v["right"] and v["verdict"] == "unproved"]
-    lucky = sorted(guesses, key=lambda v: (v["inferences"], -_num_hops(v)))
-    near = sorted((v for v in views if v["right"] is False and v["inferences"]), key=lambda v: -v["inferences"])
+    guesses = [v for v in views if v.right and v.verdict == "unproved"]
+    lucky = sorted(guesses, key=lambda v: (v.inferences, -_num_hops(v)))
+    near = sorted((v for v in views if v.right is False and v.inferences), key=lambda v: -v.inferences)
     made: list[tuple[View, View | None]] = []
     for guess in lucky[:num]:
-        taken = {miss["key"] for _, miss in made if miss}
-        free = [miss for miss in near if miss["key"] not in taken]
-        alike = [miss for miss in free if miss["dataset"] == guess["dataset"] and miss["hops"] == guess["hops"]]
+        taken = {miss.key for _, miss in made if miss}
+        free = [miss for miss in near if miss.key not in taken]
+        alike = [miss for miss in free if miss.dataset == guess.dataset and miss.hops == guess.hops]
         made.append((guess, next(iter(alike or free), None)))
     return made
 
 
 def _num_hops(shown: View) -> int:
-    hops = shown["hops"]
+    hops = shown.hops
     return hops if isinstance(hops, int) else 0

@@ -18,8 +18,8 @@ from rollout.guides.logic import LogicGuide
 from rollout.policy import Policy
 from rollout.splits import content_key
 from rollout.traces import Sampling
-from training.autoeval.false_positives import measure_false_positives
-from training.autoeval.scores import score_report
+from training.autoeval.errors import measure_false_positives
+from training.autoeval.scores import report_record, score_report
 from training.curation.filters import compiles, is_certified, is_lucky, is_right, passes_tests
 from training.rounds.strategy import Strategy
 from training.rounds.work_units import batches
@@ -97,14 +97,14 @@ def tally(records: Sequence[Trace]) -> dict[str, Any]:
 def _round_trips(records: Sequence[Trace]) -> dict[str, Any]:
     """Return AutoEval's scores by category where the attempts are round trips, undecided and malformed ones apart."""
     trips = [record for record in records if record.get("legs")]
-    return {"round_trips": score_report(trips)} if trips else {}
+    return {"round_trips": report_record(score_report(trips))} if trips else {}
 
 
 def _false_positives(records: Sequence[Trace], judging: Judging, seed: int) -> dict[str, Any]:
     """Return how often a wrong description came back right, where the attempts are round trips of one round."""
     trips = [record for record in records if record.get("legs")]
     found = measure_false_positives(trips, judging, seed=seed)
-    return {"false_positives": found} if found else {}
+    return {} if found is None else {"false_positives": found.record()}
 
 
 def _at_smaller_budgets(

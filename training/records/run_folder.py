@@ -1,0 +1,71 @@
+"""Layout of a run folder: its lines of rounds, as `lines.json` names them, and its resolved configuration."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """One arm under one seed."""
+
+    run: Path
+    arm: str
+    seed: int
+    path: Path
+    base: Path
+    """Where the evaluation of the model before any fine-tuning is."""
+
+    def round_folder(self, number: int) -> Path:
+        """Return the folder of a round, from 0."""
+        return self.path / f"round-{number:03d}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """What a run is made of."""
+
+    path: Path
+    lines: tuple[RunLine, ...]
+    num_rounds: int
+    provenance: Mapping[str, object]
+    """What its numbers come from: configuration, code, libraries, base model."""
+
+
+def read_run(run: Path) -> RunFolder:
+    """Read `lines.json`; raises `InputError` where it is missing or not JSON."""
+    record = read_file(run / "lines.json")
+    lines = tuple(RunLine(run, e["arm"], e["seed"], run / e["path"], run / e["base"]) for e in record["lines"])
+    return RunFolder(run, lines, record["num_rounds"], record.get("provenance", {}))
+
+
+def configuration(run: Path) -> dict[str, Any]:
+    """Return the resolved configuration of a run; nothing where it has none."""
+    import yaml
+
+    path = run / "config.yaml"
+    return (yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None) or {}
+
+
+def filters(run: Path) -> dict[str, str]:
+    """Return the filter of each arm, as the configuration has them."""
+    arms = configuration(run).get("arms") or ()
+    return {str(arm.get("name")): arm["keep"] for arm in arms if arm.get("keep")}
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    """Read a file of a run folder; raises `InputError` that says what to do where it is missing or not JSON."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        if not path.parent.is_dir():
+            raise InputError(f"{path.parent}: there is no such folder; name one that `certistar run` wrote") from None
+        raise InputError(
+            f"{path} is missing: the run is not finished; run `certistar run` again to finish it"
+        ) from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path} is not JSON ({error}); delete it and run `certistar run` again") from None

@@ -1,0 +1,112 @@
+"""Evaluations as values: `evaluation.json` is read, and checked, here and nowhere else."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from critics.errors import InputError
+from training.autoeval.false_positives import FalsePositives, read_false_positives
+from training.autoeval.scores import Scores, read_scores
+from training.records.run_folder import read_file
+
+Outcome = Literal["right", "certified", "tests_passed"]
+Tally: TypeAlias = Mapping[str, int]
+"""How many answers there are, as `n`, and how many of them are `right`, `certified` and so on."""
+Grouping = Literal["by_hops", "by_condition", "by_dataset"]
+GROUPINGS: tuple[Grouping, ...] = ("by_hops", "by_condition", "by_dataset")
+_COUNTED = ("n", "right", "certified", "lucky", "answered", "no_answer", "abstained", "wrong_formal", "exhausted")
+_AT_RETRIES = ("n", "right", "compiled", "tests_passed", "certified")
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Dialogs cut short after some retries."""
+
+    retries: int
+    counts: Tally
+    outcomes: Mapping[str, Sequence[int]]
+    """0 or 1 for each dialog under each name that is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """One way in which a model was evaluated: sampled, greedy, guided, or resampled without feedback."""
+
+    decoding: str
+    seed: int | None
+    counts: Tally
+    guessed: float | None
+    """Accuracy with a guess for no answer; None in evaluations that are older than it."""
+    groups: Mapping[Grouping, Mapping[str, Tally]]
+    ids: Sequence[str]
+    outcomes: Mapping[str, Sequence[int]]
+    """0 or 1 for each answer under each name that is counted, in the order of the ids."""
+    levels: tuple[Level, ...]
+    """After 0, 1, .. retries; empty where attempts are no dialogs."""
+    round_trips: Mapping[str, Scores]
+    false_positives: FalsePositives | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One evaluation.json; outcomes in the order of the ids, which are sorted so that they pair up."""
+
+    path: Path
+    problems: Mapping[str, object]
+    modes: Mapping[str, Mode]
+    ids: tuple[str, ...]
+    right: tuple[int, ...]
+    certified: tuple[int, ...]
+    tests_passed: tuple[int, ...] = ()
+    """Of dialogs; empty for other attempts."""
+
+    @property
+    def sampled(self) -> Mode:
+        """The mode that everything but the columns named after another mode is about."""
+        return self.modes["sampled"]
+
+
+def read_evaluation(path: Path) -> Evaluation:
+    """Read and check an evaluation; raises `InputError` that names the file."""
+    record = read_file(path)
+    try:
+        modes = {name: read_mode(mode) for name, mode in record["modes"].items() if mode}
+        sampled, problems = modes["sampled"], record["problems"]
+        outcomes = sampled.outcomes
+        answers = sorted(zip(sampled.ids, outcomes["right"], outcomes["certified"], strict=True))
+        passed = sampled.levels[-1].outcomes["tests_passed"] if sampled.levels else ()
+        passed = tuple(value for _, value in sorted(zip(sampled.ids, passed, strict=True))) if passed else ()
+        counts = [sampled.counts[name] for name in ("n", "right", "certified")]
+        if sampled.decoding not in ("guided", "free"):
+            raise InputError(f"sampled.decoding is {sampled.decoding!r}, not guided or free")
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: not an evaluation ({error!r}); delete it and run `certistar run` again") from error
+    ids, right, certified = zip(*answers, strict=True) if answers else ((), (), ())
+    if counts != [len(ids), sum(right), sum(certified)] or not ids:
+        raise InputError(f"{path}: its counts (n, right, certified) {counts} are not those of its outcomes, or 0")
+    return Evaluation(path, problems, modes, ids, right, certified, passed)
+
+
+def read_mode(record: Mapping[str, Any]) -> Mode:
+    """Read one mode, as `training.rounds.evaluation.measure` returns it; raises `KeyError` or `TypeError`."""
+    outcomes, wrong = record["outcomes"], record.get("false_positives")
+    return Mode(
+        record["decoding"],
+        record.get("seed"),
+        _counts(record, _COUNTED),
+        record.get("accuracy_with_guess"),
+        {name: {k: _counts(v, _COUNTED) for k, v in (record.get(name) or {}).items()} for name in GROUPINGS},
+        outcomes["ids"],
+        {name: values for name, values in outcomes.items() if name not in ("ids", "hops")},
+        tuple(
+            Level(level["retries"], _counts(level, _AT_RETRIES), level["outcomes"])
+            for level in record.get("by_retries") or ()
+        ),
+        read_scores(record.get("round_trips") or {}),
+        read_false_positives(wrong) if wrong else None,
+    )
+
+
+def _counts(record: Mapping[str, Any], names: Sequence[str]) -> Tally:
+    return {name: record[name] for name in names if name in record}

@@ -1,0 +1,203 @@
+"""Panels of a report: rates, funnels, verdicts, and dialogs over their retries."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from training.estimates import Proportion
+from training.figures import GREY, MARKERS, SPARE_COLOURS, drawing, inlined, panels_of, percent_scale, svg_of
+from training.records.store import write_text
+from training.reporting.results import STAGES
+from training.reporting.summary import ArmSummary, Rate, Summary
+
+COLOURS = {"strict": "#0072b2", "guided": "#009e73", "naive": "#d55e00"}
+"""Okabe & Ito's palette for colour-blind readers; an arm keeps its colour in every figure and run."""
+METRICS: tuple[tuple[Rate, str], ...] = (("accuracy", "Right answers"), ("certified", "Certified answers"))
+RETRY_METRICS: tuple[tuple[Rate, str], ...] = (
+    ("accuracy", "Right answers"),
+    ("compiled", "Programs that compile"),
+    ("tests_passed", "All tests pass"),
+    ("certified", "Certified answers"),
+)
+VERDICT_COLOURS = {
+    "certified": "#5fb98a",
+    "unproved": "#e8b84a",
+    "refuted": "#e2836b",
+    "vacuous": "#b893d6",
+    "malformed": "#a9adb5",
+    "timeout": "#79b4e0",
+    "error": "#d0d3d8",
+}
+"""All of them light enough for black figures on them."""
+
+
+def write_figure(summary: Summary, path: Path) -> None:
+    """Save both rates by round as one SVG on white, its text drawn as shapes, alike wherever it is shown."""
+    with drawing(text="path"):
+        figure, panels = panels_of(width=9.2, height=3.4, count=len(METRICS))
+        figure.patch.set_facecolor("white")
+        for axes, (metric, title) in zip(panels, METRICS, strict=True):
+            _draw_rates(axes, summary.arms, metric)
+            axes.set_title(title, loc="left", weight="bold")
+        write_text(path, svg_of(figure))
+
+
+def rate_panels(summary: Summary) -> Iterator[tuple[str, str]]:
+    """Yield a figure for each rate by round, under its title."""
+    for metric, title in METRICS:
+        with drawing(text="none"):
+            figure, [axes] = panels_of(width=4.6, height=3.2, count=1)
+            _draw_rates(axes, summary.arms, metric)
+            yield title, inlined(svg_of(figure), f"{title} by round for each arm, with 95% intervals")
+
+
+def funnel_panels(summary: Summary) -> Iterator[tuple[str, str]]:
+    """Yield a figure for each arm, from attempts to training data."""
+    drawn = styles(summary.arms)
+    for name, arm in summary.arms.items():
+        funnels = [(r.number, r.funnel) for r in arm.rounds if r.funnel]
+        if funnels:
+            with drawing(text="none"):
+                figure, [axes] = panels_of(width=3.6, height=0.45 + 0.95 * len(funnels), count=1)
+                _draw_funnel(axes, funnels, drawn[name][0])
+                yield name, inlined(svg_of(figure), f"{name}: attempts sampled, right, certified and kept")
+
+
+def verdict_panels(summary: Summary) -> Iterator[tuple[str, str]]:
+    """Yield a figure for each arm: the verdicts on its attempts, round by round."""
+    for name, arm in summary.arms.items():
+        rounds = [(r.number, r.verdicts) for r in arm.rounds if r.verdicts]
+        if rounds:
+            with drawing(text="none"):
+                figure, [axes] = panels_of(width=4.6, height=0.75 + 0.42 * len(rounds), count=1)
+                _draw_verdicts(axes, rounds)
+                yield name, inlined(svg_of(figure), f"{name}: share of each verdict among the attempts, by round")
+
+
+def _draw_verdicts(axes: Any, rounds: Sequence[tuple[int, Mapping[str, int]]]) -> None:
+    """Draw one bar for each round, divided by verdict; shares from 6% on are written in."""
+    for number, verdicts in rounds:
+        left, total = 0.0, sum(verdicts.values())
+        for verdict, colour in VERDICT_COLOURS.items():
+            share = 100 * verdicts.get(verdict, 0) / total
+            axes.barh(
+                number, share, left=left, height=0.72, color=colour, label=verdict if number == rounds[0][0] else ""
+            )
+            if share >= 6:
+                axes.text(left + share / 2, number, f"{share:.0f}%", ha="center", va="center", color="#000000")
+            left += share
+    shown = {verdict for _, verdicts in rounds for verdict in verdicts if verdicts[verdict]}
+    handles, labels = axes.get_legend_handles_labels()
+    chosen = [(h, x) for h, x in zip(handles, labels, strict=True) if x in shown]
+    axes.legend(
+        *zip(*chosen, strict=True), loc="lower center", bbox_to_anchor=(0.45, 1), ncols=4, frameon=False,
+        handlelength=0.9, handletextpad=0.4, columnspacing=1.0, fontsize=8,
+    )  # fmt: skip
+    axes.set_yticks([number for number, _ in rounds], [f"round {number}" for number, _ in rounds])
+    axes.tick_params(axis="y", length=0)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 100)
+    axes.set_xticks([])
+    axes.spines["bottom"].set_visible(False)
+
+
+def retry_panels(summary: Summary) -> Iterator[tuple[str, str]]:
+    """Yield one figure for each rate of dialogs over retries: the last model of each arm, and the base model dashed."""
+    if not all(arm.rounds[-1].dialogs.by_retries for arm in summary.arms.values()):
+        return
+    for metric, title in RETRY_METRICS:
+        with drawing(text="none"):
+            figure, [axes] = panels_of(width=4.6, height=3.2, count=1)
+            _draw_retries(axes, summary.arms, metric)
+            yield title, inlined(svg_of(figure), f"{title} over retries for each arm, before and after training")
+
+
+def styles(arms: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return each arm's colour and marker."""
+    names = list(arms)
+    free = [*SPARE_COLOURS, *(colour for arm, colour in COLOURS.items() if arm not in names)]
+    unnamed = [arm for arm in names if arm not in COLOURS]
+    colours = COLOURS | {arm: free[i % len(free)] for i, arm in enumerate(unnamed)}
+    return {arm: (colours[arm], MARKERS[i % len(MARKERS)]) for i, arm in enumerate(names)}
+
+
+def _draw_retries(axes: Any, arms: Mapping[str, ArmSummary], metric: Rate) -> None:
+    """Draw the start of the first arm dashed, which arms that ask alike share, and each arm's last model."""
+    first = next(iter(arms.values())).rounds[0].dialogs.by_retries
+    last = first[-1].retries
+    axes.plot([p.retries for p in first], [100 * p.rates[metric].rate for p in first], color=GREY, ls="--", lw=1.4)
+    ends: list[tuple[float, str]] = []
+    drawn = styles(arms)
+    for i, (name, (colour, marker)) in enumerate(drawn.items()):
+        curve = arms[name].rounds[-1].dialogs.by_retries
+        x = [p.retries + 0.05 * (i - (len(arms) - 1) / 2) for p in curve]
+        shares = [p.rates[metric] for p in curve]
+        y = [100 * share.rate for share in shares]
+        axes.errorbar(x, y, _bars(shares), color=colour, marker=marker, ms=4, lw=1.6, elinewidth=0.9, clip_on=False)
+        ends.append((y[-1], name))
+    for y, (value, name) in zip(_apart([y for y, _ in sorted(ends)]), sorted(ends), strict=True):
+        axes.plot([last + 0.13, last + 0.25], [value, y], color=drawn[name][0], lw=1)
+        axes.text(last + 0.3, y, f"{name} {value:.0f}%", va="center")
+    axes.text(0.05, 100 * first[0].rates[metric].rate - 4, "start", color=GREY, va="top")
+    axes.set_xlim(-0.25, last + 0.3 + 0.3 * max(1, last))
+    axes.set_xticks(range(last + 1))
+    axes.set_xlabel("retries")
+    percent_scale(axes)
+
+
+def _draw_rates(axes: Any, arms: Mapping[str, ArmSummary], metric: Rate) -> None:
+    """Draw one line for each arm with 95% bars, every panel on the same scale, labelled at its end."""
+    ends: list[tuple[float, str]] = []
+    last = max(arm.rounds[-1].number for arm in arms.values())
+    for i, (name, (colour, marker)) in enumerate(styles(arms).items()):
+        rounds = arms[name].rounds
+        # Side by side rather than on top of each other: arms often share their start.
+        x = [r.number + 0.05 * (i - (len(arms) - 1) / 2) for r in rounds]
+        shares = [r.rates[metric] for r in rounds]
+        y = [100 * share.rate for share in shares]
+        axes.errorbar(x, y, _bars(shares), color=colour, marker=marker, ms=5, lw=1.8, elinewidth=1.2, clip_on=False)
+        ends.append((y[-1], name))
+    for y, (value, name) in zip(_apart([y for y, _ in sorted(ends)]), sorted(ends), strict=True):
+        axes.plot([last + 0.13, last + 0.2], [value, y], color=styles(arms)[name][0], lw=1)
+        axes.text(last + 0.23, y, f"{name} {value:.0f}%", va="center")
+    axes.set_xlim(-0.25, last + 0.2 + 0.27 * last)
+    axes.set_xticks(range(last + 1), ["start", *(f"round {r}" for r in range(1, last + 1))])
+    percent_scale(axes)
+
+
+def _bars(shares: Sequence[Proportion]) -> list[list[float]]:
+    """Return how far the intervals reach below and above the rates, in percent."""
+    low = [max(0.0, 100 * (share.rate - share.interval[0])) for share in shares]
+    return [low, [max(0.0, 100 * (share.interval[1] - share.rate)) for share in shares]]
+
+
+def _apart(heights: Sequence[float], gap: float = 6.5) -> list[float]:
+    """Return ascending label heights on 0..100, moved up and then down until none touch."""
+    placed: list[float] = []
+    for height in heights:
+        placed.append(max(height, placed[-1] + gap) if placed else max(height, 2.0))
+    ceiling = 98.0
+    for i in reversed(range(len(placed))):
+        placed[i] = min(placed[i], ceiling)
+        ceiling = placed[i] - gap
+    return placed
+
+
+def _draw_funnel(axes: Any, funnels: Sequence[tuple[int, Mapping[str, int]]], colour: str) -> None:
+    """Draw a group of bars for each round, from all that was sampled to what was trained on."""
+    top = max(max(funnel["sampled"] for _, funnel in funnels), 1)
+    ticks: dict[float, str] = {}
+    for group, (number, funnel) in enumerate(funnels):
+        for place, stage in enumerate(STAGES):
+            y = group * (len(STAGES) + 1.1) + place
+            count = funnel[stage]
+            axes.barh(y, count, height=0.82, color=colour, alpha=(0.28, 0.5, 0.75, 1.0)[place])
+            share = f" ({100 * count / funnel['sampled']:.0f}%)" if place and funnel["sampled"] else ""
+            axes.text(count + 0.02 * top, y, f"{count}{share}", va="center")
+            ticks[y] = f"round {number}: {stage}" if place == 0 else stage
+    axes.set_yticks(list(ticks), list(ticks.values()))
+    axes.tick_params(axis="y", length=0)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.3 * top)
+    axes.set_xticks([])
+    axes.spines["bottom"].set_visible(False)
