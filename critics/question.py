@@ -1,0 +1,163 @@
+"""The reader of what a question asks of its options: must hold, could hold, cannot hold, need not hold, and the rest.
+
+A question is read only where every word that could turn its meaning around is accounted for: one modal, negations
+before or behind it, `true` or `false`, `EXCEPT`. The wordings are those of AR-LSAT, LogicalDeduction and their kin. Any
+other question is not read, and a critic must not say that it checked a program against it.
+"""
+
+import re
+from typing import Literal as Choice
+from typing import TypeAlias
+
+Asked: TypeAlias = Choice["must", "could", "cannot", "could_be_false", "list", "extreme", "equivalence"]
+"""What is asked of an option: it must be true; could be true; cannot be true; could be false; it is the complete and
+accurate list; it is the greatest or least number; it is a condition with the same effect."""
+MAX_QUESTION = 2_000
+"""Characters from the end; longer questions are not read to their start."""
+
+_SENTENCES = re.compile(r"(?<=[.?!:])\s+(?=[A-Z])")
+_ASKING = r"(?:which|what|who|each|any|all|in which|on which|to which|for which)"
+_EXTREME = re.compile(r"\b(?:maximum|minimum|greatest|least|smallest|largest) (?:possible )?number\b")
+_WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?")
+
+_NECESSARY = {"must", "necessarily", "certain", "certainly", "guaranteed", "need", "needs", "inevitably"}
+_POSSIBLE = {
+    "could",
+    "can",
+    "may",
+    "might",
+    "possible",
+    "possibly",
+    "acceptable",
+    "permissible",
+    "allowed",
+    "allowable",
+    "permitted",
+    "able",
+    "conceivable",
+}
+_ADJECTIVES = {"acceptable", "possible", "permissible", "allowable"}
+"""They repeat the modal in "could be an acceptable schedule"."""
+_IMPOSSIBLE = {"impossible", "unacceptable", "impermissible", "prohibited", "forbidden"}
+_CONTRACTED = {"can't": ["can", "not"], "couldn't": ["could", "not"], "cannot": ["can", "not"]} | {
+    "mustn't": ["must", "not"],
+    "needn't": ["need", "not"],
+    "isn't": ["is", "not"],
+    "aren't": ["are", "not"],
+    "won't": ["will", "not"],
+}
+_FALSE = {"false", "untrue"}
+_HARMLESS = re.compile(r"\bas \w+(?: [\w ]+?)? as possible\b|\bat (?:least|most)\b")
+"""Phrases whose words would else be taken for a modal or a turn."""
+_TURNING = {
+    *("no", "none", "never", "neither", "nor", "nobody", "nothing", "without", "unless", "except", "excluding"),
+    *("incorrect", "wrong", "wrongly", "violate", "violates", "violation", "inconsistent", "incompatible", "fails"),
+    *("fail", "lacks", "contradict", "contradicts", "unlikely", "unable", "hardly", "barely", "only", "least", "most"),
+    *("determine", "determined", "deduce", "deduced", "determines", "known"),
+    *("opposite", "negation", "deny", "denies", "doubt", "refute", "refutes", "disprove", "otherwise"),
+    *("should", "ought", "shall"),
+}
+"""Words that may turn a question around, or add another condition; where one is left over, nothing is read."""
+
+
+def read_question(question: str) -> Asked | None:
+    """Return what the question asks of an option, or None where its words leave room for another reading."""
+    *before, last = _SENTENCES.split(question[-MAX_QUESTION:].strip())
+    if any(sentence.strip().endswith("?") for sentence in before):
+        return None  # Attack: two questions, of which a program answers the easier one.
+    clause = _main_clause(_lower(last))
+    if re.search(r"\bhow (?:many|much)\b|\bif which\b|\bwhich one if\b", clause):
+        return None  # A number is asked for, or the options complete the condition.
+    return _special(clause) or _claimed(clause)
+
+
+def _main_clause(sentence: str) -> str:
+    """Return a sentence without the condition that it opens with."""
+    if not re.match(r"(?:if|when|suppose|assume|given|assuming|supposing)\b", sentence):
+        return sentence
+    after = [found.end() for found in re.finditer(r",? then ", sentence)]
+    if after:
+        return sentence[after[-1] :]
+    asked = [found.start(1) for found in re.finditer(rf", ({_ASKING}\b)", sentence)]
+    commas = [found.end() for found in re.finditer(r", ", sentence)]
+    places = asked[:1] or commas[-1:]
+    return sentence[places[0] :] if places else sentence
+
+
+def _lower(text: str) -> str:
+    return " ".join(text.split()).replace("’", "'").lower()
+
+
+def _words(text: str) -> list[str]:
+    found: list[str] = []
+    for word in _WORD.findall(text):
+        found += _CONTRACTED.get(word, [word])
+    return found
+
+
+def _special(clause: str) -> Asked | None:
+    negated = re.search(r"\b(?:not|cannot|can't|except|false)\b", clause)
+    if "same effect" in clause:
+        return "equivalence"
+    if _EXTREME.search(clause) and not negated:
+        return "extreme"
+    listed = re.search(r"\b(?:is|are) (?:a |the )?complete and accurate list\b", clause)
+    return "list" if listed and not negated else None
+
+
+def _claimed(clause: str) -> Asked | None:
+    """Read one modal with its negations: `cannot be false` is must, `must not be true` is cannot."""
+    body, excepted = _without_except(clause)
+    if "other than" in body or _EXTREME.search(body):
+        return None
+    words = _words(_HARMLESS.sub("", body))
+    modals = [place for place, word in enumerate(words) if word in _NECESSARY | _POSSIBLE | _IMPOSSIBLE]
+    if modals and words[modals[0]] in _POSSIBLE:
+        modals = [modals[0], *(place for place in modals[1:] if words[place] not in _ADJECTIVES)]
+    truths = [place for place, word in enumerate(words) if word in _FALSE | {"true"}]
+    negations = [place for place, word in enumerate(words) if word == "not"]
+    if len(modals) > 1 or len(truths) > 1 or len(negations) > 1 or set(words) & _TURNING:
+        return None
+    if not modals:
+        return _plain(words, truths, negations, excepted)
+    return _modal(words, modals[0], truths, negations, excepted)
+
+
+def _modal(words: list[str], modal: int, truths: list[int], negations: list[int], excepted: bool) -> Asked | None:
+    """Read a modal with a negation before it (`not possible`), behind it (`cannot`, `must not`) or none."""
+    necessary, outer = words[modal] in _NECESSARY, words[modal] in _IMPOSSIBLE
+    inner = bool(truths) and words[truths[0]] in _FALSE
+    if negations and words[modal] in {"could", "can", "may", "might", "need", "needs"} and negations[0] == modal + 1:
+        outer = not outer  # cannot, could not, need not: the modal is denied
+    elif negations and negations[0] < modal and modal - negations[0] <= 2:
+        outer = not outer  # is not possible, is not necessarily
+    elif negations and negations[0] == modal + 1:
+        inner = not inner  # must not be
+    elif negations:
+        return None
+    return _mode(necessary, outer is not excepted, inner)
+
+
+def _plain(words: list[str], truths: list[int], negations: list[int], excepted: bool) -> Asked | None:
+    """Read `which of the following is true`, `is false`, `is not true`: what follows from all that is said."""
+    if not truths or (negations and negations[0] != truths[0] - 1):
+        return None
+    if words[truths[0] - 1] not in ("is", "are", "not"):
+        return None
+    inner = (words[truths[0]] in _FALSE) is not bool(negations)
+    return _mode(True, excepted, inner)
+
+
+def _without_except(clause: str) -> tuple[str, bool]:
+    """Return the clause without a closing EXCEPT, and whether it had one."""
+    found = re.search(r",?\s*\bexcept(?: for)?(?: which one(?: of the following)?)?\s*[:.?]?$", clause)
+    if found is None:
+        return clause, False
+    return clause[: found.start()], True
+
+
+def _mode(necessary: bool, outer: bool, inner: bool) -> Asked:
+    """Return the mode of `not? (must|could) not? holds`."""
+    if necessary:
+        return ("could" if inner else "could_be_false") if outer else ("cannot" if inner else "must")
+    return ("must" if inner else "cannot") if outer else ("could_be_false" if inner else "could")
