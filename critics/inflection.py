@@ -1,11 +1,13 @@
-"""Singular, plural and article of English nouns, by rule: what PrOntoQA's sentences need and no more.
+"""Singular, plural and article of English nouns: by rule, and by a dictionary where the rules fail.
 
-Standard library only, because the independent checker of certificates reads contexts with it. A noun of
-several words inflects in its last word. The rules lose nothing: `singular(plural(noun)) == noun`, and
-`plural` refuses the noun for which they would.
+Standard library only, because the independent checker of certificates reads contexts with it. `plurals.txt` has the
+plurals of lemminflect's dictionary that the rules miss (`tools/plurals.py`). A noun of several words inflects in its
+last word. Nothing is lost: `singular(plural(noun)) == noun`, and `plural` refuses the noun for which it would be.
 """
 
 import re
+from functools import lru_cache
+from pathlib import Path
 
 _VOWELS = frozenset("aeiou")
 _HEAD = re.compile(r"(?P<modifiers>.*[ -])?(?P<head>[^ -]+)")
@@ -60,6 +62,8 @@ _PLURALS = {
     "woman": "women",
 }
 _SINGULARS = {many: one for one, many in _PLURALS.items()}
+_DIFFERENT = frozenset({"axes", "bases", "ellipses"})
+"""Plurals of two nouns that mean different things: of an axe and of an axis."""
 _NOT_PLURAL = ("ss", "us", "is", "ous")
 """Ends in s, yet is a singular noun (class, wumpus, iris) or an adjective (nervous, careless)."""
 _CONSONANT_AN = ("heir", "honest", "honour", "honor", "hour")
@@ -97,9 +101,27 @@ def singular(noun: str) -> str:
 def is_plural(noun: str) -> bool:
     """Say whether the noun's last word has the shape of a plural; `sheep` is plural and singular at once."""
     head = _split(noun)[1].lower()
-    if head in _SINGULARS or head.endswith("fish"):
+    if head in _dictionary() or head.endswith("fish"):
         return True
     return len(head) > 2 and head not in _PLURALS and head.endswith("s") and not head.endswith(_NOT_PLURAL)
+
+
+def is_ambiguous(noun: str) -> bool:
+    """Say whether the noun's last word is the plural of two different nouns (`axes`)."""
+    return _split(noun)[1].lower() in _DIFFERENT
+
+
+def follows_rules(many: str, one: str) -> bool:
+    """Say whether the rules alone lead from a plural to its singular; for the instrument that writes the dictionary."""
+    return many.endswith("s") and not many.endswith(_NOT_PLURAL) and _singular_by_rule(many) == one
+
+
+@lru_cache(maxsize=1)
+def _dictionary() -> dict[str, str]:
+    """Return singulars by plurals, the first where spellings vary; our own list has the last word."""
+    text = Path(__file__).with_name("plurals.txt").read_text(encoding="utf-8")
+    listed = (line.split(" ") for line in text.splitlines())
+    return {many: singulars[0] for many, *singulars in listed} | _SINGULARS
 
 
 def article(noun: str) -> str:
@@ -128,10 +150,13 @@ def _plural_word(word: str) -> str:
 
 
 def _singular_word(word: str) -> str:
-    if word in _SINGULARS:
-        return _SINGULARS[word]
-    if word.endswith("fish"):
-        return word
+    known = _dictionary().get(word)
+    if known is not None:
+        return known
+    return word if word.endswith("fish") else _singular_by_rule(word)
+
+
+def _singular_by_rule(word: str) -> str:
     if len(word) > 4 and word.endswith("ies") and word[-4] not in _VOWELS:
         return word[:-3] + "y"
     if word.endswith(("sses", "shes", "ches", "xes", "zzes", "tzes")):

@@ -132,7 +132,7 @@ def test_article_follows_the_sound():
         ("Stella is not a painted lady.", "(not (painted-lady stella))"),
         ("7 is an integer.", "(integer 7)"),
         ("131071 is not composite.", "(not (composite 131071))"),
-        ("12- 7 is an integer.", "(integer 7)"),
+        ("1- 7 is an integer.", "(integer 7)"),
     ],
 )
 def test_a_sentence_becomes_one_axiom(sentence: str, statement: str):
@@ -333,3 +333,29 @@ def test_problems_for_other_deduction_rules_are_refused(shared: Path):
     for record in json_lines(shared / "data" / "prontoqa_ood_seed2026.jsonl.gz"):
         with pytest.raises(TranslationError):
             translate(record["context"], record["query"].removeprefix("Prove: "))
+
+
+@pytest.mark.parametrize(
+    ("many", "one"),
+    [("brownies", "brownie"), ("criteria", "criterion"), ("werewolves", "werewolf"), ("gentlemen", "gentleman")],
+)
+def test_plurals_that_no_rule_gives_are_in_the_dictionary(many: str, one: str) -> None:
+    assert is_plural(many)
+    assert singular(many) == one
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        "Cats are big dogs. Every dog is warm. Tom is a cat.",
+        "Axes are tools. Every axis is a line. Tom is an axis.",
+        "Tom is a non-cat.",
+        "Noone is a cat. Tom is a dog.",
+        "Zero is a cat. Tom is a dog.",
+        "Every cat is a 3- dog. Tom is a cat.",
+        "1- Every cat is a dog. 3- Tom is a cat.",
+    ],
+)
+def test_what_says_more_than_its_words_alone_is_refused(context: str) -> None:
+    with pytest.raises(TranslationError):
+        translate(context, "True or false: Tom is a dog.")

@@ -28,7 +28,7 @@ from typing import Literal as Choice
 from typing import TypeAlias, TypeVar
 
 from critics.formula import MAX_NAME_LENGTH, MAX_PREMISES, Literal, Rule, Statement, parse_statement
-from critics.inflection import is_plural, singular
+from critics.inflection import is_ambiguous, is_plural, singular
 from critics.kernel import Kernel, WorkLimitExceeded
 from critics.problem import Formal
 from critics.translators.function_words import FUNCTION_WORDS
@@ -251,6 +251,8 @@ def _plural_noun(text: str) -> _Property:
     _check_word(text)
     if not is_plural(text):
         raise _Unread(f"{text!r} has not the shape of a plural noun")
+    if is_ambiguous(text):
+        raise _Unread(f"{text!r} is the plural of two different nouns")
     return _Property(singular(text), "noun")
 
 

@@ -53,7 +53,7 @@ def translate(context: str, question: str) -> Formal:
 
     The context may number its sentences. Raises `TranslationError` for whatever is not in this English.
     """
-    said = list(map(unnumbered, sentences(context)))
+    said = unnumbered(sentences(context))
     statements = [_statement(sentence) for sentence in said]
     goal = _asked(question)
     _check_sorts([*zip(said, statements, strict=True), (question, goal)])

@@ -11,7 +11,10 @@ FUNCTION_WORDS = RESERVED_NAMES | frozenset(
     who whom whose which what when where while until
     his hers its ours yours theirs mine of in on at by for from to with without about into
     most more many much few fewer less least several almost perhaps maybe quite rather very too also still yet
-    again one two three four five six seven eight nine ten eleven twelve hundred thousand dozen
+    again one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion
+    dozen dozens hundreds thousands millions zero nought naught nil noone whoever whatever whichever ones oneself
+    himself herself itself themself themselves myself yourself ourselves yourselves
     can could may might must shall should will would cannot
     """.split()  # noqa: SIM905 (a list of quoted words is harder to read)
 )

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Literal as Choice
 
 from critics.formula import Literal, Rule, Statement
-from critics.inflection import is_plural, singular
+from critics.inflection import is_ambiguous, is_plural, singular
 from critics.problem import Formal
 from critics.translators.function_words import QUANTIFYING_WORDS
 from critics.translators.translation import (
@@ -47,7 +47,7 @@ _QUESTION_LEAD = re.compile(
 _NAME = re.compile(r"[A-Z][a-z]*|[0-9]+")
 _CAPITAL_WORD = re.compile(r"[A-Za-z][a-z]*(?:-[a-z]+)*")
 
-_TERM_HEADS = frozenset({"fraction", "integer", "number", "prime"})
+_TERM_HEADS = frozenset({"fraction", "integer", "number", "prime", "set"})
 """Heads of terms of art: a prime number is what is called so, whatever `prime` and `number` say apart."""
 
 
@@ -86,7 +86,7 @@ def translate(context: str, question: str) -> Formal:
     a cut-off one is not read as a shorter one. The question is the claim about one object, with or without
     `True or false:` or `Is the following statement true or false?`. Raises `TranslationError` for all else.
     """
-    clauses = [_read(unnumbered(sentence)) for sentence in sentences(context)]
+    clauses = [_read(sentence) for sentence in unnumbered(sentences(context))]
     asked = _read(claim(question, _QUESTION_LEAD))
     if asked.subject.role != "name":
         raise TranslationError(asked.sentence, "a question must be about one named object")
@@ -155,6 +155,8 @@ def _noun(sentence: str, text: str, *, starts: bool) -> str:
         if word in QUANTIFYING_WORDS or word.endswith("ly") or is_plural(word):
             raise TranslationError(sentence, f"{modifier!r} cannot be part of a noun")
     check_word(sentence, head, _CAPITAL_WORD if starts and not modifiers else WORD)
+    if is_ambiguous(head):
+        raise TranslationError(sentence, f"{head!r} is the plural of two different nouns")
     return text.lower()
 
 
@@ -176,6 +178,7 @@ def _check_roles(clauses: list[_Clause]) -> None:
             roles.claim(sentence, form, term.role)
     for sentence, term in uses:
         modifier, _, head = term.text.partition(" ")
-        apart = roles.known.get(modifier) == "adjective" and roles.known.get(head) == "noun"
-        if apart and head not in _TERM_HEADS:
+        apart = roles.known.get(modifier) == "adjective" or roles.known.get(head) == "noun"
+        if head and apart and head not in _TERM_HEADS:
+            # Attack: cut a noun off from its head, so that nothing follows from being a big dog.
             raise TranslationError(sentence, f"{term.text!r} may mean {modifier!r} and {head!r} at once")

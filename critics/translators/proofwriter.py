@@ -30,14 +30,13 @@ from critics.formula import MAX_PREMISES, Literal, Rule, Statement
 from critics.inflection import is_plural, singular
 from critics.problem import Formal
 from critics.translators.function_words import FUNCTION_WORDS, QUANTIFYING_WORDS
-from critics.translators.translation import WORD, Roles, TranslationError, check_word, claim, sentences
+from critics.translators.translation import WORD, Roles, TranslationError, check_word, claim, sentences, unnumbered
 
 Role = Choice["adjective", "verb", "object", "name", "part of a longer name", "head of a longer name"]
 _Number = Choice["singular", "plural"]
 
 _PLAIN = re.compile(r"[ -~\t\r\n]*")
 """Look-alike letters and blanks of Unicode, and control characters, are no part of this English."""
-_NUMBERED = re.compile(r"(?P<number>[1-9][0-9]*)- (?P<sentence>.+)")
 _QUESTION_LEAD = re.compile(
     r"(?:query: ?)?"
     r"(?:(?:based on the above information, )?is the following statement true(?:, false,? or unknown| or false) ?[?:] ?"
@@ -86,7 +85,7 @@ def translate(context: str, question: str) -> Formal:
     `True or false:`. Raises `TranslationError` for all else.
     """
     lexicon = _Lexicon()
-    said = _unnumbered(sentences(_plain(context)))
+    said = unnumbered(sentences(_plain(context)))
     axioms = tuple(str(_Reader(sentence, lexicon).statement()) for sentence in said)
     goal = str(_Reader(claim(_plain(question), _QUESTION_LEAD), lexicon).fact())
     lexicon.check_domains()
@@ -100,15 +99,6 @@ def third_person(base: str) -> str:
     if re.search(r"[^aeiou]y$", base):
         return base[:-1] + "ies"
     return base + ("es" if re.search(r"(?:s|x|z|ch|sh|[^aeiou]o)$", base) else "s")
-
-
-def _unnumbered(said: list[str]) -> list[str]:
-    """Drop the numbers where all sentences have one; elsewhere `1- ` is left in place, to be refused."""
-    numbered = [_NUMBERED.fullmatch(sentence) for sentence in said]
-    numbers = [match["number"] for match in numbered if match is not None]
-    if numbers != [str(number) for number in range(1, len(said) + 1)]:
-        return said
-    return [match["sentence"] for match in numbered if match is not None]
 
 
 def _plain(text: str) -> str:

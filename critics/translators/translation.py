@@ -17,7 +17,7 @@ Translator: TypeAlias = Callable[[str, str], Formal]
 """Context and question in, `Formal` out; raises `TranslationError` for a text outside the language."""
 WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _BOUNDARY = re.compile(r"(?<=\.) ")
-_NUMBERING = re.compile(r"[1-9][0-9]*- ")
+_NUMBERED = re.compile(r"(?P<number>[1-9][0-9]*)- (?P<sentence>.+)")
 
 
 class TranslationError(ValueError):
@@ -38,9 +38,13 @@ def sentences(context: str) -> list[str]:
     return found
 
 
-def unnumbered(sentence: str) -> str:
-    """Return a sentence without the number, `1- `, that may stand before it."""
-    return _NUMBERING.sub("", sentence, count=1)
+def unnumbered(said: list[str]) -> list[str]:
+    """Drop the numbers where all sentences have one, from 1 on; elsewhere `1- ` is left in place, to be refused."""
+    numbered = [_NUMBERED.fullmatch(sentence) for sentence in said]
+    numbers = [match["number"] for match in numbered if match is not None]
+    if numbers != [str(number) for number in range(1, len(said) + 1)]:
+        return said
+    return [match["sentence"] for match in numbered if match is not None]
 
 
 def claim(question: str, lead: re.Pattern[str]) -> str:
@@ -57,7 +61,8 @@ def check_word(
     """Refuse what is not one word of a form, and words that are `empty`: they name nothing."""
     if pattern.fullmatch(text) is None:
         raise TranslationError(sentence, f"{text!r} is not one word that may stand here")
-    if text.lower() in empty:
+    if text.lower() in empty or text.lower().startswith("non-"):
+        # `non-smokers` hides a negation.
         raise TranslationError(sentence, f"{text!r} names neither a property nor a relation nor an object")
 
 
