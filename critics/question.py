@@ -9,9 +9,12 @@ import re
 from typing import Literal as Choice
 from typing import TypeAlias
 
-Asked: TypeAlias = Choice["must", "could", "cannot", "could_be_false", "list", "extreme", "equivalence"]
-"""What is asked of an option: it must be true; could be true; cannot be true; could be false; it is the complete and
-accurate list; it is the greatest or least number; it is a condition with the same effect."""
+Asked: TypeAlias = Choice[
+    "must", "could", "cannot", "could_be_false", "list", "extreme", "equivalence", "fact", "unsaid"
+]
+"""Requirement on an option: it must be true; could be true; cannot be true; could be false; it is the complete and
+accurate list; it is the greatest or least number; it is a condition with the same effect; it is the answer to a plain
+question of fact (`What does Ada eat?`); or nothing is said of it in words (`Formula?`)."""
 MAX_QUESTION = 2_000
 """Characters from the end; longer questions are not read to their start."""
 
@@ -139,8 +142,12 @@ def _modal(words: list[str], modal: int, truths: list[int], negations: list[int]
 
 
 def _plain(words: list[str], truths: list[int], negations: list[int], excepted: bool) -> Asked | None:
-    """Read `which of the following is true`, `is false`, `is not true`: what follows from all that is said."""
-    if not truths or (negations and negations[0] != truths[0] - 1):
+    """Read `which is true`, `which is not true`, and `what does Ada eat`: what follows from all that is said."""
+    if not truths:
+        if negations or excepted:
+            return None
+        return "fact" if words[:1] and words[0] in ("what", "who", "which") else "unsaid"
+    if negations and negations[0] != truths[0] - 1:
         return None
     if words[truths[0] - 1] not in ("is", "are", "not"):
         return None

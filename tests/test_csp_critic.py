@@ -141,7 +141,7 @@ def test_without_a_text_that_can_be_read_an_option_must_still_say_something() ->
 
 
 def test_the_answer_is_what_executing_yields() -> None:
-    wrong = Problem("p", "logicaldeduction", CONTEXT, "Which?", OPTIONS, "B")
+    wrong = Problem("p", "logicaldeduction", CONTEXT, "Which is true?", OPTIONS, "B")
     assert (reason_of(judged(PROGRAM, wrong)), judged(PROGRAM, wrong).answer) == ("wrong_answer", "A")
     assert judged(replaced("C) green_book == 1", "C) green_book == 3")).answer is None
 

@@ -131,7 +131,8 @@ B) bob == 1
     ],
 )
 def test_programs_of_other_languages_have_the_same_categories(constraint: str, category: Category) -> None:
-    problem = {"id": "p", "dataset": "own", "context": "..", "question": "?", "options": ["A) Ann.", "B) Bob."]}
+    asked = {"question": "Which is true?", "options": ["A) Ann.", "B) Bob."]}
+    problem = {"id": "p", "dataset": "own", "context": "..", **asked}
     record = {"id": "a", "problem": problem, "format": "csp", "completion": CSP.format(constraint)}
     assert diagnosed(record).category == category
 

@@ -16,6 +16,9 @@ ASKED = {
     "Which of the following cannot be false?": "must",
     "All of the following could be false EXCEPT:": "must",
     "Which of the following mustn't be false?": "must",
+    "What does Ada have for lunch?": "fact",
+    "Formula?": "unsaid",
+    "": "unsaid",
     "Vladimir must eat which one of the following foods?": "must",
     "Which one of the following could be an acceptable schedule?": "could",
     "Which one of the following is an acceptable order of the acts?": "could",
@@ -47,8 +50,6 @@ UNREAD = [
     "Which one of the following is the opposite of what must be true?",
     "What is the maximum number of streets whose times cannot be determined?",
     "Which one of the following, other than Kim, must go?",
-    "Formula?",
-    "",
 ]
 
 

@@ -8,7 +8,7 @@ trusted, and the certificate says so.
 from dataclasses import dataclass
 from functools import partial
 
-from critics.conclusion import Refusal, certified, is_wrong, refused, wrong_answer
+from critics.conclusion import Refusal, brief, certified, is_wrong, refused, wrong_answer
 from critics.problem import Attempt, Problem
 from critics.programs.core import TooLarge, Undefined
 from critics.programs.csp_certificate import SolutionEvidence, csp_certificate
@@ -16,6 +16,7 @@ from critics.programs.csp_reader import CspProgram, read_csp, variables_of
 from critics.programs.csp_search import Solution, compiled, solutions
 from critics.programs.csp_text import difference_from_text
 from critics.programs.sections import ProgramError, Repairs
+from critics.question import read_question
 from critics.replay.finite.solutions import check_solutions
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
 
@@ -52,7 +53,7 @@ def judge_csp(problem: Problem, attempt: Attempt) -> Verdict:
         return refused(refusal, problem, None)
     holding = found.holding() if found.solution is not None else []
     answer = chr(ord("A") + holding[0]) if len(holding) == 1 else None
-    bar = _bar(program, found, holding, difference)
+    bar = _bar(program, found, holding, difference) or other_question(problem.question)
     if bar is not None or answer is None or found.solution is None:
         assert bar is not None
         return refused(bar, problem, answer)
@@ -114,6 +115,16 @@ def _bar(program: CspProgram, found: Search, holding: list[int], difference: str
     if len(set(program.options)) < len(program.options):
         # Attack: make wrong options one another, or the right one twice.
         return Refusal(Vacuous, "repeated_option", "two options are the same formula")
+    return None
+
+
+def other_question(question: str) -> Refusal | None:
+    """Return a refusal where the question does not ask which option must be true: a program here says no more."""
+    asked = read_question(question)
+    if asked is None or asked == "unsaid":
+        return Refusal(Unproved, "question_not_read", f"what is asked cannot be read: {brief(question)}")
+    if asked not in ("must", "fact"):
+        return Refusal(Unproved, "goal_mismatch", "the question does not ask which option must be true")
     return None
 
 

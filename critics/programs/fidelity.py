@@ -7,18 +7,17 @@ sufficient: the formalisation stays on trust.
 
 import re
 from collections.abc import Sequence
-from typing import Literal as Choice
 
-from critics.conclusion import Refusal
+from critics.conclusion import Refusal, brief
 from critics.programs.core import Operator
 from critics.programs.declarations import Declarations
 from critics.programs.grounding import Ground
 from critics.programs.logic_program import LogicProgram
 from critics.programs.option import Mode, Option
+from critics.question import Asked, read_question
 from critics.verdict import Unproved, Vacuous
 
-QuestionMode = Choice["must", "could", "cannot", "could_be_false", "list", "extreme", "equivalence"]
-_MODES: dict[QuestionMode, frozenset[Mode]] = {
+_MODES: dict[Asked, frozenset[Mode]] = {
     "must": frozenset({"valid"}),
     "could": frozenset({"sat"}),
     "cannot": frozenset({"unsat"}),
@@ -26,13 +25,11 @@ _MODES: dict[QuestionMode, frozenset[Mode]] = {
     "list": frozenset({"accurate_list"}),
     "extreme": frozenset({"least", "greatest"}),
     "equivalence": frozenset(),
+    "fact": frozenset({"valid", "sat"}),
 }
 _NEGATED: dict[Mode, Mode] = {"valid": "unsat", "unsat": "valid", "sat": "not_valid", "not_valid": "sat"}
 """What each helper claims of a formula that is a negation, in terms of what is negated."""
 _LETTER = re.compile(r"^\(?[A-Za-z]\)\s*")
-MAX_QUESTION = 2_000
-"""Characters from the end; longer questions are not read to their start."""
-_ASKED = re.compile(r"\b(?:(?:which|each|any)(?: one)? of|which|how many|what)\b")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -55,6 +52,8 @@ def bar_of(
     if len({option.mode for option in program.options}) > 1:
         # Attack: ask of the right option less than of the others.
         return Refusal(Unproved, "mixed_helpers", "the options are judged by different helpers")
+    if read_question(question) is None:
+        return Refusal(Unproved, "question_not_read", f"what is asked cannot be read: {brief(question)}")
     if asks_otherwise(question, program.options) or asks_otherwise(program.question, program.options):
         # Attack: ask what could be where the question asks what must be.
         return Refusal(Unproved, "goal_mismatch", "the options' helpers do not ask what the question asks")
@@ -68,34 +67,10 @@ def _is_repeated(ground: Sequence[Sequence[Ground]]) -> bool:
     return len(set(map(tuple, ground))) < len(ground)
 
 
-def question_mode(question: str) -> QuestionMode | None:
-    """Return what the question asks of an option; None where its words do not say."""
-    last = re.split(r"(?<=[.?!])\s+(?=[A-Z])", question[-MAX_QUESTION:].strip())[-1]
-    text = " ".join(last.split()).lower()
-    asked = _ASKED.search(text)
-    text = text[asked.start() :] if asked else text
-    if re.search(r"\b(?:maximum|minimum|greatest|least|smallest|largest) (?:possible )?number\b", text):
-        return "extreme"
-    if "same effect" in text:
-        return "equivalence"
-    negated = "except" in text
-    if "accurate list" in text and "could" not in text:
-        return "list"
-    if re.search(r"\bcan(not|'t| not)\b|\bmust be false\b|\bcould not\b|\bimpossible\b|\bis false\b", text):
-        return None if negated else "cannot"
-    if re.search(r"\bcould be false\b|\bneed not\b", text):
-        return None if negated else "could_be_false"
-    if re.search(r"\bmust\b|\bis true\b", text):
-        return "could_be_false" if negated else "must"
-    if re.search(r"\bcould\b|\bpossible\b|\bacceptable\b|\bcan\b|\ballow(?:ed|able)\b|\bpermissible\b", text):
-        return "cannot" if negated else "could"
-    return None
-
-
 def asks_otherwise(question: str, options: Sequence[Option]) -> bool:
-    """Say whether the question asks for another mode than the options have."""
-    asked = question_mode(question)
-    if asked is None:
+    """Say whether the question, where it can be read, asks for another mode than the options have."""
+    asked = read_question(question)
+    if asked is None or asked == "unsaid":
         return False
     return any(not _modes(option) & _MODES[asked] for option in options)
 

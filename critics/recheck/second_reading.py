@@ -211,6 +211,7 @@ def _rules(_: Origin, certificate: SealedCertificate) -> None:
 
 def _solutions(_: Origin, certificate: SealedCertificate) -> None:
     """The core must be the program's; where the puzzle's text can be read, the program must say the same."""
+    from critics.programs.csp import other_question
     from critics.programs.csp_certificate import core_of
     from critics.programs.csp_reader import read_csp
     from critics.programs.csp_text import difference_from_text
@@ -226,6 +227,8 @@ def _solutions(_: Origin, certificate: SealedCertificate) -> None:
         raise Rejected("text_says_otherwise")
     if core_of(program) != evidence["core"]:
         raise Rejected("other_program")
+    if (otherwise := other_question(problem.question)) is not None:
+        raise Rejected(otherwise.reason)
 
 
 def _models(_: Origin, certificate: SealedCertificate) -> None:

@@ -9,7 +9,7 @@ known about does as well (Deng et al., appendix A).
 from critics.conclusion import Refusal, brief, is_wrong, no_reference, refused, wrong_answer
 from critics.formula import FormulaError
 from critics.problem import Attempt, Problem
-from critics.programs.fidelity import question_mode
+from critics.question import read_question
 from critics.reference import Reference, ReferenceMismatch, reference, source_name
 from critics.scripts.argument import Mode, answer_of
 from critics.scripts.certificate import script_certificate
@@ -69,6 +69,8 @@ def _refuse_other(
     if answer != answer_for(found.value, written):
         # Attack: print true because premises and statement can hold together.
         raise Refusal(Unproved, "not_entailed", f"what follows is {found.value}, and not what the script prints")
+    if found.argument.mode != "truth" and read_question(problem.question) is None:
+        raise Refusal(Unproved, "question_not_read", f"what is asked cannot be read: {brief(problem.question)}")
     if asks_otherwise(problem.question, found.argument.mode):
         raise Refusal(Unproved, "goal_mismatch", "the options' checks do not ask what the question asks")
     if known is not None:
@@ -84,8 +86,8 @@ def answer_for(value: str, written: Wording) -> str | None:
 
 def asks_otherwise(question: str, mode: Mode) -> bool:
     """Say whether the options' checks ask what must be where the question asks what could be, or the other way."""
-    asked = question_mode(question)
-    return mode != "truth" and asked is not None and _ASKED.get(asked) != mode
+    asked = read_question(question)
+    return mode != "truth" and asked not in (None, "fact", "unsaid") and _ASKED.get(asked) != mode
 
 
 def text_says_otherwise(problem: Problem, written: Wording, source: str, answer: str | None) -> bool:

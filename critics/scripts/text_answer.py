@@ -1,10 +1,11 @@
 """What a problem's text answers by itself, where it is in a language that can be read: a script must not say else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import permutations
 
 from critics.programs.ordering_text import At, Claim, Ordering, read_ordering
+from critics.question import Asked, read_question
 from critics.reference import text_decides
 from critics.scripts.printed import Wording
 
@@ -15,19 +16,30 @@ MAX_OBJECTS = 7
 def answer_of_text(context: str, question: str, written: Wording) -> str | None:
     """Return the text's own answer; None where the text is in no such language, or no option holds in it."""
     if written.truths is None:
-        return _answer_of_row(context, written.options or ())
+        return _answer_of_row(context, written.options or (), read_question(question))
     said = text_decides(context, question)
     return None if said is None else written.truths.get(said, "none")
 
 
+_SATISFIED: dict[Asked | None, Callable[[list[bool]], bool]] = {
+    "must": all,
+    "fact": all,
+    "could": any,
+    "cannot": lambda truths: not any(truths),
+    "could_be_false": lambda truths: not all(truths),
+}
+"""By what is asked of an option: whether its truth in each of the orders is so."""
+
+
 @lru_cache(maxsize=64)
-def _answer_of_row(context: str, options: tuple[str, ...]) -> str | None:
-    """Return the one option that holds in every order that LogicalDeduction's sentences allow."""
+def _answer_of_row(context: str, options: tuple[str, ...], asked: Asked | None) -> str | None:
+    """Return the one option that is as asked in the orders that LogicalDeduction's sentences allow."""
     text = read_ordering(context, options)
-    if text is None or len(text.objects) > MAX_OBJECTS:
+    if text is None or len(text.objects) > MAX_OBJECTS or asked not in _SATISFIED:
         return None
     orders = list(_orders(text))
-    holding = [number for number, claim in enumerate(text.options) if all(_holds(claim, order) for order in orders)]
+    found = [[_holds(claim, order) for order in orders] for claim in text.options]
+    holding = [number for number, truths in enumerate(found) if _SATISFIED[asked](truths)]
     return chr(ord("A") + holding[0]) if orders and len(holding) == 1 else None
 
 
