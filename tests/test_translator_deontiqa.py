@@ -76,7 +76,7 @@ def test_the_rules_that_nobody_states_come_last_and_the_question_is_the_goal():
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "full stop"),
+        ("", "empty"),
         ("The kickoff is short", "full stop"),
         ("The kickoff is short!", "full stop"),
         ("The kickoff is very short.", "0 ways"),

@@ -13,8 +13,10 @@ What must not be guessed is settled by these rules, none of which needs a vocabu
   Ending in s is that shape, except in -ous, -ss, -us and -is (`critics.inflection.is_plural`).
 * A word has one role in a problem: noun, adjective or name. `Every orange is a fruit. Alex is orange.`
   would prove that Alex is a fruit, so it is refused.
-* A noun of two words is one property, `real-number`. Where its parts also stand alone, as in `Cold cats are
-  happy. Sam is cold. Sam is a cat.`, it would mean both at once and is refused, mathematical terms apart.
+* A noun of two words is one property, `real-number`. Where its head also stands alone as a noun, or its modifier as
+  an adjective, as in `Cats are big dogs. Dogs are happy.`, it says that word too and is refused, mathematical terms
+  apart.
+* A plural that belongs to two nouns (`axes`) is refused, and so is a noun that begins with `non-`.
 """
 
 import re
