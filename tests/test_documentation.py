@@ -11,6 +11,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RUNNABLE = [
+    *("README.md", "docs/python.md", "docs/extending.md", "docs/guided-format.md", "docs/fol-format.md"),
+    *("docs/equivalence-format.md", "docs/asp-format.md", "docs/program-formats.md"),
+]
 SITE = ROOT / "configs" / "site" / "mkdocs.yml"
 
 
@@ -71,13 +75,13 @@ def write_table(folder: Path) -> None:
     (folder / "mine.csv").write_text("\n".join(lines))
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/extending.md"])
+@pytest.mark.parametrize("page", RUNNABLE)
 def test_python_examples_run_in_order(tmp_path, page):
     script = "\n".join(blocks(page, PYTHON))
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     promised = [line.rpartition("  # ")[2].partition(":")[0] for line in script.splitlines() if "  # " in line]
-    for said, line in zip(promised, done.stdout.splitlines(), strict=True):
+    for said, line in zip(promised, done.stdout.splitlines(), strict=len(promised) > 0):
         assert line.startswith(said.removesuffix(" ..")), (said, line)
 
 
