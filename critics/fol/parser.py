@@ -112,7 +112,7 @@ class _Read:
 
 
 def _read(tokens: list[Token], far_stops: bool, wide: frozenset[int] = frozenset()) -> _Read:
-    reader = _Reader(tokens, far_stops, wide)
+    reader = FormulaReader(tokens, far_stops, wide)
     formula = reader.whole()
     return _Read(formula, tuple(reader.unbound), tuple(reader.narrow), wide)
 
@@ -166,7 +166,7 @@ def _without_closing(tokens: list[Token]) -> Iterator[list[Token]]:
 
 
 @dataclass(slots=True)
-class _Reader:
+class FormulaReader:
     """Reads by precedence climbing; the recursion is bounded by `MAX_DEPTH`."""
 
     tokens: list[Token]
@@ -179,6 +179,7 @@ class _Reader:
     narrow: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
     def whole(self) -> Formula:
+        """Read all tokens as one formula."""
         formula = self._expression(0)
         if self._next().kind is not Kind.END:
             raise self._wrong("after the end of the formula")

@@ -7,9 +7,10 @@ mean; each liberty has its word in `repairs`. Untrusted names go no further than
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from critics.programs.sections import Line, Repairs
+from critics.programs.sections import Line, ProgramError, Repairs
+from critics.replay.cursor import TokenCursor
 
 MAX_TOKENS = 3_000
 """Of one line."""
@@ -17,7 +18,7 @@ MAX_DEPTH = 40
 """Of nested brackets and prefixes; each costs the reader several frames."""
 MAX_DIGITS = 9
 _TOKEN = re.compile(
-    r"\s*(?P<token><==>|<=>|<->|↔|==>|=>|->|→|&&|\|\||==|!=|<>|<=|>=|≤|≥|≠|[<>=+*/%&|!~¬∧∨()\[\]{},:-]"
+    r"\s*(<==>|<=>|<->|↔|==>|=>|->|→|&&|\|\||==|!=|<>|<=|>=|≤|≥|≠|[<>=+*/%&|!~¬∧∨()\[\]{},:-]"
     r"|[^\W\d]\w*|\d+(?!\w)|\d\w*|'[\w ]+'|\"[\w ]+\")"
 )
 _IFF = ("<==>", "<=>", "<->", "↔", "iff")
@@ -121,27 +122,16 @@ def tokens_of(line: Line, repairs: Repairs) -> list[str]:
     if "\\_" in text:
         repairs.note("escape")
         text = text.replace("\\\\_", "_").replace("\\_", "_")
-    tokens: list[str] = []
-    at = 0
-    while text[at:].strip():
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise line.error("syntax", f"unexpected character {text[at:].strip()[0]!r}")
-        tokens.append(match["token"])
-        at = match.end()
-        if len(tokens) > MAX_TOKENS:
-            raise line.error("syntax", f"more than {MAX_TOKENS} words")
-    return tokens
+    return replace(line, text=text).tokens(_TOKEN, MAX_TOKENS)
 
 
-class ExpressionReader:
+class ExpressionReader(TokenCursor):
     """A recursive-descent reader over one line's tokens."""
 
     def __init__(self, line: Line, repairs: Repairs) -> None:
         self._line, self._repairs = line, repairs
-        self._tokens = _balanced(tokens_of(line, repairs), repairs)
-        self._at = 0
         self._depth = 0
+        super().__init__(_balanced(tokens_of(line, repairs), repairs))
 
     def expression(self) -> Expression:
         """Read the weakest operator and everything under it."""
@@ -158,18 +148,18 @@ class ExpressionReader:
     def conjoined(self) -> Expression:
         """Read formulas with commas between them."""
         parts = [self.expression()]
-        while self._peek() == "," and self._peek(1):
+        while self.peek() == "," and self.peek(1):
             self._operator("arguments_conjoined")
             parts.append(self.expression())
         return parts[0] if len(parts) == 1 else Operation("and", tuple(parts))
 
     def end(self) -> None:
         """Raise unless everything is read; a comma or full stop at the end says nothing."""
-        if self._peek() == "," and self._at == len(self._tokens) - 1:
+        if self.peek() == "," and self.at == len(self.tokens) - 1:
             self._repairs.note("trailing_comma")
-            self._at += 1
-        if self._peek():
-            raise self._line.error("syntax", f"unexpected {self._peek()!r}")
+            self.at += 1
+        if self.peek():
+            raise self.fault(f"unexpected {self.peek()!r}")
 
     def _implication(self) -> Expression:
         left = self._disjunction()
@@ -205,10 +195,10 @@ class ExpressionReader:
 
     def _negation(self) -> Expression:
         num = 0
-        while self._word() in _NOT and not (self._word() == "not" and self._peek(1) == "("):
+        while self._word() in _NOT and not (self._word() == "not" and self.peek(1) == "("):
             self._operator("prefix_not")
             num += 1
-        if self._word() == "not" and self._peek() != "Not":
+        if self._word() == "not" and self.peek() != "Not":
             self._repairs.note("prefix_not")
         inner = self._comparison()
         return inner if num % 2 == 0 else Operation("not", (inner,))
@@ -216,8 +206,8 @@ class ExpressionReader:
     def _comparison(self) -> Expression:
         left = self._sum()
         parts: list[Expression] = []
-        while self._peek() in _COMPARE or self._word() == "in":
-            operator = self._take()
+        while self.peek() in _COMPARE or self._word() == "in":
+            operator = self.take()
             if operator not in _PLAIN:
                 self._repairs.note("membership" if operator == "in" else "comparison_sign")
             right = self._sum()
@@ -230,27 +220,26 @@ class ExpressionReader:
 
     def _sum(self) -> Expression:
         left = self._product()
-        while self._peek() in _SUM:
-            left = Operation(_SUM[self._take()], (left, self._product()))
+        while self.peek() in _SUM:
+            left = Operation(_SUM[self.take()], (left, self._product()))
         return left
 
     def _product(self) -> Expression:
         left = self._signed()
-        while self._peek() in _PRODUCT:
-            left = Operation(_PRODUCT[self._take()], (left, self._signed()))
+        while self.peek() in _PRODUCT:
+            left = Operation(_PRODUCT[self.take()], (left, self._signed()))
         return left
 
     def _signed(self) -> Expression:
-        if self._peek() != "-":
+        if not self.takes("-"):
             return self._primary()
-        self._take()
         return Operation("sub", (Number(0), self._primary()))
 
     def _primary(self) -> Expression:
-        token = self._take()
+        token = self.take()
         if token == "(":
             inner = self.expression()
-            self._expect(")")
+            self.expect(")")
             return inner
         if token in ("[", "{"):
             if token == "{":
@@ -258,64 +247,53 @@ class ExpressionReader:
             return Listing(self._items("]" if token == "[" else "}"))
         if token.isdigit():
             if len(token) > MAX_DIGITS:
-                raise self._line.error("syntax", f"a number has more than {MAX_DIGITS} digits")
+                raise self.fault(f"a number has more than {MAX_DIGITS} digits")
             return Number(int(token))
         if token[:1] in ("'", '"'):
             self._repairs.note("quoted_name")
             return Name(token[1:-1].strip().replace(" ", "_"))
         if not re.match(r"\w", token):
-            raise self._line.error("syntax", f"an expression is needed before {token or 'the end'!r}")
-        if self._peek() == "(":
-            self._take()
+            raise self.fault(f"an expression is needed before {token or 'the end'!r}")
+        if self.takes("("):
             return Call(token, self._items(")"))
         return Name(token)
 
     def _items(self, closing: str) -> tuple[Expression, ...]:
         items: list[Expression] = []
-        while self._peek() not in (closing, ""):
+        while self.peek() not in (closing, ""):
             items.append(self._item())
-            if self._peek() != ",":
+            if not self.takes(","):
                 break
-            self._take()
-        self._expect(closing)
+        self.expect(closing)
         return tuple(items)
 
     def _item(self) -> Expression:
-        if self._peek(1) == ":" and re.match(r"\w", self._peek()):
-            variable = self._take()
-            self._take()
+        if self.peek(1) == ":" and re.match(r"\w", self.peek()):
+            variable = self.take()
+            self.take()
             return Binding(variable, self._sum())
         return self.expression()
 
     def _operator(self, word: str) -> None:
-        self._take()
+        self.take()
         self._repairs.note(word)
 
     def _word(self) -> str:
         """Return the next token in lower case, or nothing where it is applied like a function (`And(`)."""
-        token = self._peek().lower()
-        is_call = self._peek(1) == "(" and self._peek()[:1].isupper() and self._at == self._start_of_operand()
+        token = self.peek().lower()
+        is_call = self.peek(1) == "(" and self.peek()[:1].isupper() and self.at == self._start_of_operand()
         return "" if is_call else token
 
     def _start_of_operand(self) -> int:
         """Return where an operand is due: at the start, or behind an operator, a bracket or a comma."""
-        if self._at == 0:
+        if self.at == 0:
             return 0
-        before = self._tokens[self._at - 1]
-        return -1 if before in (")", "]", "}") or re.match(r"\w", before) else self._at
+        before = self.tokens[self.at - 1]
+        return -1 if before in (")", "]", "}") or re.match(r"\w", before) else self.at
 
-    def _peek(self, ahead: int = 0) -> str:
-        at = self._at + ahead
-        return self._tokens[at] if at < len(self._tokens) else ""
-
-    def _take(self) -> str:
-        token = self._peek()
-        self._at += 1
-        return token
-
-    def _expect(self, token: str) -> None:
-        if self._take() != token:
-            raise self._line.error("syntax", f"{token!r} is missing")
+    def fault(self, why: str) -> ProgramError:
+        """Return the error that names the line."""
+        return self._line.error("syntax", why)
 
 
 def moved_inside(operator: str, operands: Sequence[Expression]) -> Call | None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from critics.programs.sections import Line, ProgramError, Repairs, split_sections
+from critics.replay.cursor import TokenCursor
 
 TITLES = {
     "predicates": ("Predicates", "Predicate"),
@@ -78,7 +79,7 @@ def _declarations(lines: Sequence[Line], repairs: Repairs) -> Iterator[tuple[str
     """Yield each predicate with the number of its arguments, the value counted where it is declared."""
     for line in lines:
         try:
-            reader = _Reader(line, {}, repairs)
+            reader = ClauseReader(line, {}, repairs)
             name, arguments = reader.application()
         except ProgramError:
             repairs.note("declaration_ignored")
@@ -88,7 +89,7 @@ def _declarations(lines: Sequence[Line], repairs: Repairs) -> Iterator[tuple[str
 
 
 def _clauses(line: Line, section: str, declared: dict[str, int], repairs: Repairs) -> list[Clause]:
-    reader = _Reader(line, declared, repairs)
+    reader = ClauseReader(line, declared, repairs)
     left, sign, right = reader.clause()
     if sign == "":
         if len(left) > 1:
@@ -127,7 +128,7 @@ def _query(lines: Sequence[Line], declared: dict[str, int], repairs: Repairs) ->
     """Read the first line; prose may follow, another query must not."""
     if not lines:
         raise ProgramError("no_query", "the program has no query")
-    reader = _Reader(lines[0], declared, repairs, asks=True)
+    reader = ClauseReader(lines[0], declared, repairs, asks=True)
     atom = reader.literal()
     reader.end()
     for line in lines[1:]:
@@ -142,40 +143,30 @@ def _query(lines: Sequence[Line], declared: dict[str, int], repairs: Repairs) ->
 
 def _reads_as_query(line: Line, declared: dict[str, int]) -> bool:
     try:
-        _Reader(line, declared, Repairs(), asks=True).literal()
+        ClauseReader(line, declared, Repairs(), asks=True).literal()
     except ProgramError:
         return False
     return True
 
 
-class _Reader:
-    """A recursive-descent reader of one line."""
+class ClauseReader(TokenCursor):
+    """Reader of one line: atoms, and an arrow between them."""
 
     def __init__(self, line: Line, declared: dict[str, int], repairs: Repairs, *, asks: bool = False) -> None:
         self._line, self._declared, self._repairs, self._asks = line, declared, repairs, asks
-        self._tokens: list[str] = []
-        self._at = 0
         self.open_value = False
-        at = 0
-        while line.text[at:].strip():
-            match = _TOKEN.match(line.text, at)
-            if match is None:
-                raise line.error("syntax", f"unexpected character {line.text[at:].strip()[0]!r}")
-            self._tokens.append(match[1])
-            at = match.end()
-            if len(self._tokens) > MAX_TOKENS:
-                raise line.error("syntax", f"more than {MAX_TOKENS} words")
+        super().__init__(line.tokens(_TOKEN, MAX_TOKENS))
 
     def clause(self) -> tuple[list[Atom], str, list[Atom]]:
         """Read atoms, and where an arrow follows those behind it; the sign is the arrow's direction."""
         left = self._atoms()
-        sign = self._peek()
+        sign = self.peek()
         if sign not in (*_IMPLIES, "<<<"):
             self.end()
             return left, "", []
         if sign in _IMPLIES and sign != ">>>":
             self._repairs.note("arrow")
-        self._take()
+        self.take()
         right = self._atoms()
         self.end()
         return left, "<<<" if sign == "<<<" else ">>>", right
@@ -183,53 +174,50 @@ class _Reader:
     def literal(self, depth: int = 0) -> Atom:
         """Read one signed atom, within `depth` negations in brackets."""
         if depth > MAX_DEPTH:
-            raise self._error(f"more than {MAX_DEPTH} negations in each other")
+            raise self.fault(f"more than {MAX_DEPTH} negations in each other")
         value = True
-        while self._peek().lower() in _NOT and self._peek(1) != "(":
-            self._take()
+        while self.peek().lower() in _NOT and self.peek(1) != "(":
+            self.take()
             self._repairs.note("negation_sign")
             value = not value
-        atom = self._negated(depth) if self._peek().lower() in _NOT else self._atom()
-        if self._peek() in ("=", "=="):
-            self._take()
+        atom = self._negated(depth) if self.peek().lower() in _NOT else self._atom()
+        if self.takes("=", "=="):
             self._repairs.note("value_after_atom")
-            value = value == self._value(self._take())
+            value = value == self._value(self.take())
         return Atom(atom.value == value, atom.predicate, atom.arguments)
 
     def application(self) -> tuple[str, list[str]]:
         """Read a name and its arguments in brackets; a name may have several words."""
         name = self._words()
-        self._expect("(")
+        self.expect("(")
         arguments = [self._words()]
-        while self._peek() == ",":
-            self._take()
+        while self.takes(","):
             arguments.append(self._words())
-        self._expect(")")
+        self.expect(")")
         return name, arguments
 
     def end(self) -> None:
         """Raise unless everything is read; a full stop and a closing bracket too many say nothing."""
-        if self._peek():
-            raise self._error(f"unexpected {self._peek()!r}")
+        if self.peek():
+            raise self.fault(f"unexpected {self.peek()!r}")
 
     def _atoms(self) -> list[Atom]:
         atoms = [self.literal()]
-        while self._peek().lower() in _AND:
-            if self._take() != "&&":
+        while self.peek().lower() in _AND:
+            if self.take() != "&&":
                 self._repairs.note("conjunction_sign")
             atoms.append(self.literal())
         return atoms
 
     def _negated(self, depth: int) -> Atom:
         """Read `Not(Cold(x, True))`, `Not(Cold(x), True)` or `!(Cold(x, True))`."""
-        self._take()
-        self._expect("(")
+        self.take()
+        self.expect("(")
         inner = self.literal(depth + 1)
         value = False
-        if self._peek() == ",":
-            self._take()
-            value = not self._value(self._take())
-        self._expect(")")
+        if self.takes(","):
+            value = not self._value(self.take())
+        self.expect(")")
         self._repairs.note("negation_sign")
         return Atom(inner.value == value, inner.predicate, inner.arguments)
 
@@ -240,7 +228,7 @@ class _Reader:
             arguments, value = arguments[:-1], _VALUES[last]
         elif last in _OPEN_VALUES and self._declared.get(name, len(arguments)) == len(arguments) > 1:
             if not self._asks:
-                raise self._error(f"{name} has no value")
+                raise self.fault(f"{name} has no value")
             arguments, value, self.open_value = arguments[:-1], True, True
         else:
             self._repairs.note("implicit_true")
@@ -251,31 +239,19 @@ class _Reader:
 
     def _value(self, token: str) -> bool:
         if token.lower() not in _VALUES:
-            raise self._error(f"{token!r} is neither True nor False")
+            raise self.fault(f"{token!r} is neither True nor False")
         return _VALUES[token.lower()]
 
     def _words(self) -> str:
         words: list[str] = []
-        while re.match(r"[$\w?]", self._peek()):
-            words.append(self._take())
+        while re.match(r"[$\w?]", self.peek()):
+            words.append(self.take())
         if not words:
-            raise self._error(f"a name is needed before {self._peek()!r}")
+            raise self.fault(f"a name is needed before {self.peek()!r}")
         if len(words) > 1:
             self._repairs.note("name_of_several_words")
         return " ".join(words)
 
-    def _peek(self, ahead: int = 0) -> str:
-        at = self._at + ahead
-        return self._tokens[at] if at < len(self._tokens) else ""
-
-    def _take(self) -> str:
-        token = self._peek()
-        self._at += 1
-        return token
-
-    def _expect(self, token: str) -> None:
-        if self._take() != token:
-            raise self._error(f"{token!r} is missing")
-
-    def _error(self, why: str) -> ProgramError:
+    def fault(self, why: str) -> ProgramError:
+        """Return the error that names the line."""
         return self._line.error("syntax", why)

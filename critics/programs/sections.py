@@ -26,6 +26,20 @@ class Line:
     text: str
     comment: str
 
+    def tokens(self, pattern: re.Pattern[str], most: int) -> list[str]:
+        """Return the first groups of a pattern's matches, which follow each other up to the end of the line."""
+        tokens: list[str] = []
+        at = 0
+        while self.text[at:].strip():
+            match = pattern.match(self.text, at)
+            if match is None:
+                raise self.error("syntax", f"unexpected character {self.text[at:].strip()[0]!r}")
+            tokens.append(match[1])
+            at = match.end()
+            if len(tokens) > most:
+                raise self.error("syntax", f"more than {most} words")
+        return tokens
+
     def error(self, reason: str, why: str) -> ProgramError:
         """Return the error that names this line."""
         return ProgramError(reason, f"line {self.number}: {why}")

@@ -5,41 +5,36 @@ from typing import Any
 
 from critics.programs.core import Function
 from critics.programs.grounding import Ground
-
-_OPERATORS = {
-    "and": "and", "or": "or", "not": "not", "xor": "xor", "if": "ite", "iff": "=", "eq": "=", "ne": "distinct",
-    "distinct": "distinct", "add": "+", "sub": "-", "mul": "*", "div": "div", "mod": "mod", "abs": "abs", "lt": "<",
-    "le": "<=", "gt": ">", "ge": ">=",
-}  # fmt: skip
+from critics.replay import smtlib
 
 
 def script(unknowns: Sequence[Function], formulas: Sequence[Ground]) -> str:
     """Return a script that asks whether the formulas hold together."""
-    asserted = [f"(assert {written(formula)})" for formula in formulas]
-    return "\n".join(["(set-logic ALL)", *declarations(unknowns), *asserted, "(check-sat)", ""])
+    return smtlib.script(declarations(unknowns), map(written, formulas))
 
 
 def declarations(unknowns: Sequence[Function]) -> list[str]:
     """Return the lines that declare the unknowns, each within its values."""
     lines: list[str] = []
     for number, function in enumerate(unknowns):
-        lines.append(f"(declare-const c{number} {'Bool' if function.is_boolean else 'Int'})")
-        if function.values is not None:
-            low, high = min(function.values), max(function.values)
-            lines.append(f"(assert (and (<= {_number(low)} c{number}) (<= c{number} {_number(high)})))")
-            gaps = set(range(low, high)) - set(function.values) if high - low < 10 * len(function.values) else None
-            if gaps is None:
-                allowed = " ".join(f"(= c{number} {_number(value)})" for value in function.values)
-                lines.append(f"(assert (or false {allowed}))")
-            else:
-                lines += [f"(assert (not (= c{number} {_number(gap)})))" for gap in sorted(gaps)]
+        name = f"c{number}"
+        lines.append(f"(declare-const {name} {'Bool' if function.is_boolean else 'Int'})")
+        if function.values is None:
+            continue
+        low, high = min(function.values), max(function.values)
+        lines.append(f"(assert {smtlib.between(name, low, high)})")
+        if high - low < 10 * len(function.values):
+            gaps = sorted(set(range(low, high)) - set(function.values))
+            lines += [f"(assert (not (= {name} {smtlib.constant(gap)})))" for gap in gaps]
+        else:
+            lines.append(f"(assert {smtlib.equals_one_of(name, function.values)})")
     return lines
 
 
 def written(ground: Ground, *, cardinality: bool = False) -> str:
     """Return an expression's text; `cardinality` bounds counts in Z3's own way, which it propagates better."""
     if not isinstance(ground, tuple):
-        return _constant(ground)
+        return smtlib.constant(ground)
     name, parts = ground[0], list[Any](ground[1:])
     if name == "cell":
         return f"c{parts[0]}"
@@ -50,13 +45,13 @@ def written(ground: Ground, *, cardinality: bool = False) -> str:
         case "count":
             return f"(+ 0 {' '.join(f'(ite {text} 1 0)' for text in texts)})"
         case "min" | "max":
-            return _extreme("<" if name == "min" else ">", texts)
+            return smtlib.extreme(str(name), texts)
         case "add" if len(texts) == 1:
             return texts[0]
         case "distinct" if len(texts) == 1:
             return "true"
         case _:
-            return f"({_OPERATORS[str(name)]} {' '.join(texts)})"
+            return smtlib.applied(smtlib.OPERATORS[str(name)], texts)
 
 
 def _bounded_count(ground: tuple[Any, ...]) -> str | None:
@@ -83,20 +78,3 @@ def _side(texts: str, num: int, sign: str, bound: int | None) -> str:
     if bound > num or bound < 0:
         return "false"
     return f"((_ {sign} {bound}) {texts})"
-
-
-def _extreme(sign: str, texts: Sequence[str]) -> str:
-    result, *others = texts
-    for other in others:
-        result = f"(ite ({sign} {other} {result}) {other} {result})"
-    return result
-
-
-def _constant(value: int | bool) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return _number(value)
-
-
-def _number(value: int) -> str:
-    return str(value) if value >= 0 else f"(- {-value})"

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from critics.replay import smtlib
+
 Term: TypeAlias = "str | tuple[Term, ...]"
 """A token, or what stands between two brackets."""
 OPERATORS = frozenset({
@@ -168,6 +170,4 @@ def members(declarations: Sequence[Term]) -> list[tuple[str, ...]]:
 
 def script(declarations: Sequence[Term], formulas: Sequence[Term]) -> str:
     """Return a script that asks whether the formulas hold together."""
-    asserted: list[Term] = [("assert", formula) for formula in formulas]
-    lines = map(written, [*needed(declarations, formulas), *asserted])
-    return "\n".join(["(set-logic ALL)", *lines, "(check-sat)", ""])
+    return smtlib.script(map(written, needed(declarations, formulas)), map(written, formulas))

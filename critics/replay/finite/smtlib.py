@@ -6,16 +6,12 @@ Another encoding than the critic's, which has an unknown for each of a function'
 from collections.abc import Mapping, Sequence
 from itertools import product
 
+from critics.replay import smtlib
 from critics.replay.certificate import Rejected, is_list
 from critics.replay.finite.terms import QUANTIFIERS, Function, Term, Value, choices, operated
 
 MAX_NODES = 200_000
 """Of all expressions of one script."""
-_WORDS = {
-    "and": "and", "or": "or", "not": "not", "xor": "xor", "implies": "=>", "iff": "=", "if": "ite", "eq": "=",
-    "ne": "distinct", "distinct": "distinct", "add": "+", "sub": "-", "mul": "*", "div": "div", "mod": "mod",
-    "abs": "abs", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
-}  # fmt: skip
 Written = str | Value
 """An expression's text, or its value where it is constant."""
 
@@ -23,8 +19,7 @@ Written = str | Value
 def script(functions: Mapping[str, Function], formulas: Sequence[Term]) -> str:
     """Return a script that asks whether formulas hold together; raises `Rejected` where that is too large."""
     writer = _Writer(functions)
-    asserted = [f"(assert {_text(writer.written(formula, {}))})" for formula in formulas]
-    return "\n".join(["(set-logic ALL)", *writer.declarations(), *asserted, "(check-sat)", ""])
+    return smtlib.script(writer.declarations(), [_text(writer.written(formula, {})) for formula in formulas])
 
 
 class _Writer:
@@ -94,42 +89,31 @@ def _operated(head: str, parts: list[Written]) -> Written:
         kept = [part for part in dict.fromkeys(parts) if part is not (head == "and")]
         if any(part is (head == "or") for part in kept):
             return head == "or"
-        return kept[0] if len(kept) == 1 else f"({head} {' '.join(map(_text, kept))})"
+        return kept[0] if len(kept) == 1 else _applied(head, kept)
     if head == "implies":
         return _operated("or", [_operated("not", parts[:1]), parts[1]])
     if head == "if" and not isinstance(parts[0], str):
         return parts[1 if parts[0] else 2]
     if head in ("min", "max"):
-        return _extreme("<" if head == "min" else ">", list(map(_text, parts)))
+        return smtlib.extreme(head, list(map(_text, parts)))
     if head in ("div", "mod") and (isinstance(parts[1], str) or parts[1] <= 0):
         # Of what is not known to be positive, solvers have other ideas than Python.
         raise Rejected("undefined")
     if len(parts) == 1 and head in ("add", "distinct", "xor"):
         return True if head == "distinct" else parts[0]
-    return f"({_WORDS[head]} {' '.join(map(_text, parts))})"
-
-
-def _extreme(sign: str, texts: list[str]) -> str:
-    result, *others = texts
-    for other in others:
-        result = f"(ite ({sign} {other} {result}) {other} {result})"
-    return result
+    return _applied(smtlib.OPERATORS[head], parts)
 
 
 def _within(text: str, values: Sequence[int]) -> str:
     low, high = min(values), max(values)
     if len(set(values)) == high - low + 1:
-        return f"(and (<= {_text(low)} {text}) (<= {text} {_text(high)}))"
-    return f"(or false {' '.join(f'(= {text} {_text(value)})' for value in values)})"
+        return smtlib.between(text, low, high)
+    return smtlib.equals_one_of(text, values)
 
 
-def _applied(name: str, arguments: Sequence[Written]) -> str:
-    return f"({name} {' '.join(map(_text, arguments))})" if arguments else name
+def _applied(head: str, parts: Sequence[Written]) -> str:
+    return smtlib.applied(head, list(map(_text, parts)))
 
 
 def _text(written: Written) -> str:
-    if isinstance(written, bool):
-        return "true" if written else "false"
-    if isinstance(written, int):
-        return str(written) if written >= 0 else f"(- {-written})"
-    return written
+    return written if isinstance(written, str) else smtlib.constant(written)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from critics.replay import smtlib
 from critics.replay.first_order.trees import Formula, Symbol, symbols_of
 
 _WORDS = {"∧": "and", "∨": "or", "⊕": "xor", "→": "=>", "↔": "=", "∀": "forall", "∃": "exists"}
@@ -12,18 +13,17 @@ def script(formulas: Iterable[Formula]) -> str:
     """Return a script that asks whether formulas hold together."""
     listed = list(formulas)
     names = {symbol: f"{symbol[0][0]}{number}" for number, symbol in enumerate(sorted(symbols_of(listed)))}
-    lines = ["(set-logic UF)", "(declare-sort U 0)"]
+    lines = ["(declare-sort U 0)"]
     for (kind, _, arity), ours in names.items():
         lines.append(f"(declare-fun {ours} ({' '.join(['U'] * arity)}) {'Bool' if kind == 'predicate' else 'U'})")
-    lines += [f"(assert {_written(formula, names, {}, 0)})" for formula in listed]
-    return "\n".join([*lines, "(check-sat)", ""])
+    return smtlib.script(lines, [_written(formula, names, {}, 0) for formula in listed], logic="UF")
 
 
 def _written(formula: Formula, names: dict[Symbol, str], env: dict[str, str], depth: int) -> str:
     kind, *rest = formula
     if kind == "@":
         predicate = "=" if rest[0] == "=" else names["predicate", rest[0], len(rest[1])]
-        return _applied(predicate, [_term(term, names, env) for term in rest[1]])
+        return smtlib.applied(predicate, [_term(term, names, env) for term in rest[1]])
     if kind == "¬":
         return f"(not {_written(rest[0], names, env, depth)})"
     if kind in ("∀", "∃"):
@@ -35,8 +35,6 @@ def _written(formula: Formula, names: dict[Symbol, str], env: dict[str, str], de
 def _term(term: Any, names: dict[Symbol, str], env: dict[str, str]) -> str:
     if term[0] == "var":
         return env[term[1]]
-    return _applied(names["function", term[1], len(term[2])], [_term(argument, names, env) for argument in term[2]])
-
-
-def _applied(name: str, terms: list[str]) -> str:
-    return f"({name} {' '.join(terms)})" if terms else name
+    return smtlib.applied(
+        names["function", term[1], len(term[2])], [_term(argument, names, env) for argument in term[2]]
+    )

@@ -1,0 +1,36 @@
+"""Cursor over tokens, the base of readers that descend from the weakest operator to the strongest."""
+
+from collections.abc import Sequence
+
+
+class TokenCursor:
+    """A place in a list of tokens; beyond the end every token is the empty text."""
+
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self.tokens, self.at = tokens, 0
+
+    def peek(self, ahead: int = 0) -> str:
+        """Return the next token, or one further on, without passing it."""
+        at = self.at + ahead
+        return self.tokens[at] if at < len(self.tokens) else ""
+
+    def take(self) -> str:
+        """Return the next token and pass it."""
+        token = self.peek()
+        self.at += 1
+        return token
+
+    def takes(self, *wanted: str) -> bool:
+        """Pass the next token if it is one of those wanted; say whether it was."""
+        found = self.peek() in wanted
+        self.at += found
+        return found
+
+    def expect(self, wanted: str) -> None:
+        """Pass the next token; raises `fault` where it is another one."""
+        if self.take() != wanted:
+            raise self.fault(f"{wanted!r} is missing")
+
+    def fault(self, why: str) -> ValueError:
+        """Return the error of a text that cannot be read."""
+        return ValueError(why)
