@@ -1,9 +1,9 @@
 """Finite automata over bytes: what may be written inside a block, one byte at a time.
 
-Kinds with one contract: `Words` for a finite set of strings, `Grammar` for a regular language that is built from
-combinators, `Actions` for a choice between several of them; `decoding.grammars` has one for other grammars. A
-state is hashable; `step` returns the next state or None where the byte is refused. Every accepted text ends in the
-close marker, so a state in which the automaton is `done` has no successors.
+Kinds with one contract: `Words` for a finite set of strings, `RegularLanguage` for what combinators build, `Actions`
+for a choice between several of them; `decoding.grammars` has one for other grammars. A state is hashable; `step`
+returns the next state or None where the byte is refused. Every accepted text ends in the close marker, so a state in
+which the automaton is `done` has no successors.
 
 What the contract asks of every automaton is enough for exact masks. Some can do more, faster: read many bytes at
 once, say what is forced, or hand over to a narrower automaton. `read`, `forced` and `narrowed` ask for that.
@@ -280,7 +280,7 @@ def repeat(part: Pattern, *, most: int = 0) -> Pattern:
     return Pattern("repeat", (part,), most=most)
 
 
-class Grammar:
+class RegularLanguage:
     """A regular language as a set-of-positions automaton, determinised as far as it is walked."""
 
     def __init__(self, name: str, pattern: Pattern) -> None:

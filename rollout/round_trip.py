@@ -17,6 +17,7 @@ from critics.errors import InputError
 from critics.fol.syntax import FormulaError
 from critics.problem import Problem
 from rollout.formulas.prompt import Kind, into_signs, into_words
+from rollout.formulas.statement import read_notation
 from rollout.policy import ChatPolicy, Completion, Interrupted
 from rollout.thinking import without_thinking
 from rollout.traces import PolicyDigests, Sampling, derived_seed
@@ -200,11 +201,11 @@ class _Trip:
 
     def prompt(self, policy: ChatPolicy) -> str:
         """Return what the policy reads next: of a description's formula, nothing."""
-        meta, kind = self._problem.meta, self._settings.prompt
+        notation, kind = read_notation(self._problem.meta), self._settings.prompt
         if self._is_outward:
-            asked = into_words(meta, self._current, kind)
+            asked = into_words(notation, self._current, kind)
         else:
-            asked = into_signs(meta, self._legs[-1].text, kind)
+            asked = into_signs(notation, self._legs[-1].text, kind)
         return asked if isinstance(asked, str) else policy.conversation(asked)
 
     def leg_seed(self) -> int:

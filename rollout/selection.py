@@ -15,7 +15,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class AnswerRule:
     """Conditions for giving an answer."""
 
     proofs: int = 1
@@ -47,7 +47,7 @@ class Abstained:
 Outcome: TypeAlias = Answered | Abstained
 
 
-def select(attempts: Sequence[Record], rule: Rule) -> Outcome:
+def select(attempts: Sequence[Record], rule: AnswerRule) -> Outcome:
     """Return the answer that the attempts' proofs give; two formalisms that agree come before one that is alone."""
     proofs = _proofs(attempts)
     if not proofs:
@@ -65,7 +65,7 @@ def select(attempts: Sequence[Record], rule: Rule) -> Outcome:
     return Answered(claim, _varied(proofs[claim]))
 
 
-def is_settled(attempts: Sequence[Record], rule: Rule, num_formalisms: int = 1) -> bool:
+def is_settled(attempts: Sequence[Record], rule: AnswerRule, num_formalisms: int = 1) -> bool:
     """Say whether no further attempt is needed: as many formalisms agree as there can be, two at most."""
     match select(attempts, rule):
         case Answered() as answered:
@@ -74,7 +74,7 @@ def is_settled(attempts: Sequence[Record], rule: Rule, num_formalisms: int = 1) 
             return False
 
 
-def outcome(attempts: Sequence[Record], rule: Rule, num_formalisms: int = 1) -> Outcome:
+def outcome(attempts: Sequence[Record], rule: AnswerRule, num_formalisms: int = 1) -> Outcome:
     """Return what comes of attempts that are made one by one, until nothing more is needed or there are no more."""
     for num in range(1, len(attempts)):
         if is_settled(attempts[:num], rule, num_formalisms):

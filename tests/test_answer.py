@@ -10,7 +10,7 @@ from critics.judge import judge_on_trust, judge_record
 from critics.problem import Problem, read_problem
 from critics.recheck import recheck
 from rollout.policy import ScriptedPolicy
-from rollout.selection import Abstained, Answered, Rule, is_settled, majority, outcome, select
+from rollout.selection import Abstained, Answered, AnswerRule, is_settled, majority, outcome, select
 from rollout.traces import Sampling
 from training.cli import app
 from training.reporting.selective import BUDGETS, curve_figure, curve_table, pooled_curve, selective_curve
@@ -67,24 +67,24 @@ def test_trust_does_not_use_a_formalisation_that_is_there():
 
 
 def test_the_first_proof_answers_and_no_guess_does():
-    assert select(made(GUESS, GUESS), Rule()) == Abstained("no_proof")
-    found = select(made(GUESS, PROOF), Rule())
+    assert select(made(GUESS, GUESS), AnswerRule()) == Abstained("no_proof")
+    found = select(made(GUESS, PROOF), AnswerRule())
     assert isinstance(found, Answered)
     assert (found.answer, [proof["id"] for proof in found.proofs]) == ("false", ["rex#1"])
 
 
 def test_proofs_of_different_answers_are_a_conflict_until_one_leads_clearly():
-    assert select(made(PROOF, MISREAD), Rule()) == Abstained("conflict")
-    assert select(made(PROOF, MISREAD), Rule(share=0.5)) == Abstained("conflict")
+    assert select(made(PROOF, MISREAD), AnswerRule()) == Abstained("conflict")
+    assert select(made(PROOF, MISREAD), AnswerRule(share=0.5)) == Abstained("conflict")
     many = made(PROOF, PROOF, MISREAD, PROOF, PROOF)
-    assert select(many, Rule()) == Abstained("conflict")
-    assert isinstance(select(many, Rule(share=0.8)), Answered)
-    assert select(many[:4], Rule(share=0.8)) == Abstained("conflict")
+    assert select(many, AnswerRule()) == Abstained("conflict")
+    assert isinstance(select(many, AnswerRule(share=0.8)), Answered)
+    assert select(many[:4], AnswerRule(share=0.8)) == Abstained("conflict")
 
 
 def test_several_proofs_may_be_asked_for():
-    assert select(made(PROOF, GUESS, PROOF), Rule(3)) == Abstained("too_few_proofs")
-    found = outcome(made(PROOF, GUESS, PROOF, PROOF, MISREAD), Rule(3))
+    assert select(made(PROOF, GUESS, PROOF), AnswerRule(3)) == Abstained("too_few_proofs")
+    found = outcome(made(PROOF, GUESS, PROOF, PROOF, MISREAD), AnswerRule(3))
     assert isinstance(found, Answered)
     assert len(found.proofs) == 3
 
@@ -92,18 +92,18 @@ def test_several_proofs_may_be_asked_for():
 def test_two_formalisms_that_agree_come_before_many_proofs_in_one():
     other = judged(PROOF, 9, format_="fol")
     crowd = [*made(MISREAD, MISREAD, MISREAD, PROOF), other]
-    found = select(crowd, Rule(share=0.8))
+    found = select(crowd, AnswerRule(share=0.8))
     assert isinstance(found, Answered)
     assert found.formalisms == ("fol", "guided")
     assert found.answer == "false"
-    assert not is_settled(made(PROOF), Rule(), 2)
-    assert is_settled([*made(PROOF), other], Rule(), 2)
+    assert not is_settled(made(PROOF), AnswerRule(), 2)
+    assert is_settled([*made(PROOF), other], AnswerRule(), 2)
 
 
 def test_attempts_judged_with_the_gold_answer_select_nothing():
     told = {**judged(PROOF), "problem": problem().record()}
     with pytest.raises(ValueError, match="judged with the gold answer"):
-        select([told], Rule())
+        select([told], AnswerRule())
 
 
 def test_the_majority_counts_guesses_and_takes_the_first_of_equals():
@@ -112,7 +112,7 @@ def test_the_majority_counts_guesses_and_takes_the_first_of_equals():
     assert majority(made("no answer")) is None
 
 
-def asking(policy: ScriptedPolicy, rule: Rule) -> Answering:
+def asking(policy: ScriptedPolicy, rule: AnswerRule) -> Answering:
     formalism = Formalism("guided", SingleAttempt("guided"), policy, Sampling(decoding="free"))
     return Answering([formalism], lambda r: map(judge_on_trust, r), 8, 0, lambda made: is_settled(made, rule))
 
@@ -120,7 +120,7 @@ def asking(policy: ScriptedPolicy, rule: Rule) -> Answering:
 def test_asking_stops_at_each_problem_once_it_is_settled():
     blinded = [blind(problem(i), trusting=True) for i in range(2)]
     policy = ScriptedPolicy([PROOF, GUESS, GUESS, PROOF])
-    found = attempts_at(blinded, asking(policy, Rule()), range(5))
+    found = attempts_at(blinded, asking(policy, AnswerRule()), range(5))
     assert [a["id"] for a in found["rex-0"]] == ["rex-0#0"]
     assert [a["id"] for a in found["rex-1"]] == ["rex-1#0", "rex-1#1", "rex-1#2"]
     assert len({a["seed"] for a in found["rex-1"]}) == 3
@@ -129,13 +129,13 @@ def test_asking_stops_at_each_problem_once_it_is_settled():
 
 def test_who_writes_and_who_judges_must_not_know_the_answer():
     with pytest.raises(AssertionError, match="blind"):
-        attempts_at([problem()], asking(ScriptedPolicy([PROOF]), Rule()), range(1))
+        attempts_at([problem()], asking(ScriptedPolicy([PROOF]), AnswerRule()), range(1))
 
 
 def test_the_curve_counts_what_is_answered_and_what_of_it_is_right():
     attempts = {"a": made(GUESS, PROOF, PROOF), "b": made(MISREAD, GUESS, GUESS), "c": made(GUESS, GUESS, GUESS)}
     gold = {"a": "false", "b": "false"}
-    rows = selective_curve(gold, attempts, {"one_proof": Rule(1, 0.8)}, 3)
+    rows = selective_curve(gold, attempts, {"one_proof": AnswerRule(1, 0.8)}, 3)
     assert [row["k"] for row in rows] == [1, 2, 3]
     points = [(row["one_proof"]["answered"], row["one_proof"]["right"], row["one_proof"]["n"]) for row in rows]
     assert points == [(1, 0, 2), (2, 1, 2), (2, 1, 2)]
@@ -152,8 +152,8 @@ EACH = [PROOF, MISREAD, GUESS, PROOF, PROOF, GUESS, PROOF, PROOF, GUESS]
 
 def test_a_pooled_curve_adds_the_counts():
     attempts = {"a": made(GUESS, PROOF), "b": made(MISREAD, GUESS)}
-    rows = [selective_curve({name: "false"}, attempts, {"one_proof": Rule()}, 2) for name in attempts]
-    both = selective_curve({"a": "false", "b": "false"}, attempts, {"one_proof": Rule()}, 2)
+    rows = [selective_curve({name: "false"}, attempts, {"one_proof": AnswerRule()}, 2) for name in attempts]
+    both = selective_curve({"a": "false", "b": "false"}, attempts, {"one_proof": AnswerRule()}, 2)
     assert [row["one_proof"] for row in pooled_curve(rows)] == [row["one_proof"] for row in both]
     assert [row["majority"] for row in pooled_curve(rows)] == [row["majority"] for row in both]
 

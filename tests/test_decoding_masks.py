@@ -12,7 +12,7 @@ from rollout.automaton import Words, shortest
 from rollout.decoding.grammars import ContextFree
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.rows import Row
-from rollout.decoding.vocabulary import ROOT, Vocabulary
+from rollout.decoding.vocabulary import ROOT, TokenTrie
 from training.benches.synthetic import END, FreshOffers, offer_sets, vocabulary
 
 NESTED = """
@@ -291,7 +291,7 @@ def test_a_spelling_that_is_not_the_text_is_not_used():
 
 def test_the_trie_finds_what_sorting_finds():
     tokens = vocabulary(3_000)
-    trie = Vocabulary(tokens)
+    trie = TokenTrie(tokens)
     for start in (b" t", b"(", b"infer", b"]]"):
         node = trie.follow(ROOT, start)
         assert node != ROOT

@@ -23,6 +23,7 @@ from rollout.formulas.languages import (
     ThreeCnfFormulas,
 )
 from rollout.formulas.prompt import examples, into_signs, into_words
+from rollout.formulas.statement import read_notation
 from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted, ScriptedPolicy
 from rollout.round_trip import RoundTripSettings, RoundTripTrace, after_rounds, travel
@@ -183,12 +184,12 @@ def test_nothing_of_the_first_leg_but_the_description_reaches_the_second():
 def test_no_prompt_of_the_way_back_holds_the_formula(kind, language):
     (problem,) = generate(_kind(language)(categories=(11,)), 1, seed=2)
     assert problem.formal is not None
-    turns = into_signs(problem.meta, "a description", kind)
+    turns = into_signs(read_notation(problem.meta), "a description", kind)
     assert not isinstance(turns, str)
     said = "\n".join(turn["content"] for turn in turns)
     assert problem.formal.goal not in said
     assert said.endswith("Description: a description")
-    asked = into_words(problem.meta, problem.formal.goal, kind)
+    asked = into_words(read_notation(problem.meta), problem.formal.goal, kind)
     assert asked[-1]["content"].endswith(problem.formal.goal)  # type: ignore[index]
 
 

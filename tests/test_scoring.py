@@ -19,7 +19,7 @@ from rollout.prompt import PromptStyle
 from rollout.servers.connection import ServerSettings
 from rollout.servers.policy import ServerPolicy
 
-PROMPTS = ["Context: Every cat is warm.", "Context: Tom is a cat. Question: Is Tom warm?", "Context: A."]
+PROMPTS = ["Context: Every cat is warm.", "Context: Tom is a cat. ServerRequest: Is Tom warm?", "Context: A."]
 RESTS = ["Tom is warm.", "Answer: true", "Every dog is small and every cat is not."]
 
 

@@ -40,7 +40,7 @@ class Backbone:
 
     def _inputs(
         self, ids: torch.Tensor, positions: torch.Tensor, seen: torch.Tensor, cache: RaggedCache
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         if self._additive:
             dtype = self._model.dtype
             seen = torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill(~seen, torch.finfo(dtype).min)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from critics.errors import InputError
 from rollout.automaton import Pattern, State
-from rollout.decoding.vocabulary import ROOT, Vocabulary
+from rollout.decoding.vocabulary import ROOT, TokenTrie
 from rollout.guide import CLOSE
 
 MOST_GRAMMARS = 64
@@ -85,7 +85,7 @@ class ContextFree:
 class GrammarMatchers:
     """Matchers of grammars over a whole vocabulary; compiled grammars are kept."""
 
-    def __init__(self, trie: Vocabulary) -> None:
+    def __init__(self, trie: TokenTrie) -> None:
         self._trie = trie
         self._tokenizer: Any = None
         self._compiled: dict[str, Any] = {}
@@ -112,7 +112,7 @@ class GrammarMatchers:
 class ContextFreeMasks:
     """The tokens that a context-free grammar allows inside a block."""
 
-    def __init__(self, trie: Vocabulary) -> None:
+    def __init__(self, trie: TokenTrie) -> None:
         self._trie = trie
         self._matchers = GrammarMatchers(trie)
         self._closing: dict[bytes, int] = {}
@@ -144,7 +144,7 @@ def consume(matcher: Any, ids: list[int], text: bytes) -> None:
 
 @lru_cache(maxsize=1)
 def _bytewise() -> Any:
-    return _tokenizer(Vocabulary([bytes([byte]) for byte in range(256)]))
+    return _tokenizer(TokenTrie([bytes([byte]) for byte in range(256)]))
 
 
 def _compiled(tokenizer: Any, grammar: str) -> Any:
@@ -156,7 +156,7 @@ def _compiled(tokenizer: Any, grammar: str) -> Any:
     return matcher
 
 
-def _tokenizer(trie: Vocabulary) -> Any:
+def _tokenizer(trie: TokenTrie) -> Any:
     """Return llguidance's view of a vocabulary, with one more token at the end for its end of text.
 
     Special tokens have no bytes that a grammar could ask for.

@@ -16,7 +16,7 @@ from rollout.automaton import Automaton, State, Words, forced, shortest
 from rollout.conclusion import Place
 from rollout.decoding.grammars import ContextFree, ContextFreeMasks
 from rollout.decoding.rows import Row
-from rollout.decoding.vocabulary import OPEN, ROOT, Ids, Vocabulary
+from rollout.decoding.vocabulary import OPEN, ROOT, Ids, TokenTrie
 from rollout.guide import CLOSE
 
 _MOST_MASKS = 20_000
@@ -62,7 +62,7 @@ class MaskEngine:
     ) -> None:
         self.vocabulary = vocabulary
         self.eos_ids = np.array(sorted(eos_ids), dtype=np.int64)
-        self.trie = Vocabulary(vocabulary)
+        self.trie = TokenTrie(vocabulary)
         self._spell = spell or self.trie.longest_match
         """The tokenizer's own spelling of a text; it is not trusted (`forced`)."""
         self._unspoken = np.setdiff1d(self.trie.special, self.eos_ids)

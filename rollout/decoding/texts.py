@@ -120,7 +120,7 @@ class TextRow(Row):
         self.piece = b""
         """What is written of the piece."""
         self.block: State = b""
-        self.reader: _Reader | None = None
+        self.reader: _PieceReader | None = None
         """How far the masks have read the piece."""
 
     def _read(self, text: bytes) -> bool:
@@ -141,7 +141,7 @@ class TextRow(Row):
 
 
 @dataclass(slots=True)
-class _Reader:
+class _PieceReader:
     """A matcher over a whole vocabulary, and how many bytes of a piece it has consumed."""
 
     matcher: Any
@@ -187,7 +187,7 @@ class TextMasks(MaskEngine):
     def _inside(self, row: TextRow) -> npt.NDArray[np.bool_]:
         """Say of each id whether a matcher over the whole vocabulary allows it, the piece's end included."""
         if row.reader is None:
-            row.reader = _Reader(self._pieces.begin(row.grammar))
+            row.reader = _PieceReader(self._pieces.begin(row.grammar))
         self._pieces.read(row.reader.matcher, row.piece[row.reader.num_read :])
         row.reader.num_read = len(row.piece)
         return self._pieces.allowed(row.reader.matcher)

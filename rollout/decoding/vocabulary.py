@@ -17,7 +17,7 @@ OPEN = b"[["
 _BRACKET = OPEN[0]
 
 
-class Vocabulary:
+class TokenTrie:
     """The trie; `tokens[i]` is None for special tokens, which no walk finds."""
 
     def __init__(self, tokens: Sequence[bytes | None]) -> None:

@@ -18,7 +18,7 @@ from multiprocessing.connection import wait
 from threading import Thread
 
 from critics.problem import Problem
-from rollout.formulas.generator import Candidate, Drawing, Turn, Turns, problems
+from rollout.formulas.generator import Candidate, Drawing, ItemTurn, Turns, problems
 from rollout.formulas.languages import Formulas
 
 log = logging.getLogger(__name__)
@@ -50,9 +50,9 @@ class _Ahead:
 
     def __init__(self, pool: ProcessPoolExecutor, num: int, jobs: int) -> None:
         self._pool, self._num, self._room = pool, num, _CHUNKS_EACH * jobs
-        self._begun: deque[tuple[list[Turn], Future[list[Candidate | None]]]] = deque()
-        self._ready: deque[tuple[Turn, Candidate | None]] = deque()
-        self._coming: Iterator[Turn] = iter(())
+        self._begun: deque[tuple[list[ItemTurn], Future[list[Candidate | None]]]] = deque()
+        self._ready: deque[tuple[ItemTurn, Candidate | None]] = deque()
+        self._coming: Iterator[ItemTurn] = iter(())
         self._is_broken = False
 
     def __call__(self, turns: Turns) -> Candidate | None:
@@ -105,6 +105,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _drawn(turns: list[Turn]) -> list[Candidate | None]:
+def _drawn(turns: list[ItemTurn]) -> list[Candidate | None]:
     (drawing,) = _drawing
     return [drawing.candidate(turn, ()) for turn in turns]

@@ -2,18 +2,17 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from critics.equivalence.automaton import MinimalAutomaton, TooLarge, minimal_automaton
 from critics.equivalence.regex import Regex
 from rollout.formulas.derivation import Derivation, height, uses
-from rollout.formulas.grammar import Rule
+from rollout.formulas.grammar import Production
 
 NAMES = {"∧": "conjunctions", "∨": "disjunctions", "¬": "negations", "→": "implications", "↔": "biconditionals",
          "⊕": "exclusive_disjunctions", "*": "stars", "|": "unions"}  # fmt: skip
 
 
-def sizes(derivation: Derivation, used: Sequence[Rule] | None = None) -> dict[str, Any]:
+def sizes(derivation: Derivation, used: Sequence[Production] | None = None) -> dict[str, int]:
     """Return operators, depth, and how many of each sign there are; `used` are the rules, where they are known."""
     used = uses(derivation) if used is None else used
     # A grammar has few rules, and a derivation uses them often.
@@ -27,7 +26,7 @@ def sizes(derivation: Derivation, used: Sequence[Rule] | None = None) -> dict[st
     return {"operators": operators, "depth": height(derivation), **dict(sorted(counted.items()))}
 
 
-def automaton_sizes(regex: Regex, alphabet: str) -> dict[str, Any]:
+def automaton_sizes(regex: Regex, alphabet: str) -> dict[str, int | float | None]:
     """Return states, edges and density of the minimal automaton, or nothing where it is beyond the budget.
 
     The state from which nothing can be accepted is left out, and so are its edges; letters between the same two

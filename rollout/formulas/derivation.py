@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from rollout.formulas.grammar import Grammar, Rule
+from rollout.formulas.grammar import Grammar, Production
 
 By = Literal["operators", "depth"]
 MAX_DEPTH = 40
@@ -24,14 +24,14 @@ _LIMIT = 64
 class Derivation(NamedTuple):
     """A rule and the derivations of its nonterminals."""
 
-    rule: Rule
+    rule: Production
     parts: "tuple[Derivation, ...]"
 
 
 class _Choice(NamedTuple):
     """A rule that can have the value that is wanted."""
 
-    rule: Rule
+    rule: Production
     leaf: Derivation | None
     """All of the derivation, where the rule has no nonterminals."""
     left: int
@@ -79,7 +79,7 @@ def height(derivation: Derivation) -> int:
     return len(levels(derivation))
 
 
-def uses(derivation: Derivation) -> list[Rule]:
+def uses(derivation: Derivation) -> list[Production]:
     """Return the rules of a derivation, once for each time that it uses them, in no promised order."""
     return [part.rule for level in levels(derivation) for part in level]
 
@@ -146,7 +146,7 @@ class _Table:
         self._choices[symbol, value] = [self._choice(rule, value) for rule in rules]
         return self._choices[symbol, value]
 
-    def _choice(self, rule: Rule, value: int) -> "_Choice":
+    def _choice(self, rule: Production, value: int) -> "_Choice":
         if not rule.children:
             return _Choice(rule, Derivation(rule, ()), 0, [])
         if self._by == "depth":
@@ -155,7 +155,7 @@ class _Table:
         left = value - rule.operators
         return _Choice(rule, None, left, self._firsts(rule.children, left) if len(rule.children) > 1 else [])
 
-    def _shares(self, rule: Rule, left: int, options: list[int], number: Callable[[], float]) -> list[int]:
+    def _shares(self, rule: Production, left: int, options: list[int], number: Callable[[], float]) -> list[int]:
         """Return the value of each nonterminal: of heights one, at a place among `options`, is the whole."""
         if self._by == "depth":
             chosen = options[int(number() * len(options))]
@@ -187,7 +187,7 @@ class _Table:
             self._options[(child,), most] = heights
         return heights[int(number() * len(heights))]
 
-    def _reached(self, rule: Rule) -> int:
+    def _reached(self, rule: Production) -> int:
         """Return the values that a rule can have, given those of its nonterminals."""
         everything = (1 << (self._limit + 1)) - 1
         if self._by == "operators":

@@ -11,7 +11,7 @@ from critics.equivalence.regex import Letter, Regex, Sequence, Star
 from critics.errors import InputError
 from critics.fol.syntax import Atom, Compound, Formula, Not, Operator, Quantified, Quantifier
 from rollout.formulas.derivation import Derivation
-from rollout.formulas.grammar import ATOMS, Rule
+from rollout.formulas.grammar import ATOMS, Production
 
 _BINARY = {operator.value: operator for operator in Operator}
 _LITERALS = frozenset({("v",), ("p",), ("¬", "v"), ("¬", "p")})
@@ -94,7 +94,7 @@ def _negated(formula: Formula, times: int) -> Formula:
     return formula
 
 
-def _joined(rule: Rule, operator: Operator | None, operands: list[Formula]) -> Formula:
+def _joined(rule: Production, operator: Operator | None, operands: list[Formula]) -> Formula:
     if operator is None and len(operands) == 1:
         return operands[0]
     if operator is None or len(operands) < 2:

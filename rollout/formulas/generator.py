@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain, cycle, islice
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from critics.equivalence.language import Language
 from critics.equivalence.regex import Regex, read_regex, write_regex
@@ -21,7 +21,7 @@ from critics.problem import Formal, Problem
 from rollout.formulas.categories import automaton_sizes, sizes
 from rollout.formulas.derivation import Derivation, draw, symbols, uses
 from rollout.formulas.expression import formula_of, regex_of, scopes
-from rollout.formulas.grammar import Rule
+from rollout.formulas.grammar import Production
 from rollout.formulas.languages import (
     Distinct,
     EnglishFirstOrderFormulas,
@@ -32,7 +32,7 @@ from rollout.formulas.languages import (
     language_of,
 )
 from rollout.formulas.sameness import atom_number, is_constant_over, names_key, order_key, regex_names_key, word_number
-from rollout.formulas.statement import context, question
+from rollout.formulas.statement import context, question, read_notation
 from rollout.formulas.vocabulary import Names, numbered, variables_of
 from rollout.splits import SPLIT_BUCKETS, Split, item_seed
 
@@ -56,17 +56,17 @@ class Drawn:
 
     text: str
     key: int | str
-    measure: Callable[[], dict[str, Any]]
+    measure: Callable[[], dict[str, object]]
     """Returns what problems say of it; called for formulas that are no duplicates."""
 
 
-class _Source(Protocol):
+class _DrawingSource(Protocol):
     def drawn(self, category: int, turn: int, rng: random.Random) -> Drawn | None:
         """Draw a formula of a category, the `turn`-th that is wanted of it; None where the draw came to nothing."""
         ...
 
 
-class Turn(NamedTuple):
+class ItemTurn(NamedTuple):
     """An item to come."""
 
     item: int
@@ -82,18 +82,18 @@ class Turns:
         self._left, self._place, self._made = list(categories), 0, Counter[int]()
         self.num_made = 0
 
-    def now(self) -> Turn | None:
+    def now(self) -> ItemTurn | None:
         """Return the next item's turn; None where no category is left."""
         if not self._left:
             return None
         category = self._left[self._place]
-        return Turn(self.num_made, category, self._made[category])
+        return ItemTurn(self.num_made, category, self._made[category])
 
-    def coming(self) -> Iterator[Turn]:
+    def coming(self) -> Iterator[ItemTurn]:
         """Yield the turns from now on, as they are if no category runs out; what happens meanwhile changes none."""
         order, before = (*self._left[self._place :], *self._left[: self._place]), Counter(self._made)
         for item, category in enumerate(cycle(order), self.num_made):
-            yield Turn(item, category, before[category])
+            yield ItemTurn(item, category, before[category])
             before[category] += 1
 
     def pass_on(self) -> None:
@@ -123,9 +123,9 @@ class Drawing:
         self.config, self.seed = config, seed
         self._language = language_of(config)
         is_regex = self._language is Language.REGEX
-        self._source: _Source = _Expressions(config) if is_regex else _Formulas(config)
+        self._source: _DrawingSource = _RegexSource(config) if is_regex else _FormulaSource(config)
 
-    def candidate(self, turn: Turn, seen: Container[int | str]) -> Candidate | None:
+    def candidate(self, turn: ItemTurn, seen: Container[int | str]) -> Candidate | None:
         """Return the first formula that is drawn and not seen; None where there seem to be no more."""
         rng = random.Random(item_seed(self.config.name, self.config.split, self.seed, turn.item, turn.category))
         for _ in range(MAX_DRAWS):
@@ -134,9 +134,14 @@ class Drawing:
                 return Candidate(found.key, self._problem(turn, found))
         return None
 
-    def _problem(self, turn: Turn, found: Drawn) -> Problem:
+    def _problem(self, turn: ItemTurn, found: Drawn) -> Problem:
         config = self.config
-        meta = {"language": self._language.value, "by": config.by, "category": turn.category, **found.measure()}
+        meta: dict[str, object] = {
+            "language": self._language.value,
+            "by": config.by,
+            "category": turn.category,
+            **found.measure(),
+        }
         if isinstance(config, EnglishFirstOrderFormulas):
             meta["english"] = True
         if isinstance(config, OwnGrammar):
@@ -144,7 +149,7 @@ class Drawing:
         return Problem(
             f"{config.name}/{config.split}/{self.seed}/{turn.item}",
             config.name,
-            context(meta),
+            context(read_notation(meta)),
             question(found.text),
             answer="true",
             formal=Formal((), found.text),
@@ -176,7 +181,7 @@ def problems(drawing: Drawing, ahead: Callable[[Turns], Candidate | None] = lamb
     )
 
 
-class _Formulas:
+class _FormulaSource:
     """Propositional and first-order formulas."""
 
     def __init__(self, config: Formulas) -> None:
@@ -222,7 +227,7 @@ class _Formulas:
 
 def _filled(
     derivation: Derivation,
-    used: Sequence[Rule],
+    used: Sequence[Production],
     names: Names,
     prefix: tuple[str, ...],
     split: Split,
@@ -261,24 +266,21 @@ def _moved_into(split: Split, atoms: list[Atom], names: Names, rng: random.Rando
 
 
 def _measured(
-    derivation: Derivation, used: Sequence[Rule], atoms: list[Atom], formula: Formula, *, is_prefixed: bool
-) -> dict[str, Any]:
-    """Return a formula's sizes and names; a prefix of quantifiers is no part of the derivation."""
-    shape, named = sizes(derivation, used), _named(atoms, formula, is_prefixed=is_prefixed)
-    if is_prefixed:
-        shape["depth"] += named.get("quantifiers", 0) + 1
-    return {**shape, **named}
-
-
-def _named(atoms: list[Atom], formula: Formula, *, is_prefixed: bool) -> dict[str, Any]:
-    """Return the names in a formula, as a prompt lists them, and how many quantifiers there are and bind."""
+    derivation: Derivation, used: Sequence[Production], atoms: list[Atom], formula: Formula, *, is_prefixed: bool
+) -> dict[str, object]:
+    """Return a formula's sizes and its names; a prefix of quantifiers is no part of the derivation."""
+    shape = sizes(derivation, used)
     predicates = sorted({(atom.predicate, len(atom.arguments)) for atom in atoms})
-    if not any(arity for _, arity in predicates):
-        return {"propositions": [name for name, _ in predicates]}
+    quantifiers = _num_quantifiers(formula, is_prefixed=is_prefixed) if any(arity for _, arity in predicates) else None
+    if is_prefixed:
+        shape["depth"] += (quantifiers or 0) + 1
+    if quantifiers is None:
+        return {**shape, "propositions": [name for name, _ in predicates]}
     bound = variables_of(atoms)
     terms = {term for atom in atoms for term in atom.arguments}
     return {
-        "quantifiers": _num_quantifiers(formula, is_prefixed=is_prefixed),
+        **shape,
+        "quantifiers": quantifiers,
         "binding": len(bound),
         "predicates": dict(predicates),
         "objects": sorted(term.name for term in terms if isinstance(term, Constant)),
@@ -298,7 +300,7 @@ def _key(formula: Formula, text: str, distinct: Distinct) -> int | str:
     return order_key(formula) if distinct == "order" else names_key(formula)
 
 
-class _Expressions:
+class _RegexSource:
     """Regular expressions."""
 
     def __init__(self, config: Formulas) -> None:
@@ -323,7 +325,7 @@ class _Expressions:
             key = regex_names_key(regex)
         return Drawn(text, key, partial(self._measured, derivation, regex))
 
-    def _measured(self, derivation: Derivation, regex: Regex) -> dict[str, Any]:
+    def _measured(self, derivation: Derivation, regex: Regex) -> dict[str, object]:
         shape = automaton_sizes(regex, self._alphabet)
         return {**sizes(derivation), **shape, "alphabet": self._alphabet}
 

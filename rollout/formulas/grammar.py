@@ -19,7 +19,7 @@ _SYMBOL = re.compile(r"[^\W\d_]\w*|\S")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Production:
     """One alternative of a nonterminal."""
 
     symbols: tuple[str, ...]
@@ -39,7 +39,7 @@ class Grammar:
     """The start symbol and each nonterminal's alternatives."""
 
     start: str
-    rules: Mapping[str, tuple[Rule, ...]]
+    rules: Mapping[str, tuple[Production, ...]]
     text: str
     """The same as people write it."""
 
@@ -68,7 +68,7 @@ def read_grammar(alternatives: Mapping[str, str]) -> Grammar:
     return Grammar(next(iter(alternatives)), rules, text)
 
 
-def _rule(name: str, written: str, nonterminals: Mapping[str, str]) -> Rule:
+def _rule(name: str, written: str, nonterminals: Mapping[str, str]) -> Production:
     symbols = tuple(s for s in _SYMBOL.findall(written.replace("\\|", "|")) if s != "ε")
     for symbol in symbols:
         if symbol[0].isalpha() and symbol not in nonterminals and symbol not in SLOTS:
@@ -78,7 +78,7 @@ def _rule(name: str, written: str, nonterminals: Mapping[str, str]) -> Rule:
             )
     literals = sum(one == "¬" and other in SLOTS for one, other in pairwise(symbols))
     operators = sum(symbol in COUNTED for symbol in symbols) - literals
-    return Rule(
+    return Production(
         symbols,
         children=tuple(symbol for symbol in symbols if symbol in nonterminals),
         operators=operators,

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from critics.equivalence.language import Language
 from rollout.conversation import Message, message
-from rollout.formulas.statement import KINDS, names, predicates
+from rollout.formulas.statement import KINDS, Notation
 
 Kind = Literal["bare", "zero-shot", "few-shot"]
 _EXAMPLES_PATH = Path(__file__).with_name("examples.yaml")
@@ -49,34 +49,34 @@ class Example:
     description: str
 
 
-def into_words(meta: Mapping[str, Any], text: str, kind: Kind) -> list[Message] | str:
+def into_words(notation: Notation, text: str, kind: Kind) -> list[Message] | str:
     """Return the request for a description: the turns of a conversation, or the whole prompt where it is bare."""
     if kind == "bare":
         return f"say: {text}\n"
-    language = Language(meta["language"])
+    language = notation.language
     needs = _NEEDS.get(language) or _NEEDS_OF_LOGIC.format(names=_named_things(language))
     task = _INTO_WORDS.format(kind=KINDS[language], noun=_noun(language), needs=needs)
-    instructions = "\n\n".join([task, _signs(meta, "Signs:")])
+    instructions = "\n\n".join([task, _signs(notation, "Signs:")])
     turns = [message("system", instructions)]
     for example in _shown(language, kind):
         turns += [message("user", _formula(language, example.formula)), message("assistant", example.description)]
-    asked = "\n".join([*names(meta), _formula(language, text)])
+    asked = "\n".join([*notation.lines(), _formula(language, text)])
     return [*turns, message("user", asked)]
 
 
-def into_signs(meta: Mapping[str, Any], description: str, kind: Kind) -> list[Message] | str:
+def into_signs(notation: Notation, description: str, kind: Kind) -> list[Message] | str:
     """Return the request for a formula, in which nothing stands of the one that was described.
 
     English predicates are listed with their numbers of arguments, as in the paper: their names may have been inflected.
     """
     if kind == "bare":
         return f"write: {description}\n"
-    language = Language(meta["language"])
+    language = notation.language
     task = _INTO_SIGNS.format(kind=KINDS[language], noun=_noun(language))
-    turns = [message("system", "\n\n".join([task, _signs(meta, "Signs to write:")]))]
+    turns = [message("system", "\n\n".join([task, _signs(notation, "Signs to write:")]))]
     for example in _shown(language, kind):
         turns += [message("user", f"Description: {example.description}"), message("assistant", example.formula)]
-    known = [predicates(meta["predicates"])] if meta.get("english") else []
+    known = [notation.predicates_line()] if notation.english else []
     return [*turns, message("user", "\n".join([*known, f"Description: {description}"]))]
 
 
@@ -92,25 +92,21 @@ def _formula(language: Language, text: str) -> str:
     return f"{_noun(language).capitalize()}: {text}"
 
 
-def _signs(meta: Mapping[str, Any], title: str) -> str:
-    language = Language(meta["language"])
+def _signs(notation: Notation, title: str) -> str:
+    """List the signs; those beyond the paper's are told in both directions, whatever the formula has."""
+    language = notation.language
     lines = [title]
     if language is Language.REGEX:
-        signs = {**_REGEX_SIGNS, **({"|": "either its left side or its right side"} if _has(meta, "|") else {})}
-        lines.append(f"the letters {' '.join(meta.get('alphabet', '01'))} stand for themselves")
+        signs = {**_REGEX_SIGNS, **({"|": "either its left side or its right side"} if "|" in notation.signs else {})}
+        lines.append(f"the letters {' '.join(notation.alphabet or '01')} stand for themselves")
     else:
-        signs = {**_LOGIC_SIGNS, **{sign: said for sign, said in _MORE_SIGNS.items() if _has(meta, sign)}}
+        signs = {**_LOGIC_SIGNS, **{sign: said for sign, said in _MORE_SIGNS.items() if sign in notation.signs}}
         signs |= _QUANTIFIERS if language is Language.FIRST_ORDER else {}
     lines += [f"{sign} {said}" for sign, said in signs.items()]
     lines.append("( ) keep together what belongs together")
     if language is Language.FIRST_ORDER:
         lines.append("name(a, b) the predicate `name` of the objects a and b")
     return "\n".join(lines)
-
-
-def _has(meta: Mapping[str, Any], sign: str) -> bool:
-    """Say whether the problem's grammar has a sign beyond the paper's; both legs are told, whatever the formula has."""
-    return sign in meta.get("signs", ())
 
 
 def _shown(language: Language, kind: Kind) -> tuple[Example, ...]:

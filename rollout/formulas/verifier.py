@@ -38,7 +38,7 @@ class FormulaPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class PairOpinion:
     """A policy's answer about a pair."""
 
     pair: FormulaPair
@@ -48,13 +48,15 @@ class Opinion:
     seed: int
 
 
-def opinions(policy: ChatPolicy, pairs: Sequence[FormulaPair], sampling: Sampling, *, seed: int) -> Iterator[Opinion]:
+def opinions(
+    policy: ChatPolicy, pairs: Sequence[FormulaPair], sampling: Sampling, *, seed: int
+) -> Iterator[PairOpinion]:
     """Yield what the policy says of each pair, asked as one batch; raises what the policy raises."""
     prompts = [policy.conversation(_request(pair)) for pair in pairs]
     seeds = [derived_seed(seed, pair.id, "verifier") for pair in pairs]
     completions = policy.complete(prompts, None, seeds, sampling)
     for pair, prompt, own_seed, completion in zip(pairs, prompts, seeds, completions, strict=True):
-        yield Opinion(pair, read_answer(completion.text), prompt, completion.text, own_seed)
+        yield PairOpinion(pair, read_answer(completion.text), prompt, completion.text, own_seed)
 
 
 def read_answer(text: str) -> Said:

@@ -31,8 +31,8 @@ from typing import Any, NamedTuple, TypeAlias, cast
 from rollout.automaton import (
     Actions,
     Automaton,
-    Grammar,
     Pattern,
+    RegularLanguage,
     State,
     Words,
     accepts,
@@ -261,10 +261,10 @@ class _NotLinear(Exception):  # noqa: N818
 
 
 def _read(text: str, known: Mapping[str, Fraction]) -> Form:
-    return _Reader(_TOKEN.findall(text), known).sum()
+    return _SumReader(_TOKEN.findall(text), known).sum()
 
 
-class _Reader:
+class _SumReader:
     """Reads a sum that `Equation` accepted, by recursive descent; raises `_NotLinear`."""
 
     def __init__(self, tokens: list[str], known: Mapping[str, Fraction]) -> None:
@@ -334,7 +334,7 @@ def _is_small(value: Fraction) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _name() -> Grammar:
+def _name() -> RegularLanguage:
     """Return `NAME]]`."""
     rest = choice(literal(""), repeat(chars(_LETTERS + _DIGITS + "_"), most=15))
-    return Grammar("algebra name", sequence(chars(_LETTERS), rest, literal(CLOSE.decode())))
+    return RegularLanguage("algebra name", sequence(chars(_LETTERS), rest, literal(CLOSE.decode())))

@@ -14,8 +14,8 @@ from critics.problem import Problem
 from critics.sorts import SortError
 from rollout.automaton import (
     Automaton,
-    Grammar,
     Pattern,
+    RegularLanguage,
     State,
     Words,
     chars,
@@ -124,7 +124,7 @@ class LogicGuide:
 class _Blocks:
     """The union of the fixed grammar and the words for `infer`; their first bytes keep them apart."""
 
-    def __init__(self, inferences: Words, grammar: Grammar) -> None:
+    def __init__(self, inferences: Words, grammar: RegularLanguage) -> None:
         self.inferences = inferences
         self.grammar = grammar
         self.key: Hashable = (grammar.key, inferences.key)
@@ -164,7 +164,7 @@ class _Blocks:
 
 
 @lru_cache(maxsize=2)
-def _formalising_grammar(plain: bool) -> Grammar:
+def _formalising_grammar(plain: bool) -> RegularLanguage:
     """Return `object|prop|relation:NAME`, `axiom:STATEMENT` and `goal:LITERAL`, single blanks, closed by `]]`."""
     part = choice(chars(_NAME_CHARS), sequence(literal("-"), chars(_NAME_CHARS)))
     name = sequence(chars(_NAME_CHARS), choice(literal(""), repeat(part, most=24 if plain else MAX_NAME_LENGTH - 1)))
@@ -173,7 +173,7 @@ def _formalising_grammar(plain: bool) -> Grammar:
     ground, open_ = _literal_of(name, _term_of(name, name, depth)), _literal_of(name, _term_of(name, open_term, depth))
     more = repeat(sequence(literal(" -> "), open_))
     statement = choice(ground, sequence(open_, more)) if plain else sequence(open_, choice(literal(""), more))
-    return Grammar(
+    return RegularLanguage(
         "plain" if plain else "terms",
         sequence(
             choice(

@@ -16,7 +16,7 @@ from critics.errors import InputError
 from rollout.automaton import (
     Actions,
     Automaton,
-    Grammar,
+    RegularLanguage,
     Words,
     accepts,
     chars,
@@ -90,10 +90,10 @@ class MemoryGuide:
 
 
 @lru_cache(maxsize=1)
-def _assignment() -> Grammar:
+def _assignment() -> RegularLanguage:
     """Return `KEY=VALUE]]`."""
     key = sequence(chars(_LETTERS), choice(literal(""), repeat(chars(_LETTERS + "-"), most=23)))
     character = chars(_LETTERS + "-.,'")
     later = choice(character, sequence(literal(" "), character))
     value = sequence(character, choice(literal(""), repeat(later, most=79)))
-    return Grammar("memory assignment", sequence(key, literal("="), value, literal(CLOSE.decode())))
+    return RegularLanguage("memory assignment", sequence(key, literal("="), value, literal(CLOSE.decode())))

@@ -12,7 +12,7 @@ from collections.abc import Hashable
 from functools import lru_cache
 
 from critics.errors import InputError
-from rollout.automaton import Grammar, Pattern, chars, choice, literal, repeat, sequence
+from rollout.automaton import Pattern, RegularLanguage, chars, choice, literal, repeat, sequence
 from rollout.guide import CLOSE
 
 _MARKERS = "=#$"
@@ -31,7 +31,7 @@ class ParityGuide:
         """The marker decides what is allowed."""
         return self.allowed().key
 
-    def allowed(self) -> Grammar:
+    def allowed(self) -> RegularLanguage:
         """Return the bit strings with their parities."""
         return _counted_bits(self.marker)
 
@@ -44,13 +44,13 @@ class ParityGuide:
 
 
 @lru_cache(maxsize=len(_MARKERS))
-def _counted_bits(marker: str) -> Grammar:
+def _counted_bits(marker: str) -> RegularLanguage:
     """Return `parity:BITS`, the marker, and the parity of the bits."""
     zeros = _any(chars("0"))
     even = sequence(zeros, _any(sequence(literal("1"), zeros, literal("1"), zeros)))
     odd = sequence(zeros, literal("1"), even)
     counted = choice(sequence(even, literal(f"{marker}0")), sequence(odd, literal(f"{marker}1")))
-    return Grammar(f"parity {marker}", sequence(literal("parity:"), counted, literal(CLOSE.decode())))
+    return RegularLanguage(f"parity {marker}", sequence(literal("parity:"), counted, literal(CLOSE.decode())))
 
 
 def _any(part: Pattern) -> Pattern:

@@ -11,8 +11,8 @@ from functools import lru_cache
 from rollout.automaton import (
     Actions,
     Automaton,
-    Grammar,
     Pattern,
+    RegularLanguage,
     Words,
     chars,
     choice,
@@ -166,32 +166,32 @@ class PeanoGuide:
 
 
 @lru_cache(maxsize=1)
-def _name() -> Grammar:
+def _name() -> RegularLanguage:
     """Return `NAME]]`."""
-    return Grammar("compatible name", _closed(repeat(chars(_NAME_CHARS), most=50)))
+    return RegularLanguage("compatible name", _closed(repeat(chars(_NAME_CHARS), most=50)))
 
 
 @lru_cache(maxsize=1)
-def _equation() -> Grammar:
+def _equation() -> RegularLanguage:
     """Return what is taken for an equation, well-formed or not."""
-    return Grammar("compatible equation", _closed(repeat(chars(_NAME_CHARS.replace("_", "") + "()=+*/ "))))
+    return RegularLanguage("compatible equation", _closed(repeat(chars(_NAME_CHARS.replace("_", "") + "()=+*/ "))))
 
 
 @lru_cache(maxsize=1)
-def _axiom() -> Grammar:
+def _axiom() -> RegularLanguage:
     """Return `P -> P -> .. -> P]]`; facts may hold variables, and `not` is a name like any other."""
     variable = sequence(literal("'"), chars("abcdefghijklmnopqrstuvwxyz"))
     proposition = _proposition(choice(variable, _atom()))
-    return Grammar(
+    return RegularLanguage(
         "compatible axiom",
         _closed(sequence(proposition, choice(literal(""), repeat(sequence(literal(" -> "), proposition))))),
     )
 
 
 @lru_cache(maxsize=1)
-def _goal() -> Grammar:
+def _goal() -> RegularLanguage:
     """Return one proposition without variables."""
-    return Grammar("compatible goal", _closed(_proposition(_atom())))
+    return RegularLanguage("compatible goal", _closed(_proposition(_atom())))
 
 
 def _proposition(simple: Pattern) -> Pattern:

@@ -20,10 +20,10 @@ class Family:
     configuration: type[Any]
     generate: Callable[..., Iterator[Problem]]
     """Called as `generate(configuration, num, seed=.., start=..)`."""
-    shown: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    shown: Mapping[str, object] = field(default_factory=dict[str, object])
     """Keys of problems small enough to be shown, solved, in a prompt."""
 
-    def configured(self, keys: Mapping[str, Any], split: Split) -> Any:
+    def configured(self, keys: Mapping[str, object], split: Split) -> Any:
         """Return the configuration with the given keys; raises `ValueError` that names a bad key and the remedy."""
         known = [f.name for f in fields(self.configuration) if f.name != "split"]
         for key in keys:
@@ -88,12 +88,12 @@ def _listed(names: Any) -> str:
     return f"known here: {', '.join(names)}"
 
 
-def _built(configuration: type[Any], keys: dict[str, Any]) -> Any:
+def _built(configuration: type[Any], keys: Mapping[str, object]) -> Any:
     """Build the dataclass with its values' types checked, which YAML and a command line cannot promise."""
     from pydantic import TypeAdapter, ValidationError
 
     hints = get_type_hints(configuration)
-    checked: dict[str, Any] = {}
+    checked: dict[str, object] = {}
     for key, value in keys.items():
         try:
             checked[key] = TypeAdapter(hints[key]).validate_python(value)

@@ -70,14 +70,14 @@ class ControlledEnglish:
 
 
 @dataclass(frozen=True, slots=True)
-class _Symbols:
+class _ClaimSymbols:
     """The symbols of a theory, before words are drawn for them."""
 
     names: tuple[str, ...]
     adjectives: tuple[str, ...]
 
 
-_Theory: TypeAlias = tuple[Claim, ...]
+_ClaimTheory: TypeAlias = tuple[Claim, ...]
 
 
 def generate(config: ControlledEnglish, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
@@ -124,10 +124,10 @@ def logic_class(claim: Claim) -> str:
             return "conditional"
 
 
-def _drawn(config: ControlledEnglish, rng: random.Random, num: int, wanted: Answer) -> tuple[_Theory, Trait]:
+def _drawn(config: ControlledEnglish, rng: random.Random, num: int, wanted: Answer) -> tuple[_ClaimTheory, Trait]:
     """Draw theories until one has a statement with the answer that is wanted."""
     while True:
-        symbols = _Symbols(_NAMES[: rng.choice((1, 1, 2))], _ADJECTIVES[: rng.choice((3, 4))])
+        symbols = _ClaimSymbols(_NAMES[: rng.choice((1, 1, 2))], _ADJECTIVES[: rng.choice((3, 4))])
         theory = _theory(config, rng, symbols, num)
         if theory is None:
             continue
@@ -138,7 +138,7 @@ def _drawn(config: ControlledEnglish, rng: random.Random, num: int, wanted: Answ
                 return theory, goal
 
 
-def _theory(config: ControlledEnglish, rng: random.Random, symbols: _Symbols, num: int) -> _Theory | None:
+def _theory(config: ControlledEnglish, rng: random.Random, symbols: _ClaimSymbols, num: int) -> _ClaimTheory | None:
     """Return some claims, at least one a fact and at least one a rule, no two about the same things; None: no luck."""
     weights = [_WEIGHTS[form] for form in config.forms]
     claims = tuple(_claim(form, symbols, rng) for form in rng.choices(config.forms, weights, k=num))
@@ -147,7 +147,7 @@ def _theory(config: ControlledEnglish, rng: random.Random, symbols: _Symbols, nu
     return claims if len(about) == num and 0 < num_facts < num else None
 
 
-def _claim(form: Form, symbols: _Symbols, rng: random.Random) -> Claim:
+def _claim(form: Form, symbols: _ClaimSymbols, rng: random.Random) -> Claim:
     one, other = rng.sample(symbols.adjectives, 2)
     match form:
         case "is" | "is-not":
@@ -159,7 +159,7 @@ def _claim(form: Form, symbols: _Symbols, rng: random.Random) -> Claim:
             return IfThen(*pair) if form == "if-then" else EitherOr(*pair)
 
 
-def _goals(theory: _Theory, wanted: Answer) -> list[Trait]:
+def _goals(theory: _ClaimTheory, wanted: Answer) -> list[Trait]:
     """Return what can be asked: about who and what the text speaks of, and neither stated nor denied outright."""
     known = consequences(theory)
     stated = {claim.trait for claim in theory if isinstance(claim, Is)}
@@ -174,7 +174,7 @@ def _goals(theory: _Theory, wanted: Answer) -> list[Trait]:
     return [goal for goal, found in answers.items() if found == wanted]
 
 
-def _can_be_tried(theory: _Theory) -> bool:
+def _can_be_tried(theory: _ClaimTheory) -> bool:
     return all(trial(theory, claim) is not None for claim in theory if not isinstance(claim, Is))
 
 

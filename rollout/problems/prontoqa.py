@@ -46,7 +46,7 @@ class PrOntoQA:
 
 
 @dataclass(frozen=True, slots=True)
-class _Theory:
+class _KindTheory:
     """Kinds from special to general, the property of each (None: none) and whether the kind has it."""
 
     kinds: tuple[str, ...]
@@ -106,7 +106,7 @@ def _draw(
     )
 
 
-def _made_theory(config: PrOntoQA, rng: random.Random, hops: int, num_kinds: int, ontology: Ontology) -> _Theory:
+def _made_theory(config: PrOntoQA, rng: random.Random, hops: int, num_kinds: int, ontology: Ontology) -> _KindTheory:
     vocabulary = FICTIONAL_KINDS if ontology == "fictional" else REAL_KINDS
     num_kinds = min(num_kinds, len(vocabulary) - 1)
     *kinds, unrelated = rng.sample(vocabulary, num_kinds + 1)
@@ -120,7 +120,7 @@ def _made_theory(config: PrOntoQA, rng: random.Random, hops: int, num_kinds: int
         if kind != without and (kind == goal_kind or rng.random() < config.property_rate)
     }
     adjective, holds = properties[goal_kind]
-    return _Theory(
+    return _KindTheory(
         tuple(kinds),
         properties,
         (unrelated, adjective, not holds),
@@ -130,7 +130,7 @@ def _made_theory(config: PrOntoQA, rng: random.Random, hops: int, num_kinds: int
     )
 
 
-def _true_theory(config: PrOntoQA, rng: random.Random, hops: int, num_kinds: int) -> _Theory:
+def _true_theory(config: PrOntoQA, rng: random.Random, hops: int, num_kinds: int) -> _KindTheory:
     taxonomy = rng.choice(TAXONOMIES)
     num_kinds = min(num_kinds, len(taxonomy.kinds))
     offset = rng.randint(0, len(taxonomy.kinds) - num_kinds)
@@ -145,10 +145,10 @@ def _true_theory(config: PrOntoQA, rng: random.Random, hops: int, num_kinds: int
         if kind == goal_kind or (p.adjective != goal.adjective and rng.random() < config.property_rate)
     }
     distractor = (goal.opposite_kind, goal.adjective, not goal.holds)
-    return _Theory(kinds, properties, distractor, start, rng.choice(taxonomy.names), (goal.adjective, goal.holds))
+    return _KindTheory(kinds, properties, distractor, start, rng.choice(taxonomy.names), (goal.adjective, goal.holds))
 
 
-def _sentences(theory: _Theory, rng: random.Random) -> list[str]:
+def _sentences(theory: _KindTheory, rng: random.Random) -> list[str]:
     sentences: list[str] = []
     for position, kind in enumerate(theory.kinds):
         if kind in theory.properties:

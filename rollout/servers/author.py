@@ -14,7 +14,7 @@ from rollout.automaton import Pattern
 from rollout.guide import Guide
 from rollout.servers.attempt import Attempt, resumed
 from rollout.servers.capability import Capability
-from rollout.servers.connection import Connection, Messages, Question, Reply, Tally
+from rollout.servers.connection import Connection, Messages, ServerReply, ServerRequest, Tally
 from rollout.servers.constraint import MOST_BIASED, TOKEN_WAYS, NotExpressible, token_fields
 from rollout.servers.expression import any_of, forced, heads
 from rollout.servers.tokens import ServedTokens
@@ -110,7 +110,7 @@ class Author:
         if good and self.attempt.ended is None and marker != until:
             self._ended_by_model(reply)
 
-    def _take(self, text: str, reply: Reply) -> bool:
+    def _take(self, text: str, reply: ServerReply) -> bool:
         """Append a reply; return False, and count a violation, where it is cut."""
         before = len(self.attempt.text)
         good = self.attempt.take(text, num_tokens=reply.completion_tokens, scored=reply.logprobs)
@@ -120,7 +120,7 @@ class Author:
             self._violated(kept=len(self.attempt.text) > before)
         return good
 
-    def _ended_by_model(self, reply: Reply) -> None:
+    def _ended_by_model(self, reply: ServerReply) -> None:
         if reply.finish == "length":
             self.attempt.ended = "length"
         elif self.attempt.is_held:  # it stopped within a block: it has to finish it
@@ -128,7 +128,7 @@ class Author:
         else:
             self.attempt.ended = reply.finish
 
-    def _ending(self, reply: Reply, stops: tuple[str, ...]) -> tuple[str, str | None]:
+    def _ending(self, reply: ServerReply, stops: tuple[str, ...]) -> tuple[str, str | None]:
         """Return the text before the first stop string, and that string; None where the model itself ended."""
         if reply.stopped_at in stops:
             text, found = reply.text, reply.stopped_at
@@ -155,7 +155,7 @@ class Author:
         else:
             await self._free(_CLOSE if self.attempt.in_block else _OPEN)
 
-    def _fields(self, rest: Pattern) -> Mapping[str, Any] | None:
+    def _fields(self, rest: Pattern) -> Mapping[str, object] | None:
         """Return the fields that hold a reply to `rest`; else, to its part up to a block's colon; else None."""
         assert self.capability.spelling is not None
         try:
@@ -167,7 +167,7 @@ class Author:
         except NotExpressible:
             return None
 
-    async def _constrained(self, fields: Mapping[str, Any]) -> None:
+    async def _constrained(self, fields: Mapping[str, object]) -> None:
         assert self.capability.spelling is not None
         reply = await self._ask((), fields)
         try:
@@ -195,9 +195,9 @@ class Author:
             self._violated(kept=False)
 
     async def _ask(
-        self, stops: tuple[str, ...], fields: Mapping[str, Any] | None = None, room: int | None = None
-    ) -> Reply:
-        question = Question(
+        self, stops: tuple[str, ...], fields: Mapping[str, object] | None = None, room: int | None = None
+    ) -> ServerReply:
+        question = ServerRequest(
             self.prompt,
             self.attempt.text,
             max_tokens=room or self._room,

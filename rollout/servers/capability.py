@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from critics.errors import InputError
-from rollout.servers.connection import Connection, Messages, Question, Reply, RequestRefused, ServerFault, Tally
+from rollout.servers.connection import (
+    Connection,
+    Messages,
+    RequestRefused,
+    ServerFault,
+    ServerReply,
+    ServerRequest,
+    Tally,
+)
 from rollout.servers.constraint import SPELLINGS, TOKEN_WAYS, WAYS, Spelling, Way, token_fields
 from rollout.servers.expression import any_of
 from rollout.servers.tokens import ServedTokens
@@ -139,14 +147,14 @@ class Probe:
         counts = (anew.prompt_tokens, further.prompt_tokens)
         return counts[0] is not None and counts[1] is not None and counts[1] < counts[0]
 
-    def _question(self, max_tokens: int, **more: Any) -> Question:
+    def _question(self, max_tokens: int, **more: Any) -> ServerRequest:
         asked = "Count from one to twenty in words."
         chat = self.connection.settings.kind == "chat"
         prompt: str | Messages = [{"role": "user", "content": asked}] if chat else f"{asked}\n"
-        return Question(prompt, max_tokens=max_tokens, seed=_SEED, **more)
+        return ServerRequest(prompt, max_tokens=max_tokens, seed=_SEED, **more)
 
 
-def _stop_seen(before: str, stop: str, whole: Reply, stopped: Reply) -> Stops:
+def _stop_seen(before: str, stop: str, whole: ServerReply, stopped: ServerReply) -> Stops:
     if stopped.tells and stopped.stopped_at == stop:
         return "told"
     ends_early = len(stopped.text) < len(whole.text) and stopped.finish == "stop"

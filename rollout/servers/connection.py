@@ -13,9 +13,10 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 from critics.errors import InputError, RunFailed
+from critics.problem import is_list, is_object
 from rollout.servers.constraint import Way
 
 Messages: TypeAlias = Sequence[Mapping[str, str]]
@@ -67,7 +68,7 @@ class _Unreadable(Exception):  # noqa: N818
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ServerRequest:
     """One request: what is to be continued, and how."""
 
     prompt: str | Messages
@@ -77,13 +78,13 @@ class Question:
     temperature: float = 0.0
     seed: int = 0
     stop: tuple[str, ...] = ()
-    fields: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    fields: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     continues: bool = False
     """Chat: ask that the last message be gone on with, instead of a new one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ServerReply:
     """A reply of the server."""
 
     text: str
@@ -141,7 +142,7 @@ class Connection:
     async def __aexit__(self, *_: object) -> None:
         await self._client.close()
 
-    async def ask(self, question: Question, tally: Tally) -> Reply:
+    async def ask(self, question: ServerRequest, tally: Tally) -> ServerReply:
         """Send a request and return its reply; raises `InputError`, `RunFailed` or `RequestRefused`.
 
         A field that the server does not know and the request can do without is dropped, once for all requests;
@@ -157,7 +158,7 @@ class Connection:
             else:
                 return reply
 
-    async def _readable_reply(self, body: dict[str, Any], tally: Tally) -> Reply:
+    async def _readable_reply(self, body: dict[str, object], tally: Tally) -> ServerReply:
         """Ask again, after growing pauses, while replies are not what the protocol says."""
         complaint = ""
         for attempt in range(self.settings.retries + 1):
@@ -182,7 +183,7 @@ class Connection:
             "is it an OpenAI-compatible server? base_url usually ends in /v1"
         )
 
-    async def _post(self, body: dict[str, Any], tally: Tally) -> str:
+    async def _post(self, body: dict[str, object], tally: Tally) -> str:
         """Return the reply's text, without the key; the client waits and retries as the server asks it to."""
         import openai
 
@@ -200,9 +201,9 @@ class Connection:
         # Raised out here, so that the client's error, with the key in its request, is not even the context.
         raise failure
 
-    def _body(self, question: Question) -> dict[str, Any]:
+    def _body(self, question: ServerRequest) -> dict[str, object]:
         settings = self.settings
-        body: dict[str, Any] = {
+        body: dict[str, object] = {
             "model": settings.model,
             "temperature": question.temperature,
             "top_p": 1.0,
@@ -218,7 +219,7 @@ class Connection:
                 body["max_completion_tokens"] = value
         return {**body, **settings.extra_body, **question.fields}
 
-    def _prompt_fields(self, question: Question) -> dict[str, Any]:
+    def _prompt_fields(self, question: ServerRequest) -> dict[str, object]:
         if isinstance(question.prompt, str):
             return {"prompt": question.prompt + question.written}
         if not question.written:
@@ -227,7 +228,7 @@ class Connection:
         goes_on = {"continue_final_message": True, "add_generation_prompt": False} if question.continues else {}
         return {"messages": messages, **goes_on}
 
-    def _logprob_fields(self) -> dict[str, Any]:
+    def _logprob_fields(self) -> dict[str, object]:
         if not self.settings.logprobs:
             return {}
         return {"logprobs": True, "top_logprobs": 0} if self.settings.kind == "chat" else {"logprobs": 0}
@@ -293,35 +294,33 @@ def _key(settings: ServerSettings) -> str | None:
 
 def _said(error: Exception) -> str:
     """Return what the server says is wrong, whichever field of its reply holds it."""
-    body: Any = getattr(error, "body", None)
-    fields = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
-    message = fields.get("message") or fields.get("detail") or str(error)
+    body: object = getattr(error, "body", None)
+    message = (body.get("message") or body.get("detail") if is_object(body) else None) or str(error)
     return " ".join(str(message).split())
 
 
-def _read(text: str, kind: str) -> Reply:
+def _read(text: str, kind: str) -> ServerReply:
     """Read a reply's body; raises `_Unreadable`."""
     try:
-        body: Any = json.loads(text)
+        data: object = json.loads(text)
     except ValueError:
-        body = None
-    if not isinstance(body, dict):
+        data = None
+    if not is_object(data):
         raise _Unreadable("replies with something else than a JSON object")
-    data = cast("dict[str, Any]", body)
-    choices = data.get("choices")
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+    choices: object = data.get("choices")
+    first: object = choices[0] if is_list(choices) and choices else None
+    if not is_object(first):
         raise _Unreadable("replies without choices")
-    first = cast("dict[str, Any]", choices[0])
     written: Any = first.get("message", {}).get("content") if kind == "chat" else first.get("text")
     if written is not None and not isinstance(written, str):
         raise _Unreadable("replies without text")
-    return Reply(
+    return ServerReply(
         text=written or "",
         finish=str(first.get("finish_reason") or "unknown"),
         stopped_at=next((s for n in _STOP_FIELDS if isinstance(s := first.get(n), str)), None),
         tells=any(name in first for name in _STOP_FIELDS),
-        prompt_tokens=_count(data, "prompt_tokens"),
-        completion_tokens=_count(data, "completion_tokens"),
+        prompt_tokens=_count(data.get("usage"), "prompt_tokens"),
+        completion_tokens=_count(data.get("usage"), "completion_tokens"),
         logprobs=_logprobs(first.get("logprobs")),
     )
 
@@ -330,17 +329,15 @@ _STOP_FIELDS = ("stop_reason", "matched_stop")
 """How vLLM and SGLang say which stop string ended a reply; OpenAI's protocol has no field for it."""
 
 
-def _count(data: dict[str, Any], name: str) -> int | None:
-    usage = cast("dict[str, Any]", data.get("usage") or {})
-    value: Any = usage.get(name)
+def _count(usage: Any, name: str) -> int | None:
+    value = usage.get(name) if usage else None
     return value if isinstance(value, int) else None
 
 
-def _logprobs(given: Any) -> tuple[tuple[str, float | None], ...]:
+def _logprobs(fields: object) -> tuple[tuple[str, float | None], ...]:
     """Return tokens with their log-probabilities, from either endpoint's form; empty where there are none."""
-    if not isinstance(given, dict):
+    if not is_object(fields):
         return ()
-    fields = cast("dict[str, Any]", given)
     if isinstance(fields.get("content"), list):
         return tuple((str(token["token"]), float(token["logprob"])) for token in fields["content"])
     tokens, values = fields.get("tokens") or (), fields.get("token_logprobs") or ()

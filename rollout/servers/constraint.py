@@ -7,8 +7,9 @@ a server honours is found out by asking it (`rollout.servers.capability`), never
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Literal, TypeAlias, get_args
 
+from critics.problem import is_object
 from rollout.automaton import Pattern
 from rollout.servers.expression import grammar, regex, words_of
 
@@ -34,7 +35,7 @@ class Spelling:
     """One spelling of a way: the fields that it adds to a request, and how its reply is read."""
 
     name: str
-    fields: Callable[[Pattern], Mapping[str, Any]]
+    fields: Callable[[Pattern], Mapping[str, object]]
     read: Callable[[str], str] = str
     """From the reply's text to the constrained text; raises `ValueError`."""
 
@@ -46,7 +47,7 @@ def _words(pattern: Pattern) -> list[str]:
     return [word.decode() for word in words]
 
 
-def _schema(pattern: Pattern) -> dict[str, Any]:
+def _schema(pattern: Pattern) -> dict[str, object]:
     """Return the schema of an object with the text in it: strict modes take nothing but objects at the top."""
     words = words_of(pattern, _MOST_WORDS)
     text = {"enum": [word.decode() for word in words]} if words is not None else {"pattern": f"^({regex(pattern)})$"}
@@ -60,8 +61,8 @@ def _schema(pattern: Pattern) -> dict[str, Any]:
 
 
 def _text_of(reply: str) -> str:
-    data: Any = json.loads(reply)
-    text: Any = cast("dict[str, Any]", data).get("text") if isinstance(data, dict) else None
+    data: object = json.loads(reply)
+    text = data.get("text") if is_object(data) else None
     if not isinstance(text, str):
         raise ValueError("the reply is not an object with a text")  # noqa: TRY004
     return text
@@ -83,7 +84,7 @@ SPELLINGS: dict[Way, tuple[Spelling, ...]] = {
 """vLLM (new, old), SGLang (`regex`), llama.cpp (`grammar`); `response_format` is OpenAI's own."""
 
 
-def token_fields(way: Way, ids: list[int]) -> dict[str, Any]:
+def token_fields(way: Way, ids: list[int]) -> dict[str, object]:
     """Return the fields that leave nothing but these tokens."""
     if way == "allowed_token_ids":
         return {"allowed_token_ids": ids}

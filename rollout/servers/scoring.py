@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Sequence
 
 from critics.errors import InputError, RunFailed
-from rollout.servers.connection import Connection, Question, Reply, RequestRefused, ServerSettings, Tally
+from rollout.servers.connection import Connection, RequestRefused, ServerReply, ServerRequest, ServerSettings, Tally
 
 _ECHO = {"echo": True, "logprobs": 1}
 
@@ -47,13 +47,13 @@ async def _scored(
 async def _echo(connection: Connection, text: str, tally: Tally) -> list[float | None]:
     """Return the log-probability of each token of a text; None for the first, before which there is nothing."""
     try:
-        reply = await connection.ask(Question(text, max_tokens=1, fields=_ECHO), tally)
+        reply = await connection.ask(ServerRequest(text, max_tokens=1, fields=_ECHO), tally)
     except RequestRefused as refusal:
         raise _silent(connection.settings, str(refusal)[:200]) from None
     return _values(reply, connection.settings)
 
 
-def _values(reply: Reply, settings: ServerSettings) -> list[float | None]:
+def _values(reply: ServerReply, settings: ServerSettings) -> list[float | None]:
     num = reply.prompt_tokens
     if num is None or len(reply.logprobs) < num:
         raise _silent(settings, "its replies hold no log-probabilities of the prompt")

@@ -7,7 +7,7 @@ a `not` more or less hardly changes.
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from critics.judge import Judging
 from critics.problem import Formal, Problem
 from rollout.conversation import Message, message
 from rollout.formulas.prompt import into_signs, into_words
+from rollout.formulas.statement import read_notation
 from rollout.policy import ChatPolicy
 from rollout.thinking import without_thinking
 from rollout.traces import Sampling, derived_seed
@@ -108,7 +109,7 @@ def _request(premise: Premise, way: Way) -> list[Message]:
     source, reply = (sentence, formula) if way == "autoformalise" else (formula, sentence)
     own = premise.sentence if way == "autoformalise" else premise.formula
     asked = [
-        shown({**meta, "signs": "→↔⊕"}, text, "zero-shot")
+        shown(replace(read_notation(meta), signs=frozenset("→↔⊕")), text, "zero-shot")
         for meta, text in ((_meta(formula) or premise.meta, source), (premise.meta, own))
     ]
     (system, solved), (_, user) = (turns for turns in asked if not isinstance(turns, str))

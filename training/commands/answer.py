@@ -12,7 +12,7 @@ from critics.errors import InputError
 from critics.judge import JudgePool, judge_on_trust, judge_record
 from critics.problem import Problem
 from rollout.actor_critic.feedback import ReviewPool
-from rollout.selection import Abstained, Answered, Outcome, Rule, is_settled, outcome
+from rollout.selection import Abstained, Answered, AnswerRule, Outcome, is_settled, outcome
 from training.commands.evaluate import arms_of
 from training.commands.messages import say, tracked
 from training.commands.options import (
@@ -62,11 +62,11 @@ class Asked:
     out: Path | None = None
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> AnswerRule:
         """What it takes to answer: one checked proof, or several that agree where they are taken on trust."""
         if self.formalisation == "checked":
-            return Rule(self.proofs or 1)
-        return Rule(self.proofs or min(TRUSTED_PROOFS, self.num_attempts), TRUSTED_SHARE)
+            return AnswerRule(self.proofs or 1)
+        return AnswerRule(self.proofs or min(TRUSTED_PROOFS, self.num_attempts), TRUSTED_SHARE)
 
 
 def answer(
@@ -181,11 +181,11 @@ def _curve(gold: Mapping[str, str], attempts: Mapping[str, list[Record]], asked:
     if not gold:
         raise InputError("--curve: none of the problems has a gold answer to be measured by")
     rules = {_name(asked.rule): asked.rule}
-    rules |= {_name(Rule(1)): Rule(1, asked.rule.share)} if asked.rule.proofs > 1 else {}
+    rules |= {_name(AnswerRule(1)): AnswerRule(1, asked.rule.share)} if asked.rule.proofs > 1 else {}
     return selective_curve(gold, attempts, rules, asked.num_attempts)
 
 
-def _name(rule: Rule) -> str:
+def _name(rule: AnswerRule) -> str:
     return "one_proof" if rule.proofs == 1 else f"{rule.proofs}_proofs"
 
 

@@ -17,6 +17,7 @@ from critics.errors import InputError
 from critics.problem import Problem
 from rollout.formulas.description import DescriptionError, describe, understand, worded
 from rollout.formulas.prompt import into_signs, into_words
+from rollout.formulas.statement import read_notation
 
 Record = dict[str, Any]
 
@@ -47,8 +48,10 @@ def bare_lessons(
         said = worded(right, rng, error_rate=error_rate)
         written = understand(worded(right, rng, error_rate=error_rate), language)
         written = _unbalanced(written, rng) if rng.random() < unreadable_rate else written
-        yield Lesson(f"{problem.id}/informalise", str(into_words(problem.meta, text, "bare")), said)
-        yield Lesson(f"{problem.id}/autoformalise", str(into_signs(problem.meta, right, "bare")), written)
+        yield Lesson(f"{problem.id}/informalise", str(into_words(read_notation(problem.meta), text, "bare")), said)
+        yield Lesson(
+            f"{problem.id}/autoformalise", str(into_signs(read_notation(problem.meta), right, "bare")), written
+        )
 
 
 def _unbalanced(written: str, rng: random.Random) -> str:

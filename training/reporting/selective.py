@@ -7,7 +7,7 @@ answer, those with the clearest vote first. Gold answers enter here and nowhere 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rollout.selection import Answered, Rule, majority, outcome
+from rollout.selection import Answered, AnswerRule, majority, outcome
 from training.estimates import LEVEL, Proportion
 from training.figures import drawing, panels_of, svg_of
 
@@ -16,7 +16,7 @@ BUDGETS = (1, 2, 4, 8, 16, 32)
 
 
 def selective_curve(
-    gold: Mapping[str, str], attempts: Mapping[str, Sequence[Record]], rules: Mapping[str, Rule], budget: int
+    gold: Mapping[str, str], attempts: Mapping[str, Sequence[Record]], rules: Mapping[str, AnswerRule], budget: int
 ) -> list[Record]:
     """Return a row for each number of attempts up to `budget`; problems without a gold answer are left out."""
     known = {name: made for name, made in attempts.items() if name in gold}
@@ -106,7 +106,7 @@ _COLOURS = ("#1b7f5c", "#3b5bdb", "#9a9a9a", "#c2671b", "#7048a8")
 _MARKERS = ("o", "s", "^", "v", "D")
 
 
-def _answer(attempts: Sequence[Record], rule: Rule) -> str | None:
+def _answer(attempts: Sequence[Record], rule: AnswerRule) -> str | None:
     found = outcome(attempts, rule)
     return found.answer if isinstance(found, Answered) else None
 
