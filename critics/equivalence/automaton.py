@@ -94,7 +94,7 @@ def _word(reached: list[tuple[int, int, int, str]], number: int) -> str:
 
 
 class _Merged:
-    """Which states are taken for equivalent."""
+    """States that are taken for equivalent."""
 
     def __init__(self) -> None:
         self._parents: dict[int, int] = {}
@@ -137,7 +137,7 @@ class _Positions:
     of_letter: dict[str, int] = field(default_factory=dict[str, int])
     final: int = 0
     after: dict[int, int] = field(default_factory=dict[int, int])
-    """What was worked out: for a set of positions, all that can come next."""
+    """Memory of what was worked out: for a set of positions, all that can come next."""
 
     def start(self, regex: Regex) -> int:
         """Add an expression; return its start as a set of one."""

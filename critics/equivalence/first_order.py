@@ -1,4 +1,4 @@
-"""Whether two first-order formulas mean the same: a portfolio, cheapest first, each part with a budget.
+"""Equivalence of first-order formulas: a portfolio of methods, cheapest first, each with a budget.
 
 Equality of meaning is shown propositionally with quantified parts as atoms, by equal prefixes with equivalent
 matrices, or by a solver that finds no model in which they differ. A difference is shown by a finite model that our

@@ -1,4 +1,4 @@
-"""Whether a description of a formula gives the formula itself away, so that reading it back proves nothing.
+"""Leaks: descriptions of a formula that give the formula itself away, so that reading them back proves nothing.
 
 What leaks: operator signs in any spelling that the readers know, and other signs beside a name; operators written as
 functions, brackets by name, parts of a formula written out with words for the signs and brackets for the groups, or
@@ -66,7 +66,7 @@ _REGEX = re.compile(r"[\d)ε]\s*\^?\{?\*|\d\s*\(\s*[\d(]|[\d)]\s*\)\s*[\d(]|[\d)
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """What gives a formula away."""
+    """Part of a description that gives a formula away."""
 
     reason: str
     """`sign`, `formula` (one in words), `expression` (a regular one), `code` (no words), or `too_long` (not read)."""

@@ -1,4 +1,4 @@
-"""In which of many models with one domain a formula holds: for all models, and all objects, in one integer.
+"""Evaluation of a formula in many models of one domain: for all models, and all objects, in one integer.
 
 A value has a block of bits, one bit for each model, for every choice of objects for the variables in scope; the
 innermost variable is the highest digit of a block's number. So a connective is one operation on integers, and a

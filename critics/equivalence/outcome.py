@@ -1,4 +1,4 @@
-"""What deciding an equivalence comes to: a proof, a difference that can be shown, or neither."""
+"""Outcomes of deciding an equivalence: a proof, a difference that can be shown, or neither."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ class Equivalent:
     method: str
     """`propositional`, `prefix`, `solver` or `automaton`."""
     detail: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What the method needs, in JSON."""
+    """Evidence of the method, in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Different:
     witness: Mapping[str, Any]
     """In JSON: truth values of propositions, a finite model, or a word."""
     left_holds: bool
-    """Whether it is the left one that holds there, or matches."""
+    """The left one holds there, or matches."""
 
 
 @dataclass(frozen=True, slots=True)

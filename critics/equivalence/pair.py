@@ -1,4 +1,4 @@
-"""What an `equivalence` attempt claims: that two formulas mean the same, or two regular expressions."""
+"""Pairs of formulas or regular expressions that an `equivalence` attempt claims to mean the same."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

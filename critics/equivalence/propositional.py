@@ -1,4 +1,4 @@
-"""Whether two propositional formulas mean the same: by truth tables, and with more propositions by a solver's proof."""
+"""Equivalence of propositional formulas: by truth tables, and with more propositions by a solver's proof."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass

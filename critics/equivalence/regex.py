@@ -123,7 +123,7 @@ def _meaning(sign: str) -> str:
 
 @dataclass(slots=True)
 class _Group:
-    """What stands between an opening parenthesis and here: finished alternatives, and the parts of the last one."""
+    """Open group from its parenthesis up to here: finished alternatives, and the parts of the last one."""
 
     position: int
     alternatives: list[tuple[Regex, int]] = field(default_factory=list[tuple[Regex, int]])

@@ -1,4 +1,4 @@
-"""Whether a text goes through a formula's tree sign by sign, with a word for each sign.
+"""Search for texts that go through a formula's tree sign by sign, with a word for each sign.
 
     p1 ∧ (p2 ∨ ¬p3)      and p1 or p2 not p3 (prefix), p1 p2 p3 not or and (postfix), p1 und p2 oder nicht p3 (infix)
 
@@ -172,7 +172,7 @@ class _Path:
 
     steps: tuple[Step, ...]
     parts: tuple[tuple[int, int, int], ...]
-    """Where each part with a group begins and ends, and how many groups it has."""
+    """Begin, end and number of groups of each part that has any."""
 
 
 def _polish(formula: Formula) -> Iterator[_Path]:

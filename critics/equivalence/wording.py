@@ -1,4 +1,4 @@
-"""Whether a description is in words of English, with names that stand alone.
+"""Test of a description for being in words of English, with names that stand alone.
 
 Said of the text, not of its meaning: letters without a vowel, names run together, a sentence of words that are no
 English, and fewer words than the formula has groups are a code. English that is agreed to mean something else is not

@@ -54,7 +54,7 @@ class AnswerSetProgram:
     """Its lines."""
     query: tuple[str, ...]
     exact: bool
-    """Whether the answer is that of all models, and not only of those with so few objects."""
+    """The answer is that of all models, and not only of those with so few objects."""
     num_elements: int
 
     def completion(self, tests: Sequence[object] = ()) -> str:

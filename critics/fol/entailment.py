@@ -1,4 +1,4 @@
-"""Whether premises entail a conclusion, refute it, or neither, with what is needed to check the answer again.
+"""Entailment: premises entail a conclusion, refute it, or do neither, with the models that let one check it again.
 
 There are two questions: whether the conclusion can hold together with the premises, and whether it can fail. Each is
 answered by a finite model that our evaluator confirmed, or by a solver's word that there is none.
@@ -47,7 +47,7 @@ class Undecided:
     """The budget ran out, or no finite model was found where one is needed."""
 
     question: str
-    """What could not be decided."""
+    """The question that could not be decided."""
 
 
 Entailment: TypeAlias = Entailed | Denied | Open | Inconsistent | Undecided

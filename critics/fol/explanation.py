@@ -1,4 +1,4 @@
-"""Why first-order premises give no answer: those that contradict each other, or two models that differ."""
+"""Explanation of first-order premises without an answer: a contradiction among them, or two models that differ."""
 
 from collections.abc import Sequence
 from time import monotonic

@@ -104,7 +104,7 @@ def _parsed(tokens: list[Token], notation: Notation) -> Parsed:
 class _Read:
     formula: Formula
     unbound: tuple[tuple[int, str], ...]
-    """Where a name stands that no quantifier binds: index of the token, and name."""
+    """Place of a name that no quantifier binds: index of the token, and name."""
     narrow: tuple[tuple[int, str], ...]
     """The quantifiers that reach no further than they must: index of the token, and variable."""
     wide: frozenset[int] = frozenset()

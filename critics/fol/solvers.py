@@ -37,7 +37,7 @@ MAX_ROWS = 4_096
 
 
 class Answer(Enum):
-    """Whether a set of formulas has a model, where that is known."""
+    """Answer of a solver: a model exists, none does, or nobody knows."""
 
     SATISFIABLE = "satisfiable"
     UNSATISFIABLE = "unsatisfiable"
@@ -46,7 +46,7 @@ class Answer(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What one question to a solver may cost."""
+    """Limits of one question to a solver."""
 
     rlimit: int = 4_000_000
     """Z3's own count of work, half a second or so; the same on every machine, so that verdicts are reproducible."""

@@ -31,12 +31,12 @@ MAX_COMPARED = 64
 
 @dataclass(frozen=True, slots=True)
 class FolTheory:
-    """What a problem states and asks, in first-order logic."""
+    """Axioms and goal of a problem in first-order logic."""
 
     axioms: tuple[Formula, ...]
     goal: Formula
     folded: bool
-    """Whether names compare without regard to case: the Horn language's are lower-case, programs' are not."""
+    """Names compare without regard to case: the Horn language's are lower-case, programs' are not."""
 
 
 def read_theory(formal: Formal) -> FolTheory:

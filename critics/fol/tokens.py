@@ -17,7 +17,7 @@ MAX_TOKENS = 4_000
 
 
 class Kind(Enum):
-    """What a token is; words such as `and` are names until the parser sees where they stand."""
+    """Kind of a token; words such as `and` are names until the parser sees where they stand."""
 
     NAME = auto()
     QUANTIFIER = auto()
@@ -41,24 +41,24 @@ class Token:
     """As written; of a name, what is between its quotes, with subscripts as digits."""
     position: int
     glued: bool = False
-    """Whether nothing stands between it and the token before."""
+    """Nothing stands between it and the token before."""
     quoted: bool = False
-    """Whether the name stands in quotes, where it is never a word of the language."""
+    """The name stands in quotes, where it is never a word of the language."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """What is accepted beyond the signs that all notations share."""
+    """Notation that is accepted beyond the signs that all share."""
 
     repair: bool = True
-    """Whether `^` is read as conjunction and a bracket too many or too few is mended where one reading remains;
+    """Reads `^` as conjunction, and mends a bracket too many or too few where one reading remains;
     true for annotations and programs, false where well-formedness itself is measured."""
     marked_names: bool = True
-    """Whether names may hold `- . ' ’ $` and end in `+`, as FOLIO's do; false for generated vocabularies."""
+    """Lets names hold `- . ' ’ $` and end in `+`, as FOLIO's do; false for generated vocabularies."""
     fold_case: bool = False
-    """Whether names that differ by case only are one; true for generated vocabularies."""
+    """Takes names that differ by case only for one; true for generated vocabularies."""
     far_stops: bool = True
-    """Whether a quantifier with a stop reaches as far as it can; false for NLTK, where the stop says nothing."""
+    """Lets a quantifier with a stop reach as far as it can; false for NLTK, where the stop says nothing."""
 
 
 ANNOTATED = Notation()

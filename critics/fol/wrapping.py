@@ -1,4 +1,4 @@
-"""What stands around a formula in a model's answer: fences, quotes, labels, dollar signs. Nothing else is dropped."""
+"""Wrappers around a formula in a model's answer: fences, quotes, labels, dollar signs. Nothing else is dropped."""
 
 import re
 from collections.abc import Sequence

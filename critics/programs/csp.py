@@ -30,7 +30,7 @@ _DIFFERENCES = {
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What the search found: a solution if there is one, and for each option one in which it fails, if any."""
+    """Result of the search: a solution if there is one, and for each option one in which it fails, if any."""
 
     solution: Solution | None
     failing: tuple[Solution | None, ...]

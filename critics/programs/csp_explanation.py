@@ -1,4 +1,4 @@
-"""Why no option of a `csp` program holds in all solutions, or several do."""
+"""Explanation of a `csp` program of which no option holds in all solutions, or several do."""
 
 from collections.abc import Sequence
 

@@ -33,7 +33,7 @@ RESERVED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """What kind of value a term has; members and sums of members and numbers belong to a universe."""
+    """Type of a term's values; members and sums of members and numbers belong to a universe."""
 
     kind: Choice["bool", "int", "member", "offset"]
     universe: str = ""

@@ -25,7 +25,7 @@ _COUNTED = {"atleast": "ge", "atmost": "le", "exactly": "eq"}
 _COUNTED_ONE = {"atleastone": "ge", "atmostone": "le", "exactlyone": "eq"}
 _NONE = ("none", "null")
 _VARIABLE = re.compile(r"[a-z]\d{0,2}")
-"""What a variable is called; anything longer that is not declared was forgotten."""
+"""Name of a variable; anything longer that is not declared was forgotten."""
 
 
 class Elaborator:

@@ -17,7 +17,7 @@ Tables = dict[str, dict[tuple[int, ...], Value]]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a check came out: with a model, without one (`None`), or not at all (`decided` false)."""
+    """Result of a check: a model, no model (`None`), or no decision (`decided` false)."""
 
     model: Tables | None
     decided: bool = True
@@ -37,7 +37,7 @@ class OptionResult:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What a program does."""
+    """Results of all checks of a program."""
 
     constraints: Result
     options: tuple[OptionResult, ...]

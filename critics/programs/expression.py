@@ -59,7 +59,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What stands in square brackets."""
+    """List in square brackets."""
 
     items: "tuple[Expression, ...]"
 

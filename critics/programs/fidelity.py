@@ -28,7 +28,7 @@ _MODES: dict[Asked, frozenset[Mode]] = {
     "fact": frozenset({"valid", "sat"}),
 }
 _NEGATED: dict[Mode, Mode] = {"valid": "unsat", "unsat": "valid", "sat": "not_valid", "not_valid": "sat"}
-"""What each helper claims of a formula that is a negation, in terms of what is negated."""
+"""Claim of each helper about a negation, as a claim about what is negated."""
 _LETTER = re.compile(r"^\(?[A-Za-z]\)\s*")
 _WORD = re.compile(r"[^\W_]+")
 

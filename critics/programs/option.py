@@ -1,4 +1,4 @@
-"""What an option claims: helpers such as `is_valid` as questions to a solver, whether a formula has a model.
+"""Claims of options: helpers such as `is_valid` as questions to a solver, whether a formula has a model.
 
 `is_valid(F)` holds where the constraints and not F have no model, `is_sat(F)` where they have one with F, and
 `is_unsat(F)` where they have none; `is_exception(..)` is the helper inside turned round, and `is_accurate_list([..])`
@@ -18,7 +18,7 @@ from critics.programs.expression import Call, Expression, Listing, read_expressi
 from critics.programs.sections import Line, ProgramError, Repairs
 
 Mode = Choice["valid", "sat", "unsat", "not_valid", "accurate_list", "least", "greatest"]
-"""What a helper claims of its formula."""
+"""Claim of a helper about its formula."""
 _HELPERS: dict[str, Mode] = {
     "is_valid": "valid", "is_true": "valid", "is_always_true": "valid", "is_necessary": "valid",
     "is_must_be_true": "valid", "must_be_true": "valid",

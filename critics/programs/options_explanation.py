@@ -1,4 +1,4 @@
-"""Why no option of a `logic-program` holds, or several do: each option's queries, shown by a model or by a clash.
+"""Explanation of a `logic-program` of which no option holds, or several: each query, with a model or a clash.
 
 A query that has a model is shown by it, and one that has none by the constraints that rule it out. So a missing
 constraint is seen in two situations that differ, and an excessive one in the core that it belongs to.

@@ -1,4 +1,4 @@
-"""Which of a program's names are the same, and which name of the reference each of them is.
+"""Names of a program: merged where they are spelt differently, and matched with the reference's.
 
 `Wumpuses` and `Wumpus`, `Bald_Eagle`, `BaldEagle` and `bald eagle` are one name each. Predicates lose a plural's or a
 verb's -s, objects do not (James). Names that are spelt in several ways, and are merged, count as a repair.

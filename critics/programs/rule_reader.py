@@ -43,7 +43,7 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """What follows if all premises hold; without premises a fact."""
+    """Rule whose conclusion follows if all premises hold; without premises a fact."""
 
     premises: tuple[Atom, ...]
     conclusion: Atom

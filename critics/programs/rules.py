@@ -27,7 +27,7 @@ CLOSED_WORLDS = frozenset({"prontoqa", "prontoqa-ood"})
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What a program says, in the formal language, and what follows from it."""
+    """Statements of a program, in the formal language, and their consequences."""
 
     statements: list[Statement]
     goal: Literal

@@ -1,4 +1,4 @@
-"""Why a `rules` program gives no answer: what its two contradictory conclusions are derived from."""
+"""Explanation of a `rules` program without an answer: the derivations of its two contradictory conclusions."""
 
 from critics.conclusion import Refusal
 from critics.formula import Literal, Rule, Statement

@@ -70,7 +70,7 @@ class Report:
 
     skipped: int = 0
     accepted: Counter[tuple[str, Trust]] = field(default_factory=Counter[tuple[str, Trust]])
-    """How many of each kind hold, by what they rest on."""
+    """Number of certificates that hold, by kind and by what they rest on."""
     second_opinions: int = 0
     rejected: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     unchecked: list[dict[str, str]] = field(default_factory=list[dict[str, str]])

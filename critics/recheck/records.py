@@ -16,9 +16,9 @@ class Origin:
     """The record's own problem brings a formalisation."""
     dataset: str | None
     meta: Mapping[str, Any]
-    """What the problem says beside its text."""
+    """Everything that the problem says beside its text."""
     attempt: str | None
-    """What the attempt wrote, the last turn of a dialog; None where the record does not hold it."""
+    """Text of the attempt, or of a dialog's last turn; None where the record does not hold it."""
 
 
 def check_record(verdict: Mapping[str, Any], record: Mapping[str, Any], certificate: SealedCertificate) -> Origin:

@@ -15,7 +15,7 @@ from typing import Any, TypeGuard
 KEYS = ("kind", "problem", "claim", "evidence", "formalisation", "engine", "limits", "repairs", "digest")
 PROBLEM_KEYS = ("context", "question", "options", "answer", "formal")
 REFERENCES = ("given", "prontoqa", "proofwriter", "syllogism", "prontoqa-ood", "deontiqa")
-"""Where a reference may come from: the problem itself, or the translator of a data set."""
+"""Sources of a reference: the problem itself, or the translator of a data set."""
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 _SOLVER = re.compile(r"[a-z0-9]+ \d+(\.\d+)*")
 
@@ -66,7 +66,7 @@ class SealedCertificate:
     evidence: Any
     """An object of JSON with the keys of its kind's form; the kind's module reads it, within `untrusted`."""
     reference: str
-    """Where the reference comes from, `none` where there is none."""
+    """Source of the reference, `none` where there is none."""
     is_checked: bool
     """The formalisation was compared with the reference; otherwise it is trusted."""
     repairs: list[str]
@@ -82,7 +82,7 @@ class Form:
     """The keys of the evidence, `reference` among them."""
     limits: frozenset[str]
     references: tuple[str, ...] = ()
-    """What the formalisation may have been compared with; none at all where it is always trusted."""
+    """References that the formalisation may have been compared with; none at all where it is always trusted."""
     mends: bool = False
     """Its reader puts things right, and notes them under `repairs`."""
 

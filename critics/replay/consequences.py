@@ -1,4 +1,4 @@
-"""Whether anything contradictory follows: from a contradiction every goal would follow as well.
+"""Search for contradictions: from a contradiction every goal would follow as well.
 
 Forward chaining over Horn rules with strong negation, written apart from the kernel: a new fact is matched with each
 premise it could serve, and the other premises are looked up. What is said of everything is said of each ground term

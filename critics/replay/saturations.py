@@ -22,7 +22,7 @@ from critics.replay.statements import (
 )
 
 MAX_MATCHES = 200_000
-"""How many matches the closure of a saturation may take, also in vain; fewer where terms are large."""
+"""Matches that the closure of a saturation may take, also in vain; fewer where terms are large."""
 
 
 def undecided(stated: list[str], axioms: list[list[Atom]], rules: list[list[Atom]], goal: Atom) -> str:

@@ -1,4 +1,4 @@
-"""What a script argues: the premises, what is tested against them, and what its answer claims of the outcome.
+"""Argument of a script: its premises, the statements tested against them, and the claim of its answer.
 
 Read off the log, not off the text. A check counts only where another result would have changed the answer; what it
 tests is the formula added last, and its premises are all others. Each refusal names the attack that it stops.
@@ -15,7 +15,7 @@ from critics.scripts.report import Check, Report, Run
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous
 
 Mode = Choice["truth", "unsat", "sat"]
-"""Whether one statement is true, or which option's test alone is `unsat`, or `sat`."""
+"""Question of an argument: the truth of one statement, or the option whose test alone is `unsat`, or `sat`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a script may not do, or got wrong: the one error of everything that reads and runs scripts."""
+"""Errors of scripts, forbidden actions and mistakes alike; everything that reads and runs scripts raises these."""
 
 
 class ScriptError(Exception):

@@ -27,7 +27,7 @@ class NoJail(RuntimeError):  # noqa: N818
 
 
 class JailBroken(RuntimeError):  # noqa: N818
-    """What came out of the jail is not what our interpreter says: a fault of the critic's, or worse."""
+    """The jail returned something that our interpreter does not write: a fault of the critic's, or worse."""
 
 
 @dataclass(frozen=True, slots=True)

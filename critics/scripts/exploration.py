@@ -31,7 +31,7 @@ _OTHER = {SAT: UNSAT, UNSAT: SAT, UNKNOWN: UNKNOWN}
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Which checks of a run get a result that is made up: all (`everything`), and those by number (`these`)."""
+    """Made-up results of a run's checks: of all (`everything`), and of some by number (`these`)."""
 
     everything: Result | None = None
     these: Mapping[int, Result] = field(default_factory=dict[int, Result])

@@ -16,7 +16,7 @@ MAX_CALLS = 40
 """Of the script's functions, in each other."""
 _LIST_METHODS = ("append", "extend", "insert")
 _FAILURES = (TypeError, ValueError, AttributeError, KeyError, IndexError, OverflowError, AssertionError)
-"""What Python and Z3's module raise at arguments of a wrong kind."""
+"""Exceptions of Python and of Z3's module at arguments of a wrong kind."""
 
 
 class Expressions:

@@ -1,4 +1,4 @@
-"""Whether a script formalises what the reference does: names matched, every premise stated, and the question asked.
+"""Fidelity of a script to the reference: names matched, every premise stated, and the question asked.
 
 Two encodings are understood. A predicate may be a function from one sort to Bool; or, where the reference speaks of
 one object alone, a Bool (`wumpus`, `polly_is_small`), and then the object's own Bool (`polly`) says nothing. Premises

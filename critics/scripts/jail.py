@@ -61,10 +61,10 @@ Ended: TypeAlias = Returned | Overran | Died
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What the layers need to know of the child that enters them."""
+    """Facts that the layers need about the child that enters them."""
 
     descriptor: int
-    """Where the answer is written; all others are closed."""
+    """Descriptor to which the answer is written; all others are closed."""
     memory: int
     """Bytes of addresses at the start, which no later layer could ask for."""
 

@@ -1,4 +1,4 @@
-"""Whether the jail holds here: every layer is entered by a child of its own, which then tries what it forbids.
+"""Examination of the jail: every layer is entered by a child of its own, which then tries what it forbids.
 
 Done once per process, at the first script. A kernel without Landlock, a container that forbids seccomp, another
 system than Linux or another processor has no jail, and then no untrusted script runs (verdict `error`, `no_jail`).
@@ -97,7 +97,7 @@ TRIALS: Mapping[str, Callable[[], bool]] = {
     "landlock": _files_are_shut,
     "seccomp": _calls_are_refused,
 }
-"""What a child inside says of each layer; run with those that the layer asks for and no others."""
+"""Trials of the layers by a child inside; run with those that the layer asks for and no others."""
 _NEEDED: Mapping[str, tuple[str, ...]] = {"landlock": ("privileges",), "seccomp": ("privileges",)}
 
 

@@ -11,7 +11,7 @@ import sys
 _CREATE_RULESET, _RESTRICT_SELF = 444, 446
 _VERSION = 1
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
-"""How many kinds of access to files an ABI knows; from the fifth on 16."""
+"""Kinds of access to files that an ABI knows; from the fifth on 16."""
 NETWORK_ABI, SCOPE_ABI = 4, 6
 
 

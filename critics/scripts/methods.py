@@ -1,4 +1,4 @@
-"""What may stand behind a dot: a fixed table of methods by kind of value. There are no other attributes.
+"""Methods of values: a fixed table by kind of value. There are no other attributes.
 
 Formatting (`'{0.x}'.format`, `%`) is not among them: it looks up attributes on its own.
 """

@@ -1,4 +1,4 @@
-"""What a script's output answers, in the problem's terms.
+"""Answers in a script's output, in the problem's terms.
 
 An answer stands on a line of its own: an option's letter or text, or a truth value, with `Answer:` or
 `The statement is` in front at most. Other lines say nothing. Where the options are truth values, or mere letters (seed
@@ -24,7 +24,7 @@ _WORDS = {"true": "true", "false": "false", "unknown": "unknown", "uncertain": "
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How a problem's answers are written."""
+    """Spelling of a problem's answers."""
 
     options: tuple[str, ...] | None
     truths: Mapping[str, str] | None

@@ -1,4 +1,4 @@
-"""What came out of the jail, read with distrust: shapes, sizes, and every formula in the strict dialect.
+"""Report from the jail, read with distrust: shapes, sizes, and every formula in the strict dialect.
 
 Whatever the child was made to write, what is left after this are numbers, printed text and formulas over numbered
 symbols, of which the critic then decides everything again by itself.
@@ -23,7 +23,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a run ended early."""
+    """Reason why a run ended early."""
 
     is_budget: bool
     reason: str

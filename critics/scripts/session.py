@@ -20,11 +20,11 @@ MAX_NAME = 200
 FiniteSorts = dict[tuple[str, ...], tuple[Any, list[Any]]]
 """Finite sorts by name and members, as Z3 declares one only once; shared by the runs of a script."""
 Oracle = Callable[[Sequence[Any]], tuple[Result, Model]]
-"""What decides a check: Z3, or a result made up to see what the script would then say."""
+"""Decision of a check: by Z3, or made up to see what the script would then say."""
 
 
 class Session:
-    """What one run may use and leaves behind; everything is in the main context of this process's Z3."""
+    """Resources and log of one run; everything is in the main context of this process's Z3."""
 
     def __init__(self, oracle: Oracle, finite_sorts: FiniteSorts) -> None:
         self.z3: Any = importlib.import_module("z3")

@@ -31,7 +31,7 @@ class Terms:
         }  # fmt: skip
         self.declarations: list[str] = []
         self.names: dict[str, str] = {}
-        """What the script calls each of our names."""
+        """The script's name for each of ours."""
         self._numbers: dict[tuple[str, ...], str] = {}
         self._left = MAX_CHARACTERS
         self._seen: dict[tuple[int, int], str] = {}

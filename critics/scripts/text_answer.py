@@ -1,4 +1,4 @@
-"""What a problem's text answers by itself, where it is in a language that can be read: a script must not say else."""
+"""Answer of a problem's text itself, where it is in a language that can be read; a script must not contradict it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""What a script's names may stand for besides numbers, texts, lists and Z3's expressions; nothing else exists in it.
+"""Values of a script's names besides numbers, texts, lists and Z3's expressions; nothing else exists in it.
 
 None of these is a Python object that a script could look into: attributes are looked up in `critics.scripts.methods`.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a check may come to: `sat`, `unsat` or `unknown`."""
+    """Result of a check: `sat`, `unsat` or `unknown`."""
 
     name: str
 

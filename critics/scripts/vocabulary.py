@@ -23,7 +23,7 @@ Z3_NAMES = frozenset({
     "EnumSort", "Datatype", "Solver", "SimpleSolver", "SolverFor", "is_true", "is_false", "simplify", "sat", "unsat",
     "unknown", "set_param", "set_option", "z3",
 })  # fmt: skip
-"""What a script cannot give another meaning."""
+"""Names that a script cannot define."""
 
 
 class Vocabulary:

@@ -20,7 +20,7 @@ class TooLarge(Exception):  # noqa: N818
 
 
 class Work:
-    """What is left of a check's work."""
+    """Budget of work of one check."""
 
     def __init__(self, limit: int = MAX_WORK) -> None:
         self._left = limit

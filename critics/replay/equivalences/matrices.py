@@ -1,4 +1,4 @@
-"""Whether two formulas agree whatever their atoms are: by a graph, a truth table, or a proof.
+"""Propositional equivalence of two formulas: by a graph, a truth table, or a proof.
 
 The graph has a number for each atom and each conjunction, as the certificate's proof uses them: in the order in which
 they are met, left formula first, operands before what they make up, 1 for the truth and a minus for a negation. In it
@@ -21,7 +21,7 @@ MAX_PROPAGATED = 3_000_000
 
 
 class Nodes:
-    """What is known of each number: nothing of an atom, the set of its literals of a conjunction."""
+    """Graph of formulas by number: a conjunction has the set of its literals, an atom has none."""
 
     def __init__(self) -> None:
         self.parts: dict[int, frozenset[int]] = {1: frozenset()}
@@ -176,7 +176,7 @@ def _check_proof(clauses: list[list[int]], proof: list[list[int]]) -> None:
 
 
 class _Propagation:
-    """What follows from clauses by unit propagation: kept where it follows from them alone."""
+    """Unit propagation: keeps the literals that follow from the clauses alone."""
 
     def __init__(self) -> None:
         self._left = MAX_PROPAGATED

@@ -1,4 +1,4 @@
-"""Whether a program without arguments has a solution in which an option fails, by trying everything.
+"""Exhaustive search for a solution of a program without arguments in which an option fails.
 
 Variables get their values one after the other, in the program's order; a constraint is tried once all its variables
 have one. Solutions are counted by the assignments tried, not timed.

@@ -103,7 +103,7 @@ ARITIES = {
     **dict.fromkeys(("and", "or"), range(MAX_STEPS)),
     **dict.fromkeys(("xor", "add", "min", "max", "distinct"), range(1, MAX_STEPS)),
 }
-"""How many operands each operator takes."""
+"""Number of operands that each operator takes."""
 
 
 def operated(head: str, values: list[Value]) -> Value:

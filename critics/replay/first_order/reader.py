@@ -16,7 +16,7 @@ _JOINING = ("∧", "∨", "⊕", "→", "↔")
 Tree = Any
 """A formula or a term."""
 ATOM = "@"
-"""What begins an atom: no name, so that no function is taken for one."""
+"""Head of an atom: no name, so that no function is taken for one."""
 
 
 def read(text: str) -> Tree:
