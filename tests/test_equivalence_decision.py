@@ -41,7 +41,7 @@ from critics.fol.syntax import (
     Variable,
 )
 from critics.replay.first_order.models import Model as ReplayedModel
-from critics.replay.first_order.trees import formula_of
+from critics.replay.first_order.reader import read as formula_of
 
 PAIRS = ((Operator.IMPLIES, 0.15), (Operator.IFF, 0.1), (Operator.XOR, 0.1), (Operator.AND, 0.35), (Operator.OR, 0.3))
 

@@ -22,8 +22,8 @@ from critics.fol.solvers import Answer, Budget, solve
 from critics.fol.syntax import Atom, Compound, Formula, FormulaError, Not, Operator, Quantified, Quantifier, Variable
 from critics.replay import solvers
 from critics.replay.first_order.models import Model as ReplayedModel
+from critics.replay.first_order.reader import read as formula_of
 from critics.replay.first_order.smtlib import script
-from critics.replay.first_order.trees import formula_of
 
 NAMES = {Entailed: "True", Denied: "False", Open: "Uncertain", Inconsistent: "Inconsistent", Undecided: "Undecided"}
 BUDGET = Budget()

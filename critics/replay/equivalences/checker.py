@@ -21,10 +21,10 @@ from critics.replay.answers import check_claim
 from critics.replay.certificate import Rejected, SealedCertificate, are_texts, sealed_certificate, untrusted
 from critics.replay.equivalences import regex
 from critics.replay.equivalences.matrices import Nodes, check_equal, is_constant
-from critics.replay.equivalences.quantifiers import free_names, places_of, pulled
-from critics.replay.first_order.reader import read, symbols
+from critics.replay.equivalences.quantifiers import places_of, pulled
+from critics.replay.first_order.reader import ATOM, Formula, read
 from critics.replay.first_order.smtlib import script
-from critics.replay.first_order.trees import formula_of
+from critics.replay.first_order.trees import open_names, parts_of, symbols_of
 from critics.replay.solvers import Budget, Trust, refute
 
 ENGINE = "certistar-equivalence/1"
@@ -47,10 +47,8 @@ _METHODS = {
     },
     "regex": {"automaton": {"alphabet", "transitions", "accepting"}},
 }
-_LIKE_A_VARIABLE = re.compile(r"[u-z]\d{0,2}")
 _ALPHABET = re.compile(r"(?!.*(.).*\1)\d{1,10}", re.ASCII)
 MAX_STATES = 20_000
-Tree = Any
 
 
 def check_equivalence(certificate: object) -> Trust:
@@ -81,15 +79,15 @@ def _check(certificate: SealedCertificate) -> Trust:
         case "prefix":
             _check_prefix(left, right, detail["order"], detail["clauses"])
         case _:
-            return _confirm(evidence["left"], evidence["right"], detail["solver"])
+            return _confirm(left, right, detail["solver"])
     return Trust.CHECKED
 
 
-def _confirm(left: str, right: str, proved_by: str) -> Trust:
+def _confirm(left: Formula, right: Formula, proved_by: str) -> Trust:
     """Nothing of a solver's proof can be replayed: the other one is asked, or the same once more."""
     if proved_by not in SOLVERS:
         raise Rejected("ill_formed")
-    return refute(script([("¬", ("↔", (formula_of(left), formula_of(right))))]), BUDGET, proved_by)
+    return refute(script([("¬", ("↔", (left, right)))]), BUDGET, proved_by)
 
 
 def _check_frame(certificate: SealedCertificate) -> None:
@@ -107,22 +105,16 @@ def _check_frame(certificate: SealedCertificate) -> None:
         raise Rejected("ill_formed")
 
 
-def _check_names(evidence: Any, left: Tree, right: Tree) -> None:
-    used = symbols(("∧", left, right))
-    predicates = {name for kind, name in used if kind == "predicate"}
-    if any(kind == "function" and name in predicates for kind, name in used):
-        raise Rejected("role")
-    if evidence["language"] != "first-order" and any(kind != "proposition" for kind, _ in used):
+def _check_names(evidence: Any, left: Formula, right: Formula) -> None:
+    symbols_of([left, right])
+    applied = (part[0] == ATOM and part[2] for side in (left, right) for part in parts_of(side))
+    if evidence["language"] != "first-order" and any(applied):
         raise Rejected("not_propositional")
-    found = {
-        "left": free_names(left, _LIKE_A_VARIABLE.fullmatch),
-        "right": free_names(right, _LIKE_A_VARIABLE.fullmatch),
-    }
-    if evidence["free"] != found:
+    if evidence["free"] != {"left": sorted(open_names(left)), "right": sorted(open_names(right))}:
         raise Rejected("free_names")
 
 
-def _check_prefix(left: Tree, right: Tree, order: list[int], proof: list[list[int]]) -> None:
+def _check_prefix(left: Formula, right: Formula, order: list[int], proof: list[list[int]]) -> None:
     if any(type(place) is not int for place in order):
         raise Rejected("ill_formed")
     (one, first), (other, second) = pulled(left), pulled(right)
@@ -131,7 +123,7 @@ def _check_prefix(left: Tree, right: Tree, order: list[int], proof: list[list[in
     check_equal(nodes, literal, nodes.literal(second, places_of(one, other, order)), proof)
 
 
-def _check_contingent(tree: Tree) -> None:
+def _check_contingent(tree: Formula) -> None:
     """Raise where the problem's formula is plainly true or false: any that is would be equivalent to it."""
     try:
         prefix, matrix = pulled(tree)

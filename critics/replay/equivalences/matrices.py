@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from critics.replay.certificate import Rejected, is_list
-from critics.replay.first_order.reader import ATOM, Tree
+from critics.replay.first_order.reader import ATOM, Formula, Term
 
 MAX_TABLE = 20
 """Atoms: a million assignments."""
@@ -28,11 +28,11 @@ class Nodes:
         self._named: dict[tuple[bool, tuple[Any, ...]], int] = {}
         self._numbers: dict[frozenset[int], int] = {}
 
-    def literal(self, tree: Tree, places: Mapping[Any, int], above: int = 0) -> int:
-        """Return the literal of a formula; `places` has numbers for its free variables, which no constant has."""
+    def literal(self, tree: Formula, places: Mapping[Any, int], above: int = 0) -> int:
+        """Return the literal of a formula; `places` has numbers for its free variables."""
         kind = tree[0]
         if kind == ATOM:
-            return self._atom((tree[1], *(_placed(term, places) for term in tree[2:])))
+            return self._atom((tree[1], *(_placed(term, places) for term in tree[2])))
         if kind in ("∀", "∃"):
             if tree[1] not in free_in(tree[2]):
                 # No domain is empty.
@@ -40,9 +40,9 @@ class Nodes:
             sign = 1 if kind == "∀" else -1
             body = sign * self.literal(tree[2], {**places, tree[1]: above}, above + 1)
             return sign * (body if abs(body) == 1 else self._atom(("∀", above, body), True))
-        below = [self.literal(part, places, above) for part in tree[1:]]
         if kind == "¬":
-            return -below[0]
+            return -self.literal(tree[1], places, above)
+        below = [self.literal(part, places, above) for part in tree[1]]
         if kind == "∧":
             return self._all(below)
         if kind == "∨":
@@ -97,20 +97,28 @@ class Nodes:
         return self._numbers[key]
 
 
-def free_in(part: Tree) -> set[Any]:
-    """Return the names and numbers in a formula or a term that no quantifier of it binds, predicates left out."""
-    if isinstance(part, str | int):
-        return {part}
-    if part[0] in ("∀", "∃"):
-        return free_in(part[2]) - {part[1]}
-    # Of an atom, what follows its predicate; of a term, what follows its function.
-    return {name for inner in part[2 if part[0] == ATOM else 1 :] for name in free_in(inner)}
+def free_in(formula: Formula) -> set[Any]:
+    """Return the variables of a formula that no quantifier of it binds."""
+    match formula[0]:
+        case "@":
+            return {name for term in formula[2] for name in _variables(term)}
+        case "∀" | "∃":
+            return free_in(formula[2]) - {formula[1]}
+        case "¬":
+            return free_in(formula[1])
+        case _:
+            return {name for part in formula[1] for name in free_in(part)}
 
 
-def _placed(term: Tree, places: Mapping[Any, int]) -> Tree:
-    if isinstance(term, str | int):
-        return places.get(term, term)
-    return (term[0], *(_placed(argument, places) for argument in term[1:]))
+def _variables(term: Term) -> set[Any]:
+    return {term[1]} if term[0] == "var" else {name for argument in term[2] for name in _variables(argument)}
+
+
+def _placed(term: Term, places: Mapping[Any, int]) -> Any:
+    """Return a term as part of an atom's key: of a variable its place, which no constant is."""
+    if term[0] == "var":
+        return places[term[1]]
+    return (term[1], *(_placed(argument, places) for argument in term[2]))
 
 
 def check_equal(nodes: Nodes, one: int, other: int, proof: list[list[int]]) -> None:

@@ -1,19 +1,15 @@
-"""Quantified formulas, written apart from the critic: their quantifiers pulled out, and the names that none binds.
+"""Quantified formulas with their quantifiers pulled out, by code apart from the critic's."""
 
-Trees are those of `critics.replay.first_order.reader`. A name is a variable below a quantifier of that name, the
-innermost one, and a constant elsewhere.
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from critics.replay.certificate import Rejected
 from critics.replay.equivalences.matrices import free_in
-from critics.replay.first_order.reader import ATOM, Tree
+from critics.replay.first_order.reader import ATOM, Formula, Term
 
 _OTHER = {"∀": "∃", "∃": "∀"}
 
 
-def pulled(tree: Tree) -> tuple[list[tuple[str, int]], Tree]:
+def pulled(tree: Formula) -> tuple[list[tuple[str, int]], Formula]:
     """Return the quantifiers, left before right and outer before inner, each with its number, and what is left.
 
     Variables are their quantifier's number. Quantifiers that bind nothing are left out, since no domain is empty.
@@ -21,20 +17,21 @@ def pulled(tree: Tree) -> tuple[list[tuple[str, int]], Tree]:
     """
     found: list[str] = []
 
-    def pull(part: Tree, positive: bool, bound: Mapping[str, int]) -> Tree:
+    def pull(part: Formula, positive: bool, bound: Mapping[str, int]) -> Formula:
         kind = part[0]
         if kind == ATOM:
-            return (ATOM, part[1], *(_put(term, bound) for term in part[2:]))
+            return (ATOM, part[1], tuple(_put(term, bound) for term in part[2]))
         if kind in _OTHER:
             found.append(kind if positive else _OTHER[kind])
             return pull(part[2], positive, {**bound, part[1]: len(found) - 1})
         if kind == "¬":
             return ("¬", pull(part[1], not positive, bound))
         if kind == "→":
-            first = pull(part[1], not positive, bound)
-            return ("→", first, pull(part[2], positive, bound))
+            premise, conclusion = part[1]
+            first = pull(premise, not positive, bound)
+            return ("→", (first, pull(conclusion, positive, bound)))
         num = len(found)
-        joined = (kind, *[pull(inner, positive, bound) for inner in part[1:]])
+        joined = (kind, tuple([pull(inner, positive, bound) for inner in part[1]]))
         if kind not in ("∧", "∨") and len(found) > num:
             raise Rejected("not_a_prefix")
         return joined
@@ -58,31 +55,7 @@ def places_of(left: list[tuple[str, int]], right: list[tuple[str, int]], order: 
     return {number: order[place] for place, (_, number) in enumerate(right)}
 
 
-def free_names(tree: Tree, is_variable: Callable[[str], object]) -> list[str]:
-    """Return, sorted, the names that nothing binds and that look like variables or are bound elsewhere."""
-    free: set[str] = set()
-    bound_somewhere: set[str] = set()
-
-    def visit(part: Tree, bound: frozenset[str]) -> None:
-        if part[0] == ATOM:
-            for term in part[2:]:
-                free.update(name for name in _names(term) if name not in bound)
-        elif part[0] in _OTHER:
-            bound_somewhere.add(part[1])
-            visit(part[2], bound | {part[1]})
-        else:
-            for inner in part[1:]:
-                visit(inner, bound)
-
-    visit(tree, frozenset())
-    return sorted(name for name in free if name in bound_somewhere or is_variable(name))
-
-
-def _put(term: Tree, bound: Mapping[str, int]) -> Tree:
-    if isinstance(term, str):
-        return bound.get(term, term)
-    return (term[0], *(_put(argument, bound) for argument in term[1:]))
-
-
-def _names(term: Tree) -> list[str]:
-    return [term] if isinstance(term, str) else [name for argument in term[1:] for name in _names(argument)]
+def _put(term: Term, bound: Mapping[str, int]) -> Term:
+    if term[0] == "var":
+        return ("var", bound[term[1]])
+    return ("of", term[1], tuple(_put(argument, bound) for argument in term[2]))

@@ -19,11 +19,10 @@ from critics.replay.certificate import (
     untrusted,
 )
 from critics.replay.first_order.models import Model
+from critics.replay.first_order.reader import Formula, read
 from critics.replay.first_order.smtlib import script
 from critics.replay.first_order.trees import (
-    Formula,
     conjuncts,
-    formula_of,
     horn_formula,
     horn_literal,
     key,
@@ -66,7 +65,7 @@ def _check(certificate: SealedCertificate, canonical: Canonical) -> Trust:
     if sum(map(len, texts)) > MAX_CHARACTERS:
         raise Rejected("ill_formed")
     check_claim(certificate, result)
-    *premises, goal = map(formula_of, texts)
+    *premises, goal = map(read, texts)
     symbols_of([*premises, goal])
     if any(map(open_names, [*premises, goal])):
         raise Rejected("free_variable")
@@ -85,7 +84,7 @@ def _theory(formal: SealedFormal, canonical: Canonical) -> _Theory:
     try:
         return _Theory(list(map(horn_formula, formal.axioms)), horn_literal(formal.goal))
     except (ValueError, IndexError):
-        *axioms, goal = map(formula_of, canonical([*formal.axioms, formal.goal]))
+        *axioms, goal = map(read, canonical([*formal.axioms, formal.goal]))
         return _Theory(axioms, goal)
 
 

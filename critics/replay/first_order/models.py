@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from critics.replay.certificate import Rejected, is_list
-from critics.replay.first_order.trees import Formula
+from critics.replay.first_order.reader import Formula
 
 MAX_SIZE = 32
 MAX_STEPS = 500_000

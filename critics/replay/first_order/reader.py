@@ -1,116 +1,108 @@
-"""A second reader of formulas, for canonical text only: every group of two operators has its parentheses.
+"""Reader of formulas, apart from the critic's and for canonical text only: every group of two operators has brackets.
 
-A formula is nested tuples: `("@", name, terms..)`, `("¬", formula)`, `("∀" or "∃", variable, formula)`, and
-`(sign, formulas..)` for ∧, ∨, ⊕, → and ↔. A term is a name, or a tuple of a function and its arguments. The predicate
-of an equality is `=`. A name in quotes keeps them: no quantifier binds it.
+A formula is `("@", predicate, terms)`, `("¬", formula)`, `("∀" or "∃", variable, formula)` or `(sign, formulas)` for
+∧, ∨, ⊕, → and ↔. A term is `("var", name)` or `("of", function, terms)`, a constant being a function of nothing. The
+predicate of an equality is `=`. No quantifier binds a name in quotes.
 """
 
 import re
 from typing import Any
+
+from critics.replay.cursor import TokenCursor
 
 MAX_CHARACTERS = 80_000
 MAX_DEPTH = 130
 _NAME = re.compile(r'"[^"]*"|\w+(?:[-.\'’$]\w+)*\+*')
 _TOKEN = re.compile(rf"[ ]+|({_NAME.pattern}|[()¬∧∨⊕→↔∀∃.,=≠])")
 _JOINING = ("∧", "∨", "⊕", "→", "↔")
-Tree = Any
-"""A formula or a term."""
+Formula = Any
+Term = Any
 ATOM = "@"
-"""Head of an atom: no name, so that no function is taken for one."""
+"""Head of an atom: no sign of the language."""
 
 
-def read(text: str) -> Tree:
+def read(text: str) -> Formula:
     """Read canonical text; raises `ValueError`."""
     if len(text) > MAX_CHARACTERS:
         raise ValueError("too long")
     tokens = [token for token in _TOKEN.findall(text) if token]
     if "".join(tokens).replace(" ", "") != text.replace(" ", ""):
         raise ValueError("a character that is no part of the language")
-    tree, end = _group([*tokens, ""], 0, 0)
-    if end != len(tokens):
+    reader = CanonicalReader(tokens)
+    formula = reader.group(frozenset(), 0)
+    if reader.peek():
         raise ValueError("something stands after the end")
-    return tree
+    return formula
 
 
-def _group(tokens: list[str], at: int, depth: int) -> tuple[Tree, int]:
-    """Read operands with one sign between them; with none it is the operand."""
-    first, at = _operand(tokens, at, depth)
-    sign = tokens[at]
-    if sign not in _JOINING:
-        return first, at
-    operands = [first]
-    while tokens[at] == sign:
-        operand, at = _operand(tokens, at + 1, depth)
-        operands.append(operand)
-    if sign not in ("∧", "∨") and len(operands) > 2:
-        raise ValueError(f"{sign} joins two")
-    return (sign, *operands), at
+class CanonicalReader(TokenCursor):
+    """Reader of canonical text; `bound` are the variables of the quantifiers around a part."""
+
+    def group(self, bound: frozenset[str], depth: int) -> Formula:
+        """Read operands with one sign between them; with none it is the operand."""
+        first = self._operand(bound, depth)
+        sign = self.peek()
+        if sign not in _JOINING:
+            return first
+        operands = [first]
+        while self.takes(sign):
+            operands.append(self._operand(bound, depth))
+        if sign not in ("∧", "∨") and len(operands) > 2:
+            raise ValueError(f"{sign} joins two")
+        return sign, tuple(operands)
+
+    def _operand(self, bound: frozenset[str], depth: int) -> Formula:
+        if depth > MAX_DEPTH:
+            raise ValueError("too deep")
+        if self.takes("¬"):
+            return "¬", self._operand(bound, depth + 1)
+        if self.peek() in ("∀", "∃"):
+            sign, variable = self.take(), self._name()
+            self.expect(".")
+            if variable[0] == '"':
+                raise ValueError("a variable in quotes")
+            return sign, variable, self._operand(bound | {variable}, depth + 1)
+        if self.takes("("):
+            inner = self.group(bound, depth + 1)
+            self.expect(")")
+            return inner
+        name, terms = self._name(), self._arguments(bound, depth)
+        if self.peek() not in ("=", "≠"):
+            return ATOM, _plain(name), terms
+        is_equal = self.take() == "="
+        equality = (ATOM, "=", (_term(name, terms, bound), self._argument(bound, depth)))
+        return equality if is_equal else ("¬", equality)
+
+    def _argument(self, bound: frozenset[str], depth: int) -> Term:
+        if depth > MAX_DEPTH:
+            raise ValueError("too deep")
+        name = self._name()
+        return _term(name, self._arguments(bound, depth), bound)
+
+    def _arguments(self, bound: frozenset[str], depth: int) -> tuple[Term, ...]:
+        """Read the terms in brackets behind a name, if there are any."""
+        if not self.takes("("):
+            return ()
+        terms = [self._argument(bound, depth + 1)]
+        while self.takes(","):
+            terms.append(self._argument(bound, depth + 1))
+        self.expect(")")
+        return tuple(terms)
+
+    def _name(self) -> str:
+        token = self.take()
+        if _NAME.fullmatch(token) is None:
+            raise ValueError("a name should stand here")
+        return token
 
 
-def _operand(tokens: list[str], at: int, depth: int) -> tuple[Tree, int]:
-    if depth > MAX_DEPTH:
-        raise ValueError("too deep")
-    token = tokens[at]
-    if token == "¬":
-        body, at = _operand(tokens, at + 1, depth + 1)
-        return ("¬", body), at
-    if token in ("∀", "∃"):
-        variable = _name(tokens, at + 1)
-        if tokens[at + 2] != ".":
-            raise ValueError("a stop after the variable")
-        body, at = _operand(tokens, at + 3, depth + 1)
-        return (token, variable, body), at
-    if token == "(":
-        inner, at = _group(tokens, at + 1, depth + 1)
-        if tokens[at] != ")":
-            raise ValueError("a parenthesis is not closed")
-        return inner, at + 1
-    name, terms, at = _applied(tokens, at, depth)
-    if tokens[at] not in ("=", "≠"):
-        return (ATOM, name, *terms), at
-    other, others, end = _applied(tokens, at + 1, depth)
-    equality = (ATOM, "=", (name, *terms) if terms else name, (other, *others) if others else other)
-    return (equality if tokens[at] == "=" else ("¬", equality)), end
+def _term(name: str, terms: tuple[Term, ...], bound: frozenset[str]) -> Term:
+    return ("var", name) if name in bound and not terms else ("of", _plain(name), terms)
 
 
-def _applied(tokens: list[str], at: int, depth: int) -> tuple[str, list[Tree], int]:
-    """Read a name and the terms in its parentheses, if there are any."""
-    name = _name(tokens, at)
-    terms: list[Tree] = []
-    at += 1
-    if tokens[at] == "(":
-        while tokens[at] in ("(", ","):
-            if depth > MAX_DEPTH:
-                raise ValueError("too deep")
-            function, arguments, at = _applied(tokens, at + 1, depth + 1)
-            terms.append((function, *arguments) if arguments else function)
-        if tokens[at] != ")":
-            raise ValueError("arguments are not closed")
-        at += 1
-    return name, terms, at
-
-
-def _name(tokens: list[str], at: int) -> str:
-    token = tokens[at]
-    if _NAME.fullmatch(token) is None:
+def _plain(name: str) -> str:
+    plain = name[1:-1] if name[0] == '"' else name
+    if plain in ("", "="):
+        # Attack: a predicate of the name of equality, which a model or a solver would take for it.
         raise ValueError("a name should stand here")
-    return token
-
-
-def symbols(tree: Tree) -> dict[tuple[str, str], int]:
-    """Return the number of arguments of each predicate and function; raises `ValueError` where there are two."""
-    found: dict[tuple[str, str], int] = {}
-    waiting: list[tuple[bool, Tree]] = [(False, tree)]
-    while waiting:
-        is_term, part = waiting.pop()
-        if isinstance(part, str):
-            continue
-        if not is_term and part[0] != ATOM:
-            waiting += [(False, inner) for inner in part[1:] if not isinstance(inner, str)]
-            continue
-        name, arguments = (part[0], part[1:]) if is_term else (part[1], part[2:])
-        key = ("function" if is_term else "predicate" if arguments else "proposition", name)
-        if found.setdefault(key, len(arguments)) != len(arguments):
-            raise ValueError(f"{name} has two arities")
-        waiting += [(True, argument) for argument in arguments]
-    return found
+    return plain

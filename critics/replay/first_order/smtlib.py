@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from critics.replay import smtlib
-from critics.replay.first_order.trees import Formula, Symbol, symbols_of
+from critics.replay.first_order.reader import Formula
+from critics.replay.first_order.trees import Symbol, symbols_of
 
 _WORDS = {"∧": "and", "∨": "or", "⊕": "xor", "→": "=>", "↔": "=", "∀": "forall", "∃": "exists"}
 

@@ -1,7 +1,6 @@
-"""Formulas with their names resolved: what each means to models and solvers, and how two compare.
+"""Formulas compared: their symbols, their conjuncts, and one spelling for what differs in order and names alone.
 
-A formula is `("@", predicate, terms)`, `("¬", formula)`, `("∀" or "∃", variable, formula)` or `(sign, formulas)`; a
-term is `("var", name)` or `("of", function, terms)`, a constant being a function of nothing.
+Formulas are those of `critics.replay.first_order.reader`; statements of the Horn language are read into them here.
 """
 
 import re
@@ -9,42 +8,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from critics.replay.certificate import Rejected
-from critics.replay.first_order.reader import ATOM, read
+from critics.replay.first_order.reader import ATOM, Formula
 from critics.replay.statements import Atom, Term, has_variables, read_atom, read_rule, variables_of
 
-Formula = Any
 Symbol = tuple[str, str, int]
 """A kind (`predicate` or `function`), a name, and the number of arguments."""
 _LIKE_A_VARIABLE = re.compile(r"[u-z]\d{0,2}")
 _NESTS = ("∧", "∨")
 _COMMUTES = ("∧", "∨", "⊕", "↔")
 _QUANTIFIERS = ("∀", "∃")
-
-
-def formula_of(text: str) -> Formula:
-    """Read canonical text; raises `ValueError`."""
-    return _resolved(read(text), frozenset())
-
-
-def _resolved(tree: Any, bound: frozenset[str]) -> Formula:
-    kind = tree[0]
-    if kind == ATOM:
-        return (ATOM, _plain(tree[1]), tuple(_term(term, bound) for term in tree[2:]))
-    if kind == "¬":
-        return ("¬", _resolved(tree[1], bound))
-    if kind in _QUANTIFIERS:
-        return (kind, tree[1], _resolved(tree[2], bound | {tree[1]}))
-    return (kind, tuple(_resolved(part, bound) for part in tree[1:]))
-
-
-def _term(term: Any, bound: frozenset[str]) -> Any:
-    if isinstance(term, str):
-        return ("var", term) if term in bound else ("of", _plain(term), ())
-    return ("of", _plain(term[0]), tuple(_term(argument, bound) for argument in term[1:]))
-
-
-def _plain(name: str) -> str:
-    return name[1:-1] if name[0] == '"' else name
 
 
 def horn_formula(text: str) -> Formula:
