@@ -162,6 +162,7 @@ def test_rollout_and_evaluation_of_an_untrained_model(tiny_model: Path, problems
     assert [trace["problem"]["id"] for trace in traces] == [problem["id"] for problem in read(problems)]
     assert all(0 < len(trace["completion_ids"]) <= 12 for trace in traces)
     assert all(list(trace)[-1] == "crc" for trace in traces)
+    assert all(trace["sampling"]["temperature"] == 1.0 and trace["policy"]["base"] for trace in traces)
 
     result = certistar("evaluate", run, "--problems", problems, "--json")
     assert result.exit_code == 0
