@@ -34,7 +34,7 @@ from critics.replay import statements as reading
 from critics.sorts import Signature, SortError
 
 _Error = TypeVar("_Error", bound=Exception)
-quick = settings(deadline=None, derandomize=True, database=None, max_examples=120)
+quick = settings(deadline=None, derandomize=True, database=None, max_examples=50)
 OBJECTS = ("a", "b", "p")
 """`p` is an object, a predicate and a function: three namespaces."""
 VARIABLES = ("'x", "'y", "'z")
@@ -195,7 +195,7 @@ events = st.one_of(
 
 
 @pytest.mark.usefixtures("small_terms")
-@settings(quick, max_examples=250)
+@settings(quick, max_examples=100)
 @given(st.lists(events, min_size=6, max_size=16))
 def test_offers_equal_a_naive_search_and_undo_restores_after_any_events(happened: list[tuple[str, Any]]):
     kernel, naive = Kernel(), Naive()
@@ -334,7 +334,7 @@ texts = st.one_of(
 )
 
 
-@settings(quick, max_examples=500)
+@settings(quick, max_examples=200)
 @given(texts)
 def test_any_text_is_a_statement_or_a_formula_error(text: str):
     for read in (parse_statement, parse_literal, parse_name):
@@ -396,7 +396,7 @@ own is no fact, so such a rule neither proves anything nor closes a saturation i
 """
 
 
-@settings(quick, max_examples=500)
+@settings(quick, max_examples=200)
 @given(texts)
 def test_both_readers_read_the_same(text: str):
     reading = checkers_reading(text)
@@ -493,7 +493,7 @@ close_statements = st.one_of(close_facts, close_rules)
 """So few that two of them are often the same."""
 
 
-@settings(quick, max_examples=250)
+@settings(quick, max_examples=100)
 @given(st.one_of(st.tuples(statements, statements), st.tuples(close_statements, close_statements)), st.randoms())
 def test_one_canonical_text_is_one_meaning_for_both_readers(pair: tuple[Statement, Statement], rng: Any):
     """Errs by refusing: equal texts are equal statements, though not all equal statements have equal texts."""

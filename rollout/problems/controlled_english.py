@@ -7,7 +7,7 @@ with bare symbols; then words are drawn for them until the problem's content bel
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -29,7 +29,7 @@ from rollout.problems.claims import (
     reworded_trait,
     traits,
 )
-from rollout.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
+from rollout.splits import Split, belongs, consecutive, item_seed
 
 DATASET = "controlled-english"
 Form = Literal["is", "is-not", "every", "nobody", "if-then", "either-or"]
@@ -80,12 +80,6 @@ class _ClaimSymbols:
 _ClaimTheory: TypeAlias = tuple[Claim, ...]
 
 
-def generate(config: ControlledEnglish, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
-    """Yield items `start` to `start + num - 1`; each depends only on the configuration, the seed and its index."""
-    for index in range(start, start + num):
-        yield item(config, index, seed=seed)
-
-
 def item(config: ControlledEnglish, index: int, *, seed: int) -> Problem:
     """Return item `index`, redrawn until its content, whatever the order of its sentences, belongs to the split."""
     wanted = _ANSWERS[index % 3]
@@ -97,8 +91,11 @@ def item(config: ControlledEnglish, index: int, *, seed: int) -> Problem:
         words: dict[str, str] = dict(zip((*_NAMES, *_ADJECTIVES), drawn, strict=True))
         claims, asked = [reworded(claim, words) for claim in theory], reworded_trait(goal, words)
         shown, in_order = (_problem(listed, asked, wanted, "") for listed in (claims, sorted(claims, key=str)))
-        if {content_bucket(shown), content_bucket(in_order)} <= set(SPLIT_BUCKETS[config.split]):
+        if belongs(config.split, shown, in_order):
             return _problem(claims, asked, wanted, f"{DATASET}/{config.split}/{seed}/{index}")
+
+
+generate = consecutive(item)
 
 
 def _problem(theory: Sequence[Claim], goal: Trait, label: Answer, problem_id: str) -> Problem:

@@ -11,7 +11,7 @@ by contradiction are not generated, because the kernel has neither.
 """
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -19,7 +19,7 @@ from critics.inflection import article, plural
 from critics.problem import Problem
 from critics.translators.deductions import translate
 from rollout.problems.vocabulary import ADJECTIVES, FICTIONAL_KINDS, NAMES
-from rollout.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
+from rollout.splits import Split, consecutive, draws, first_of_split
 
 DeductionRule = Literal["AndIntro", "AndElim", "OrIntro", "Composed"]
 MAX_HOPS = 5
@@ -87,23 +87,16 @@ class _Draft:
         return self.rng.random() < self.neighbour_rate
 
 
-def generate(config: Deductions, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
-    """Yield items `start` to `start + num - 1`; each depends only on the configuration, the seed and its index."""
-    for index in range(start, start + num):
-        yield item(config, index, seed=seed)
-
-
 def item(config: Deductions, index: int, *, seed: int) -> Problem:
     """Return item `index`, redrawn until its content belongs to the split."""
     rule = config.rules[index % len(config.rules)]
     hops = config.hops[(index // len(config.rules)) % len(config.hops)]
-    attempt = 0
-    while True:
-        rng = random.Random(item_seed("prontoqa-ood", config.split, seed, index, attempt))
-        problem = _draw(config, rng, rule, hops, f"prontoqa-ood/{config.split}/{seed}/{index}")
-        if content_bucket(problem) in SPLIT_BUCKETS[config.split]:
-            return problem
-        attempt += 1
+    id_ = f"prontoqa-ood/{config.split}/{seed}/{index}"
+    drawn = (_draw(config, rng, rule, hops, id_) for rng in draws("prontoqa-ood", config.split, seed, index))
+    return first_of_split(config.split, drawn)
+
+
+generate = consecutive(item)
 
 
 def _draw(config: Deductions, rng: random.Random, rule: DeductionRule, hops: int, problem_id: str) -> Problem:

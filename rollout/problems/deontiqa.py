@@ -11,7 +11,7 @@ answer, so that the wording of a question tells nothing. The English is this pro
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 
@@ -23,7 +23,7 @@ from critics.theories.deontic import AXIOMS, MODALITIES
 from critics.theories.scheduling import SIGNATURE
 from critics.theories.scheduling_english import VARIABLES, question, sentence
 from critics.translators.deontiqa import translate
-from rollout.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
+from rollout.splits import Split, belongs, consecutive, draws
 
 MAX_LEVEL = 5
 """A derivation with more could run out of families of properties."""
@@ -88,26 +88,18 @@ class DeontiQA:
                 raise ValueError(f"{name}: {(least, most)} must be (least, most) with 0 <= least <= most <= 20")
 
 
-def generate(config: DeontiQA, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
-    """Yield items `start` to `start + num - 1`; each depends only on the configuration, the seed and its index."""
-    for index in range(start, start + num):
-        yield item(config, index, seed=seed)
-
-
 def item(config: DeontiQA, index: int, *, seed: int) -> Problem:
     """Return item `index`, redrawn until it is sound and its content belongs to the split."""
     level = config.levels[index % len(config.levels)]
     answer = (index // len(config.levels)) % 2 == 0
-    attempt = 0
-    while True:
-        rng = random.Random(item_seed("deontiqa", config.split, seed, index, attempt))
+    for rng in draws("deontiqa", config.split, seed, index):
         story = _draw(config, rng, level)
         if _is_sound(story, level):
             problem = _problem(story, level, answer, f"deontiqa/{config.split}/{seed}/{index}")
-            if content_bucket(problem) in SPLIT_BUCKETS[config.split]:
+            if belongs(config.split, problem):
                 assert translate(problem.context, problem.question) == problem.formal
                 return problem
-        attempt += 1
+    raise AssertionError("draws have no end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +138,9 @@ class _Story:
         """Return the sorts of those objects that some rule asks for."""
         asked = {p.predicate for rule in self.rules for p in rule.premises if p.predicate in VARIABLES}
         return [Literal(True, sort, (name,)) for name, sort in self.world.sorts().items() if sort in asked]
+
+
+generate = consecutive(item)
 
 
 def _draw(config: DeontiQA, rng: random.Random, level: int) -> _Story:

@@ -9,7 +9,7 @@ belong, whatever seed drew it.
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -17,7 +17,7 @@ from critics.inflection import article, plural
 from critics.problem import Problem
 from critics.translators.prontoqa import translate
 from rollout.problems.vocabulary import ADJECTIVES, FICTIONAL_KINDS, NAMES, REAL_KINDS, TAXONOMIES, Property
-from rollout.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
+from rollout.splits import Split, consecutive, draws, first_of_split
 
 Ontology = Literal["fictional", "false", "true"]
 MAX_HOPS = 8
@@ -57,25 +57,18 @@ class _KindTheory:
     goal: tuple[str, bool] = field(default=("", True))
 
 
-def generate(config: PrOntoQA, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
-    """Yield items `start` to `start + num - 1`; each depends only on the configuration, the seed and its index."""
-    for index in range(start, start + num):
-        yield item(config, index, seed=seed)
-
-
 def item(config: PrOntoQA, index: int, *, seed: int) -> Problem:
     """Return item `index`, redrawn until its content belongs to the split."""
     num_hops = len(config.hops)
     hops = config.hops[index % num_hops]
     answer = (index // num_hops) % 2 == 0
     ontology = config.ontologies[(index // (2 * num_hops)) % len(config.ontologies)]
-    attempt = 0
-    while True:
-        rng = random.Random(item_seed("prontoqa", config.split, seed, index, attempt))
-        problem = _draw(config, rng, hops, ontology, answer, f"prontoqa/{config.split}/{seed}/{index}")
-        if content_bucket(problem) in SPLIT_BUCKETS[config.split]:
-            return problem
-        attempt += 1
+    id_ = f"prontoqa/{config.split}/{seed}/{index}"
+    drawn = (_draw(config, rng, hops, ontology, answer, id_) for rng in draws("prontoqa", config.split, seed, index))
+    return first_of_split(config.split, drawn)
+
+
+generate = consecutive(item)
 
 
 def _draw(

@@ -9,7 +9,7 @@ A literal's depth is that of its shallowest proof: 0 where it is stated, else on
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal as Choice
 
@@ -17,7 +17,7 @@ from critics.formula import Literal, Rule, Statement
 from critics.kernel import Inference, Kernel
 from critics.problem import Formal, Problem
 from critics.translators.proofwriter import third_person, translate
-from rollout.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
+from rollout.splits import Split, belongs, consecutive, item_seed
 
 Style = Choice["attributes", "relations"]
 Answer = Choice["true", "false", "unknown"]
@@ -139,12 +139,6 @@ class _Wording:
         return Literal(bare.positive, word if len(arguments) == 1 else third_person(word), arguments)
 
 
-def generate(config: ProofWriter, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
-    """Yield items `start` to `start + num - 1`; each depends only on the configuration, the seed and its index."""
-    for index in range(start, start + num):
-        yield item(config, index, seed=seed)
-
-
 def item(config: ProofWriter, index: int, *, seed: int) -> Problem:
     """Return item `index`; its words are redrawn until its content belongs to the split."""
     depth = config.depths[index % len(config.depths)]
@@ -165,9 +159,12 @@ def item(config: ProofWriter, index: int, *, seed: int) -> Problem:
             formal=formal,
             meta={"depth": depth, "hops": _num_hops(theory.kernel, goal)},
         )
-        if content_bucket(problem) in SPLIT_BUCKETS[config.split]:
+        if belongs(config.split, problem):
             assert translate(problem.context, problem.question) == formal, problem
             return problem
+
+
+generate = consecutive(item)
 
 
 def _answer(config: ProofWriter, turn: int) -> Answer:

@@ -10,7 +10,7 @@ off small worlds, in which every kind is the list of a few typical members.
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Literal
@@ -18,7 +18,7 @@ from typing import Literal
 from critics.problem import Problem
 from critics.reference import theory
 from critics.translators.syllogism import OPTIONS, ask, translate
-from rollout.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
+from rollout.splits import Split, belongs, consecutive, draws
 
 Condition = Literal["consistent", "inconsistent", "nonsense"]
 Mood = Literal["A", "E", "I", "O"]
@@ -138,12 +138,6 @@ _Argument = tuple[_Statement, _Statement, _Statement]
 """Major premise, minor premise, conclusion."""
 
 
-def generate(config: Syllogisms, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
-    """Yield items `start` to `start + num - 1`; each depends only on the configuration, the seed and its index."""
-    for index in range(start, start + num):
-        yield item(config, index, seed=seed)
-
-
 def item(config: Syllogisms, index: int, *, seed: int) -> Problem:
     """Return item `index`, redrawn until its content belongs to the split."""
     num_conditions = len(config.conditions)
@@ -151,16 +145,17 @@ def item(config: Syllogisms, index: int, *, seed: int) -> Problem:
     condition = config.conditions[(index // 2) % num_conditions]
     order = (index // (2 * num_conditions)) % 2 + 1
     form = _VALID_FORMS[(index // (4 * num_conditions)) % len(_VALID_FORMS)]
-    attempt = 0
-    while True:
-        rng = random.Random(item_seed("syllogism", config.split, seed, index, attempt))
+    for rng in draws("syllogism", config.split, seed, index):
         argument = _argument(form) if valid else _spoiled(_argument(form), rng)
         kinds = _kinds(argument[2], condition, rng)
         problem = _problem(argument, kinds, order, f"syllogism/{config.split}/{seed}/{index}")
-        if content_bucket(problem) in SPLIT_BUCKETS[config.split] and _is_clearly(valid, problem, kinds):
+        if belongs(config.split, problem) and _is_clearly(valid, problem, kinds):
             told = {"condition": condition, "form": form, "order": order}
             return replace(problem, answer="A" if valid else "B", meta=told)
-        attempt += 1
+    raise AssertionError("draws have no end")
+
+
+generate = consecutive(item)
 
 
 def _argument(form: str) -> _Argument:

@@ -7,7 +7,7 @@ is no formalisation, and `cot` is the format of these problems, at best `unprove
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
@@ -15,7 +15,7 @@ from typing import Literal
 from critics.inflection import article
 from critics.problem import Problem
 from rollout.problems.syllogism import NONSENSE
-from rollout.splits import SPLIT_BUCKETS, Split, content_bucket, item_seed
+from rollout.splits import Split, belongs, consecutive, draws
 
 Condition = Literal["realistic", "arbitrary", "nonsense"]
 CONDITIONS: tuple[Condition, ...] = ("realistic", "arbitrary", "nonsense")
@@ -141,19 +141,11 @@ class SelectionTasks:
             raise ValueError(f"conditions: {list(self.conditions)} must name some of {list(CONDITIONS)}")
 
 
-def generate(config: SelectionTasks, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
-    """Yield items `start` to `start + num - 1`; each depends only on the configuration, the seed and its index."""
-    for index in range(start, start + num):
-        yield item(config, index, seed=seed)
-
-
 def item(config: SelectionTasks, index: int, *, seed: int) -> Problem:
     """Return item `index`, redrawn until its content, whatever the order of its cards, belongs to the split."""
     condition = config.conditions[index % len(config.conditions)]
     order = ("antecedent", "consequent")[(index // len(config.conditions)) % 2]
-    attempt = 0
-    while True:
-        rng = random.Random(item_seed("wason", config.split, seed, index, attempt))
+    for rng in draws("wason", config.split, seed, index):
         rule = _drawn_rule(condition, rng)
         sides = [[rng.choice(side.meeting), rng.choice(side.missing)] for side in (rule.condition, rule.demand)]
         asked = frozenset((sides[0][0], sides[1][1]))
@@ -166,9 +158,12 @@ def item(config: SelectionTasks, index: int, *, seed: int) -> Problem:
             id=f"wason/{config.split}/{seed}/{index}",
             meta={"condition": condition, "order": order},
         )
-        if {content_bucket(problem), content_bucket(sorted_)} <= set(SPLIT_BUCKETS[config.split]):
+        if belongs(config.split, problem, sorted_):
             return problem
-        attempt += 1
+    raise AssertionError("draws have no end")
+
+
+generate = consecutive(item)
 
 
 def _drawn_rule(condition: Condition, rng: random.Random) -> Rule:
