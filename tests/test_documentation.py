@@ -36,7 +36,8 @@ def test_the_site_builds_without_a_warning(tmp_path):
 def run_shell(lines: list[str], folder: Path) -> None:
     for name in ("configs", "checkpoints"):
         (folder / name).symlink_to(ROOT / name)
-    script = "\n".join(["set -e", f'certistar() {{ {sys.executable} -m training "$@"; }}', *lines])
+    ours = [f'certistar() {{ {sys.executable} -m training "$@"; }}', f'python() {{ {sys.executable} "$@"; }}']
+    script = "\n".join(["set -e", *ours, *lines])
     done = subprocess.run(
         ["bash", "-c", script],
         cwd=folder,
@@ -55,14 +56,26 @@ def test_the_tutorial_runs_as_it_stands(tmp_path, num_blocks):
     assert num_blocks or (tmp_path / "run" / "report.html").exists()
 
 
-def test_the_pages_on_filtering_faithfulness_and_exports_run_as_they_stand(tmp_path):
+@pytest.mark.slow
+def test_the_readmes_commands_run_as_they_stand(tmp_path):
+    (commands,) = (block for block in blocks("README.md") if "certistar judge" in block)
+    run_shell([commands.replace("certistar doctor", "certistar doctor || true")], tmp_path)
+    assert (tmp_path / "run" / "report.html").exists()
+    assert (tmp_path / "adapter" / "manifest.json").exists()
+
+
+def test_the_pages_on_filtering_faithfulness_exports_and_certificates_run_as_they_stand(tmp_path):
     """The tables that they begin with are made here; what needs the Hub or a model is left to their own tests."""
     write_table(tmp_path)
-    pages = [blocks(f"docs/{name}.md")[0] for name in ("filtering", "faithfulness", "hub")]
-    attempts = (
-        "certistar problems prontoqa --num 4 --hops 1 --out p.jsonl\ncertistar demonstrate p.jsonl --out attempts.jsonl"
+    made = [
+        "certistar problems prontoqa --num 4 --hops 1 --out problems.jsonl",
+        "certistar demonstrate problems.jsonl --out attempts.jsonl",
+        "certistar judge attempts.jsonl --out verdicts.jsonl",
+    ]
+    filtering, faithful, exports, certificates = (
+        blocks(f"docs/{name}.md")[0] for name in ("filtering", "faithfulness", "hub", "certificates")
     )
-    run_shell([pages[0], attempts, pages[1].replace("--out kept", "--out faithful"), pages[2]], tmp_path)
+    run_shell([filtering, *made, faithful.replace("--out kept", "--out faithful"), exports, certificates], tmp_path)
     assert len((tmp_path / "messages.jsonl").read_text().splitlines()) == 1
 
 
