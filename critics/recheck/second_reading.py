@@ -21,14 +21,14 @@ from functools import lru_cache
 
 from critics.programs.core import TooLarge
 from critics.recheck.records import Origin
-from critics.reference import TRANSLATORS
 from critics.replay.answers import in_terms_of
-from critics.replay.certificate import Rejected, SealedCertificate, Unchecked, untrusted
+from critics.replay.certificate import REFERENCES, Rejected, SealedCertificate, Unchecked, untrusted
 from critics.replay.consequences import follows, is_contradictory
 from critics.replay.solvers import installed
-from critics.replay.statements import Atom, canonical, read_atom, read_rule
-from critics.translators.translation import TranslationError
+from critics.replay.statements import Atom, canonical, read_atom, read_canonical, read_rule
 
+_LANGUAGES = frozenset(REFERENCES) - {"given"}
+"""The data sets whose English a translator reads."""
 EQUIVALENCE_KINDS = ("propositional-equivalence", "first-order-equivalence", "regex-equivalence")
 
 
@@ -42,19 +42,19 @@ def check_text(certificate: SealedCertificate, dataset: str | None) -> bool:
         # No translator writes programs: what their rules say in words is trusted, unless the text denies it.
         check_not_denied(certificate)
         return False
-    if dataset in TRANSLATORS and source == "none":
+    if dataset in _LANGUAGES and source == "none":
         # Attack: withhold the reference, so that any formalisation will do.
         raise Rejected("reference_is_missing")
-    if dataset in TRANSLATORS and source not in ("given", dataset):
+    if dataset in _LANGUAGES and source not in ("given", dataset):
         # Attack: name a translator whose language the text is not in.
         raise Rejected("other_problem")
-    language = dataset if dataset in TRANSLATORS else source
+    language = dataset if dataset in _LANGUAGES else source
     check_not_denied(certificate)
-    if language not in TRANSLATORS:
+    if language not in _LANGUAGES:
         return False
     again = _translated(language, problem.context, problem.question)
     if again is None:
-        if source not in TRANSLATORS:
+        if source not in _LANGUAGES:
             return False
         raise Rejected("reference_is_not_the_text")
     if problem.formal is None or _meaning(*again) != _meaning(tuple(problem.formal.axioms), problem.formal.goal):
@@ -68,7 +68,7 @@ def check_not_denied(certificate: SealedCertificate) -> None:
     Of a problem that brings a reference, the text may leave open what the reference decides.
     """
     problem, source = certificate.problem, certificate.reference
-    if source in TRANSLATORS:
+    if source in _LANGUAGES:
         return
     said = _decided(problem.context, problem.question)
     if said is None or (said == "unknown" and source != "none"):
@@ -80,6 +80,9 @@ def check_not_denied(certificate: SealedCertificate) -> None:
 @lru_cache(maxsize=128)
 def _translated(language: str, context: str, question: str) -> tuple[tuple[str, ...], str] | None:
     """Return axioms and goal; None where the text is not in the language."""
+    from critics.reference import TRANSLATORS
+    from critics.translators.translation import TranslationError
+
     try:
         found = TRANSLATORS[language](context, question)
     except TranslationError:
@@ -90,6 +93,8 @@ def _translated(language: str, context: str, question: str) -> tuple[tuple[str, 
 @lru_cache(maxsize=128)
 def _decided(context: str, question: str) -> str | None:
     """Return what the text says in the first language in which it decides the question."""
+    from critics.reference import TRANSLATORS
+
     found = None
     for language in TRANSLATORS:
         translated = _translated(language, context, question)
@@ -107,7 +112,7 @@ def _decided(context: str, question: str) -> str | None:
 
 def _meaning(axioms: tuple[str, ...], goal: str) -> tuple[Atom, frozenset[tuple[Atom, ...]]]:
     try:
-        return read_atom(goal), frozenset(canonical(read_rule(axiom)) for axiom in axioms)
+        return read_atom(goal), frozenset(read_canonical(axiom) for axiom in axioms)
     except (ValueError, IndexError) as error:
         raise Rejected("ill_formed") from error
 
@@ -171,13 +176,13 @@ def _blocks(origin: Origin, certificate: SealedCertificate) -> None:
     written: dict[str, set[tuple[Atom, ...]]] = {"axiom": set(), "infer": set(), "goal": set()}
     for action, statement in _BLOCK.findall(origin.attempt):
         if statement.strip() != "nothing":
-            written[action].add(canonical(read_rule(statement)))
+            written[action].add(read_canonical(statement))
     evidence, formal = certificate.evidence, certificate.problem.formal
-    inferred = {canonical(read_rule(step["statement"])) for step in evidence["steps"] if step["by"] == "rule"}
-    if not inferred <= written["infer"] or canonical(read_rule(evidence["goal"])) not in written["goal"]:
+    inferred = {read_canonical(step["statement"]) for step in evidence["steps"] if step["by"] == "rule"}
+    if not inferred <= written["infer"] or read_canonical(evidence["goal"]) not in written["goal"]:
         # Attack: lend an attempt the certificate of another one at the same problem.
         raise Rejected("other_attempt")
-    if formal is not None and not written["axiom"] <= {canonical(read_rule(axiom)) for axiom in formal.axioms}:
+    if formal is not None and not written["axiom"] <= {read_canonical(axiom) for axiom in formal.axioms}:
         # An axiom that the proof does not use is the attempt's word all the same.
         raise Rejected("axiom_not_in_context")
 
@@ -203,7 +208,7 @@ def _rules(_: Origin, certificate: SealedCertificate) -> None:
     axioms = [read_rule(step["statement"]) for step in evidence["steps"] if step["by"] == "axiom"]
     if not set(map(canonical, axioms)) <= said:
         raise Rejected("axiom_not_in_program")
-    if formal is not None and not said <= {canonical(read_rule(axiom)) for axiom in formal.axioms}:
+    if formal is not None and not said <= {read_canonical(axiom) for axiom in formal.axioms}:
         raise Rejected("axiom_not_in_context")
     if is_contradictory(statements, read_atom(evidence["goal"])):
         raise Rejected("inconsistent_context")

@@ -33,6 +33,7 @@ from critics.replay.statements import (
     is_instance,
     matches,
     read_atom,
+    read_canonical,
     read_rule,
 )
 
@@ -154,6 +155,6 @@ def _proved(steps: list[Step], facts: dict[int, Atom], goal: Atom) -> str:
 def _check_reference(stated: list[str], axioms: list[Step]) -> None:
     reworded = [step.atoms for step in axioms if step.text not in stated]
     if reworded:
-        reference = {canonical(read_rule(text)) for text in stated}
+        reference = {read_canonical(text) for text in stated}
         if not all(canonical(rule) in reference for rule in reworded):
             raise Rejected("axiom_not_in_context")

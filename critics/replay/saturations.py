@@ -17,7 +17,7 @@ from critics.replay.statements import (
     is_fact,
     matches,
     num_symbols,
-    read_rule,
+    read_canonical,
     variables_of,
 )
 
@@ -32,7 +32,7 @@ def undecided(stated: list[str], axioms: list[list[Atom]], rules: list[list[Atom
     """
     if len(set(map(tuple, rules))) != len(rules):
         raise Rejected("repeated_step")
-    if not set(map(canonical, axioms)) >= {canonical(read_rule(text)) for text in stated}:
+    if not set(map(canonical, axioms)) >= {read_canonical(text) for text in stated}:
         raise Rejected("axiom_missing")
     facts = {rule[0] for rule in rules if is_fact(rule)}
     if goal in facts or (not goal[0], goal[1]) in facts:

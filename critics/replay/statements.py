@@ -6,6 +6,7 @@ A statement is the list of its signed atoms, the conclusion last; of a fact, als
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 MAX_DEPTH = 20
 """Of terms; the kernel's language ends at 16."""
@@ -146,6 +147,12 @@ def canonical(rule: list[Atom]) -> tuple[Atom, ...]:
         for variable in variables_of(terms):
             names.setdefault(variable, f"'{len(names)}")
     return tuple(filled(atom, names) for atom in ordered)
+
+
+@lru_cache(maxsize=256)
+def read_canonical(text: str) -> tuple[Atom, ...]:
+    """Read a statement in its one spelling; the statements of a problem are compared several times."""
+    return canonical(read_rule(text))
 
 
 def _shape(atom: Atom) -> str:
