@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.faithfulness.faithful import ALL_CHECKS, beside_text, concluded, findings, gather
-from critics.faithfulness.finding import Finding, finding_record
+from critics.faithfulness.finding import Finding
 from critics.fol.parser import parse
 from critics.fol.printing import canonical
 from critics.fol.syntax import FormulaError, negated
@@ -123,7 +123,7 @@ def annotated(path: Path) -> list[Record]:
             text = "\n".join(["Premises:", *premises, "Conclusion:", canonical(conclusion)])
             found = beside_text({"id": problem.id, "problem": shown, "format": "fol", "completion": text})
             counts[name][concluded(found)[0]] += 1
-            counts[f"{name}: {POLARITY}"][finding_record(found[POLARITY])["finding"]] += 1
+            counts[f"{name}: {POLARITY}"][found[POLARITY].word] += 1
     return [{"formalisation": name, **count} for name, count in counts.items()]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from critics.equivalence.first_order import decide_first_order
 from critics.equivalence.outcome import Different, Equivalent, Undecided
-from critics.faithfulness.finding import Failed, Finding, NotApplicable, Passed
+from critics.faithfulness.finding import Failed, Finding, NotApplicable, Passed, first_of
 from critics.faithfulness.formalisation import Formalisation
 from critics.fol.syntax import Compound, Formula, FormulaError, Operator, open_names, signature
 from critics.fol.theory import folded, unstated
@@ -46,11 +46,7 @@ def round_trip(own: Opinion, opinions: Iterable[Opinion]) -> Finding:
     # Attack: the same text twice is no second opinion.
     seconds = [o for o in opinions if o.format == own.format and o.id != own.id and o.text != own.text]
     found = [_same(own.formalisation, other.formalisation) for other in seconds[:MAX_COMPARED]]
-    for kind in (Failed, Passed):
-        for finding in found:
-            if isinstance(finding, kind):
-                return finding
-    return found[0] if found else NotApplicable("there is no other sample")
+    return first_of(found, Failed, Passed) if found else NotApplicable("there is no other sample")
 
 
 def _same(one: Formalisation | None, other: Formalisation | None) -> Finding:

@@ -6,7 +6,7 @@ check that applies passes, and one at least applies.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from critics.faithfulness.agreement import Opinion, Opinions, cross_agreement, round_trip
 from critics.faithfulness.checks import CHECKS, read
@@ -18,7 +18,11 @@ ALL_CHECKS = (*CHECKS, "cross_agreement", "round_trip")
 Outcome = Literal["checked", "passed", "failed", "nothing_applies", "not_certified"]
 
 
-def findings(trace: Mapping[str, Any], opinions: Opinions | None = None) -> dict[str, Finding]:
+TraceRecord = Mapping[str, object]
+"""The JSON form of an attempt with its judgement."""
+
+
+def findings(trace: TraceRecord, opinions: Opinions | None = None) -> dict[str, Finding]:
     """Return what every check finds in a certified trace; `opinions` are other certified attempts, by problem."""
     own = _opinion(trace)
     others: Sequence[Opinion] = [] if opinions is None else opinions.get(problem_key(read_attempt(trace).problem), [])
@@ -29,7 +33,7 @@ def findings(trace: Mapping[str, Any], opinions: Opinions | None = None) -> dict
     return beside_text(trace) | agreement
 
 
-def beside_text(trace: Mapping[str, Any]) -> dict[str, Finding]:
+def beside_text(trace: TraceRecord) -> dict[str, Finding]:
     """Return what the checks find that need nothing but the attempt and its problem's text."""
     attempt = read_attempt(trace)
     formalised = formalisation(attempt)
@@ -41,26 +45,25 @@ def beside_text(trace: Mapping[str, Any]) -> dict[str, Finding]:
     return {name: unread if reading is None else check(reading) for name, check in CHECKS.items()}
 
 
-def gather(traces: Iterable[Mapping[str, Any]]) -> dict[str, list[Opinion]]:
+def gather(traces: Iterable[TraceRecord]) -> dict[str, list[Opinion]]:
     """Return the certified attempts by problem, to be given to `findings`; what the text contradicts is no opinion."""
     found: dict[str, list[Opinion]] = {}
     for trace in traces:
-        certificate = _certificate(trace)
-        if certificate is None:
-            continue
-        if certificate.get("formalisation") == "checked" or concluded(beside_text(trace))[0] != "failed":
+        grade = _grade(trace)
+        if grade == "checked" or (grade is not None and concluded(beside_text(trace))[0] != "failed"):
             found.setdefault(problem_key(read_attempt(trace).problem), []).append(_opinion(trace))
     return found
 
 
-def outcome(trace: Mapping[str, Any], opinions: Opinions | None = None) -> tuple[Outcome, tuple[str, ...]]:
+def outcome(trace: TraceRecord, opinions: Opinions | None = None) -> tuple[Outcome, tuple[str, ...]]:
     """Return why a trace is believed or not, and the names of the checks that fail."""
-    certificate = _certificate(trace)
-    if certificate is None:
-        return "not_certified", ()
-    if certificate.get("formalisation") == "checked":
-        return "checked", ()
-    return concluded(findings(trace, opinions))
+    match _grade(trace):
+        case None:
+            return "not_certified", ()
+        case "checked":
+            return "checked", ()
+        case _:
+            return concluded(findings(trace, opinions))
 
 
 def concluded(found: Mapping[str, Finding]) -> tuple[Outcome, tuple[str, ...]]:
@@ -71,7 +74,7 @@ def concluded(found: Mapping[str, Finding]) -> tuple[Outcome, tuple[str, ...]]:
     return ("passed" if any(isinstance(f, Passed) for f in found.values()) else "nothing_applies"), ()
 
 
-def is_faithful(trace: Mapping[str, Any], opinions: Opinions | None = None) -> bool:
+def is_faithful(trace: TraceRecord, opinions: Opinions | None = None) -> bool:
     """Say whether a trace is certified and believed to be about its question."""
     return outcome(trace, opinions)[0] in ("checked", "passed")
 
@@ -81,17 +84,16 @@ def problem_key(problem: Problem) -> str:
     return json.dumps([problem.context, problem.question, problem.options])
 
 
-def _opinion(trace: Mapping[str, Any]) -> Opinion:
-    attempt = read_attempt(trace)
-    answer = str(_judgement(trace).get("answer"))
+def _opinion(trace: TraceRecord) -> Opinion:
+    attempt, judgement = read_attempt(trace), trace.get("judgement")
+    answer = str(judgement.get("answer") if is_object(judgement) else None)
     return Opinion(attempt.id, attempt.format, answer, attempt.completion, formalisation(attempt))
 
 
-def _certificate(trace: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    judgement = _judgement(trace)
-    return judgement.get("certificate") if judgement.get("verdict") == "certified" else None
-
-
-def _judgement(trace: Mapping[str, Any]) -> Mapping[str, Any]:
-    judgement: Any = trace.get("judgement")
-    return judgement if is_object(judgement) else {}
+def _grade(trace: TraceRecord) -> str | None:
+    """Return a certificate's word for its formalisation; None where the trace is not certified."""
+    judgement = trace.get("judgement")
+    if not is_object(judgement) or judgement.get("verdict") != "certified":
+        return None
+    certificate = judgement.get("certificate")
+    return str(certificate.get("formalisation")) if is_object(certificate) else None

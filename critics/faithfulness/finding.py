@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
     """The check applied, and nothing speaks against the formalisation."""
+
+    word: ClassVar[str] = "pass"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +17,7 @@ class Failed:
     """The formalisation does not say what the text says; `reason` names the formula."""
 
     reason: str
+    word: ClassVar[str] = "fail"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,32 +25,24 @@ class NotApplicable:
     """Nothing is known: this never counts as passed."""
 
     reason: str
+    word: ClassVar[str] = "not applicable"
 
 
 Finding: TypeAlias = Passed | Failed | NotApplicable
-_WORDS: dict[type, str] = {Passed: "pass", Failed: "fail", NotApplicable: "not applicable"}
 
 
 def all_of(findings: Iterable[Finding]) -> Finding:
     """Return the first failure, else the first that is not applicable; of nothing, not applicable."""
-    listed = list(findings)
-    for kind in (Failed, NotApplicable):
-        for finding in listed:
-            if isinstance(finding, kind):
-                return finding
-    return Passed() if listed else NotApplicable("there is nothing to compare")
+    return first_of(list(findings), Failed, NotApplicable)
 
 
 def any_of(findings: Iterable[Finding]) -> Finding:
     """Return a pass if there is one, else the first that is not applicable, else the first failure."""
-    listed = list(findings)
-    for kind in (Passed, NotApplicable):
-        for finding in listed:
-            if isinstance(finding, kind):
-                return finding
-    return listed[0] if listed else NotApplicable("there is nothing to compare")
+    return first_of(list(findings), Passed, NotApplicable)
 
 
-def finding_record(finding: Finding) -> dict[str, object]:
-    """Return the JSON form."""
-    return {"finding": _WORDS[type(finding)], "reason": None if isinstance(finding, Passed) else finding.reason}
+def first_of(findings: list[Finding], *kinds: type[Finding]) -> Finding:
+    """Return the first finding of the first kind that there is, else the first of all."""
+    nothing = NotApplicable("there is nothing to compare")
+    chosen = (finding for kind in kinds for finding in findings if isinstance(finding, kind))
+    return next(chosen, findings[0] if findings else nothing)
