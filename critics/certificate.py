@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from critics.checker import KEYS, digest
-from critics.problem import Formal, Problem, RecordError, object_of, read_formal, text_of, texts_of
+from critics.problem import Formal, Problem, ProblemText, RecordError, object_of, read_problem_text, text_of, texts_of
 
 
 class Evidence(Protocol):
@@ -31,32 +31,12 @@ class RecordedEvidence:
 
 
 @dataclass(frozen=True, slots=True)
-class CertifiedProblem:
-    """The problem that a certificate embeds; `formal` is what the attempt's formalisation was compared with."""
-
-    context: str
-    question: str
-    options: tuple[str, ...] | None
-    answer: str | None
-    formal: Formal | None
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {
-            "context": self.context,
-            "question": self.question,
-            "options": None if self.options is None else list(self.options),
-            "answer": self.answer,
-            "formal": None if self.formal is None else self.formal.record(),
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class Certificate:
     """The proof of a claim about a problem (docs/certificates.md); `certify` makes it."""
 
     kind: str
-    problem: CertifiedProblem
+    problem: ProblemText
+    """With what the attempt's formalisation was compared with as `formal`."""
     claim: str
     """The answer, in the problem's own terms."""
     evidence: Evidence
@@ -103,18 +83,13 @@ def certify(
     is `checked`, else `trusted`, unless `formalisation` says otherwise.
     """
     word = formalisation or ("trusted" if formal is None else "checked")
-    stated = embedded(problem, formal)
+    stated = problem.text(formal)
     return sealed(Certificate(kind, stated, claim, evidence, word, engine, limits or {}, tuple(repairs)))
 
 
 def sealed(certificate: Certificate) -> Certificate:
     """Return a certificate with the digest that it should have."""
     return replace(certificate, digest=digest(certificate.record()))
-
-
-def embedded(problem: Problem, formal: Formal | None) -> CertifiedProblem:
-    """Return the problem that a certificate embeds, with the reference `formal`."""
-    return CertifiedProblem(problem.context, problem.question, problem.options, problem.answer, formal)
 
 
 def read_certificate(record: object) -> Certificate:
@@ -125,21 +100,13 @@ def read_certificate(record: object) -> Certificate:
     data = object_of(record, "certificate")
     if set(data) != set(KEYS):
         raise RecordError(f"certificate: the keys are {sorted(data)}, not {sorted(KEYS)}")
-    problem = object_of(data["problem"], "certificate.problem")
     given = object_of(data["limits"], "certificate.limits")
     limits = {name: limit for name, limit in given.items() if type(limit) is int}
     if len(limits) < len(given):
         raise RecordError("certificate.limits: whole numbers are needed")
-    options, answer = problem.get("options"), problem.get("answer")
     return Certificate(
         kind=text_of(data, "kind", "certificate"),
-        problem=CertifiedProblem(
-            text_of(problem, "context", "certificate.problem"),
-            text_of(problem, "question", "certificate.problem"),
-            None if options is None else texts_of(options, "certificate.problem.options"),
-            None if answer is None else text_of(problem, "answer", "certificate.problem"),
-            read_formal(problem.get("formal")),
-        ),
+        problem=read_problem_text(data["problem"], "certificate.problem"),
         claim=text_of(data, "claim", "certificate"),
         evidence=RecordedEvidence(object_of(data["evidence"], "certificate.evidence")),
         formalisation=text_of(data, "formalisation", "certificate"),

@@ -62,9 +62,7 @@ _UNDECIDED: Mapping[str, Refusal] = {
 
 
 def certified(
-    certificate: Certificate,
-    check: Callable[[dict[str, Any]], object],
-    refusals: Mapping[str, Refusal] | None = None,
+    certificate: Certificate, check: Callable[[dict[str, Any]], object], refusals: Mapping[str, Refusal] | None = None
 ) -> Verdict:
     """Certify what the independent checker accepts as well; disagreement is the critic's failure.
 

@@ -268,7 +268,7 @@ def _check_consistency(replay: _Replay) -> None:
 def _certified(problem: Problem, known: Reference | None, replay: _Replay, claim: str) -> Verdict:
     """Certify what the independent checker accepts as well; disagreement is the critic's failure."""
     assert replay.goal is not None
-    if text_contradicts(problem.context, problem.question, source_name(known), claim, problem.options):
+    if text_contradicts(problem, claim, source_name(known)):
         # Attack: formalise the opposite of a text that nobody has formalised, or what it leaves open.
         return Unproved("text_says_otherwise", claim, "the text says something else than what is formalised")
     limits = {"work": DEFAULT_WORK_LIMIT}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from critics import plugins
-from critics.certificate import Certificate, RecordedEvidence, certify, embedded, read_certificate
+from critics.certificate import Certificate, RecordedEvidence, certify, read_certificate
 from critics.checker import Rejected, digest
 from critics.critic_plugin import CriticPlugin, critic_plugin
 from critics.problem import Attempt, is_object, read_problem
@@ -82,7 +82,7 @@ def _check_owner(record: Mapping[str, object], verdict: Mapping[str, object], ce
         raise Rejected("other_attempt")
     if is_object(record.get("problem")):
         problem = read_problem(record["problem"])
-        if embedded(problem, problem.formal) != certificate.problem:
+        if problem.text(problem.formal) != certificate.problem:
             raise Rejected("other_problem")
         if "completion" in record and certificate.evidence.record()["completion"] != record["completion"]:
             raise Rejected("other_attempt")

@@ -11,17 +11,7 @@ from typing import Any, TypeGuard
 from critics import plugins
 from critics.errors import InputError
 
-FORMATS = (
-    "cot",
-    "guided",
-    "asp",
-    "logic-program",
-    "rules",
-    "csp",
-    "fol",
-    "z3-python",
-    "equivalence",
-)
+FORMATS = ("cot", "guided", "asp", "logic-program", "rules", "csp", "fol", "z3-python", "equivalence")
 TRUTH_VALUES = ("true", "false", "unknown")
 
 
@@ -42,6 +32,27 @@ class Formal:
 
 
 @dataclass(frozen=True, slots=True)
+class ProblemText:
+    """What a problem says, without what it is called: a certificate embeds it."""
+
+    context: str
+    question: str
+    options: tuple[str, ...] | None
+    answer: str | None
+    formal: Formal | None
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "context": self.context,
+            "question": self.question,
+            "options": None if self.options is None else list(self.options),
+            "answer": self.answer,
+            "formal": None if self.formal is None else self.formal.record(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """One question over one context (design, Files on disk)."""
 
@@ -57,16 +68,12 @@ class Problem:
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form, keys in the order of the design."""
-        return {
-            "id": self.id,
-            "dataset": self.dataset,
-            "context": self.context,
-            "question": self.question,
-            "options": None if self.options is None else list(self.options),
-            "answer": self.answer,
-            "formal": None if self.formal is None else self.formal.record(),
-            "meta": dict(self.meta),
-        }
+        text = self.text(self.formal).record()
+        return {"id": self.id, "dataset": self.dataset, **text, "meta": dict(self.meta)}
+
+    def text(self, formal: Formal | None) -> ProblemText:
+        """Return what it says, with `formal` as its formalisation."""
+        return ProblemText(self.context, self.question, self.options, self.answer, formal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +89,9 @@ class Attempt:
 def read_problem(record: object) -> Problem:
     """Build a `Problem` from its JSON form; raises `RecordError` naming the key."""
     data = object_of(record, "problem")
-    options = data.get("options")
-    answer = _optional_text(data, "answer", "problem")
+    text = read_problem_text(data, "problem")
+    options, answer = text.options, text.answer
     if options is not None:
-        options = tuple(_encodable(o, "problem.options") for o in texts_of(options, "problem.options"))
         letters = [chr(ord("A") + i) for i in range(len(options))]
         if answer is not None and answer not in letters:
             raise RecordError(f"problem.answer: {answer!r} is not one of the option letters {letters}")
@@ -94,12 +100,27 @@ def read_problem(record: object) -> Problem:
     return Problem(
         id=text_of(data, "id", "problem"),
         dataset=text_of(data, "dataset", "problem"),
-        context=_encodable(text_of(data, "context", "problem"), "problem.context"),
-        question=_encodable(text_of(data, "question", "problem"), "problem.question"),
+        context=text.context,
+        question=text.question,
         options=options,
         answer=answer,
-        formal=read_formal(data.get("formal")),
+        formal=text.formal,
         meta=dict(object_of(data.get("meta") or {}, "problem.meta")),
+    )
+
+
+def read_problem_text(record: object, name: str) -> ProblemText:
+    """Build a `ProblemText` from the JSON form of what is called `name`; raises `RecordError` naming the key."""
+    data = object_of(record, name)
+    options = data.get("options")
+    if options is not None:
+        options = tuple(_encodable(option, f"{name}.options") for option in texts_of(options, f"{name}.options"))
+    return ProblemText(
+        _encodable(text_of(data, "context", name), f"{name}.context"),
+        _encodable(text_of(data, "question", name), f"{name}.question"),
+        options,
+        _optional_text(data, "answer", name),
+        read_formal(data.get("formal")),
     )
 
 

@@ -128,9 +128,7 @@ def saturated(axioms: Iterable[Statement], goal: Literal | None = None) -> Kerne
     return kernel
 
 
-def text_contradicts(
-    context: str, question: str, source: str, claim: str, options: list[str] | tuple[str, ...] | None
-) -> bool:
+def text_contradicts(problem: Problem, claim: str, source: str) -> bool:
     """Say whether the text itself says something else than a claim whose reference comes from `source`.
 
     Of a problem that brings a reference (`given`), the text may leave open what the reference decides; without
@@ -138,10 +136,10 @@ def text_contradicts(
     """
     if source in TRANSLATORS:
         return False
-    said = text_decides(context, question)
+    said = text_decides(problem.context, problem.question)
     if said is None or (said == "unknown" and source != "none"):
         return False
-    return in_terms_of(said, options) != claim
+    return in_terms_of(said, problem.options) != claim
 
 
 def text_decides(context: str, question: str) -> Choice["true", "false", "unknown"] | None:

@@ -42,24 +42,18 @@ def _barred(verdict: type[Unproved | Vacuous | Refuted], reason: str, feedback: 
 
 def judge_asp(problem: Problem, attempt: Attempt) -> Verdict:
     """Judge a program with tests and a query. Needs a killable worker: grounding cannot be interrupted."""
+    answer: str | None = None
     try:
         prepared = prepare(attempt.completion)
         outcome = run(prepared)
-    except ProgramError as error:
-        return Malformed(error.reason, None, str(error))
-    except CompileError as error:
-        return Malformed("compile", None, str(error))
-    except BudgetExhausted:
-        return TimedOut("solver_limit", None, f"a question takes more than {SOLVE_LIMIT} conflicts")
-    except MemoryError:
-        return TimedOut("memory_limit", None, "the program takes more memory than is allowed")
-    answer = None if outcome.finding is None else in_terms_of(outcome.finding.value, problem.options)
-    try:
+        answer = None if outcome.finding is None else in_terms_of(outcome.finding.value, problem.options)
         return _judged(problem, attempt, prepared, outcome, answer)
     except Refusal as refusal:
         return refusal.verdict(answer)
-    except (ProgramError, CompileError) as error:
-        return Malformed("too_long" if isinstance(error, ProgramError) else "compile", answer, str(error))
+    except ProgramError as error:
+        return Malformed(error.reason, answer, str(error))
+    except CompileError as error:
+        return Malformed("compile", answer, str(error))
     except BudgetExhausted:
         return TimedOut("solver_limit", answer, f"a question takes more than {SOLVE_LIMIT} conflicts")
     except MemoryError:
@@ -102,7 +96,7 @@ def _judged(problem: Problem, attempt: Attempt, prepared: Prepared, outcome: Out
         return Unproved("no_such_option", None, f"not exactly one option says {outcome.finding.value}")
     source = source_of(problem)
     _check_premises(prepared, outcome, source)
-    if text_contradicts(problem.context, problem.question, "none", answer, problem.options):
+    if text_contradicts(problem, answer, "none"):
         # Attack: formalise the opposite of a text that the project can read by itself.
         return Unproved("text_says_otherwise", answer, "the text says something else than what is formalised")
     support = _support(inspection, prepared, outcome, source)

@@ -18,7 +18,7 @@ from functools import partial
 
 from critics.audit.case import attempt_record, trace_record
 from critics.audit.entry import judge_record_by
-from critics.certificate import Certificate, RecordedEvidence, embedded, sealed
+from critics.certificate import Certificate, RecordedEvidence, sealed
 from critics.checker import Rejected
 from critics.critic_plugin import CertificateError, CriticPlugin, judge_by
 from critics.errors import InputError
@@ -153,7 +153,7 @@ def _about_gold(critic: CriticPlugin, attempt: Attempt) -> Iterator[Violation]:
 def _about_certificate(critic: CriticPlugin, attempt: Attempt, found: Certified) -> Iterator[Violation]:
     certificate = found.certificate
     # A critic that compared with a reference of its own puts it where the problem had none.
-    same = certificate.problem == embedded(attempt.problem, certificate.problem.formal)
+    same = certificate.problem == attempt.problem.text(certificate.problem.formal)
     try:
         is_json = json.loads(json.dumps(certificate.record())) == certificate.record()
         is_shaped = is_json and sealed(certificate).digest == certificate.digest

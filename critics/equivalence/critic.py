@@ -108,7 +108,7 @@ def _certified(problem: Problem, pair: Pair, proved: Equivalent) -> Verdict:
     if problem.formal is not None and isinstance(pair, FormulaPair) and is_constant(pair.left):
         # Attack: of a formula that says nothing, any tautology is a description.
         return Vacuous("constant_formula", answer, "the problem's formula holds always or never")
-    if text_contradicts(problem.context, problem.question, source, answer, problem.options):
+    if text_contradicts(problem, answer, source):
         return Unproved("text_says_otherwise", answer, "the problem's text asks something else")
     return Certified(answer, equivalence_certificate(problem, pair, answer, proved))
 

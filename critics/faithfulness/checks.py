@@ -33,6 +33,10 @@ class Reading:
     beside: tuple[tuple[Aligned, ...], ...]
     """For each premise; empty where no sentence has its names."""
 
+    def asked(self) -> Aligned:
+        """Return the goal beside the question."""
+        return Aligned(self.goal, self.question, unsaid(self.goal, self.question))
+
 
 Check = Callable[[Reading], Finding]
 
@@ -50,7 +54,7 @@ def read(problem: Problem, formalised: Formalisation) -> Reading | None:
 
 def polarity_of_goal(reading: Reading) -> Finding:
     """Attack: prove the opposite of what is asked, and answer it."""
-    return _polarity(Aligned(reading.goal, reading.question, unsaid(reading.goal, reading.question)))
+    return _polarity(reading.asked())
 
 
 def polarity_of_premises(reading: Reading) -> Finding:
@@ -116,7 +120,7 @@ def _names(atoms: Sequence[SignedAtom]) -> tuple[str, ...]:
 
 def completeness_of_goal(reading: Reading) -> Finding:
     """Attack: leave out of the question what makes it hard."""
-    left = unsaid(reading.goal, reading.question)
+    left = reading.asked().unsaid
     return Failed(f"the goal does not say {', '.join(left)}") if left else Passed()
 
 
@@ -138,7 +142,7 @@ def _completeness(pair: Aligned, reading: Reading) -> Finding:
 
 def order_of_goal(reading: Reading) -> Finding:
     """Attack: swap who does it to whom."""
-    return _order(Aligned(reading.goal, reading.question, unsaid(reading.goal, reading.question)))
+    return _order(reading.asked())
 
 
 def order_of_premises(reading: Reading) -> Finding:

@@ -16,9 +16,6 @@ from critics.programs.rule_names import Vocabulary, elaborate
 from critics.programs.rule_reader import read_rules
 from critics.programs.sections import ProgramError, Repairs
 
-READ = ("guided", "rules", "fol")
-"""Formats whose statements and goal can be laid beside sentences. The others set constraints on a search."""
-
 
 @dataclass(frozen=True, slots=True)
 class Formalisation:

@@ -8,18 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from critics.faithfulness.english import name_stems
-from critics.fol.syntax import (
-    Application,
-    Atom,
-    Compound,
-    Constant,
-    Equality,
-    Formula,
-    Not,
-    Operator,
-    Quantified,
-    Term,
-)
+from critics.fol.syntax import Application, Atom, Compound, Constant, Equality, Formula, Not, Operator, Quantified, Term
 
 
 class UnclearSigns(ValueError):  # noqa: N818

@@ -94,7 +94,7 @@ def _certified(
         _refuse_assumed(program, decided)
         if isinstance(decided, Open):
             _refuse_elsewhere(program, problem)
-    if text_contradicts(problem.context, problem.question, source_name(known), answer, problem.options):
+    if text_contradicts(problem, answer, source_name(known)):
         raise Refusal(Unproved, "text_says_otherwise", "the formulas answer something else than the text asks")
     return Certified(
         answer, entailment_certificate(problem, known, program, answer, decided, contingent, DEFAULT_BUDGET)

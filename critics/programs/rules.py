@@ -150,7 +150,7 @@ def _proved(run: Execution, stated: Theory | None, problem: Problem, answer: str
 
 def _certified(problem: Problem, attempt: Attempt, known: Reference | None, run: Execution, claim: str) -> Verdict:
     """Certify what the independent checker accepts as well; disagreement is the critic's failure."""
-    if text_contradicts(problem.context, problem.question, source_name(known), claim, problem.options):
+    if text_contradicts(problem, claim, source_name(known)):
         return Unproved("text_says_otherwise", claim, "the text says something else than what is formalised")
     reached = run.reached()
     kind = "rules-proof" if reached else "rules-saturation"

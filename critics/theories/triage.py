@@ -49,14 +49,7 @@ BONDS = (
 """What may hold between a professional and a patient."""
 
 SIGNATURE = Signature(
-    sorts={
-        "action": ANY,
-        "treatment": ANY,
-        "equipment": ANY,
-        "entity": ANY,
-        _STAFF: "entity",
-        "patient": "entity",
-    },
+    sorts={"action": ANY, "treatment": ANY, "equipment": ANY, "entity": ANY, _STAFF: "entity", "patient": "entity"},
     predicates={
         **MODALITIES,
         **dict.fromkeys((*CONDITIONS, *TREATMENTS), ("patient",)),

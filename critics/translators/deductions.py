@@ -25,14 +25,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal as Choice
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from critics.formula import MAX_NAME_LENGTH, MAX_PREMISES, Literal, Rule, Statement, parse_statement
 from critics.inflection import is_ambiguous, is_plural, singular
 from critics.kernel import Kernel, WorkLimitExceeded
 from critics.problem import Formal
 from critics.translators.function_words import FUNCTION_WORDS
-from critics.translators.translation import WORD, Roles, TranslationError, forms, sentences
+from critics.translators.translation import (
+    Roles,
+    TranslationError,
+    Unread,
+    check_word,
+    reading,
+    sentences,
+    understood,
+)
 
 Role = Choice["noun", "adjective", "name"]
 
@@ -51,10 +59,6 @@ ATTRIBUTES = frozenset(
     """.split()  # noqa: SIM905 (a list of quoted words is harder to read)
 )
 """The adjectives of the data set's generator; its proofs take each before a noun for a property by itself."""
-
-
-class _Unread(Exception):  # noqa: N818
-    """Sentence that is not understood; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,6 @@ class _Universal:
 
 
 _Sentence: TypeAlias = _Fact | _Universal
-_Read = TypeVar("_Read", _Fact, _Sentence)
 
 
 def translate(context: str, question: str) -> Formal:
@@ -117,8 +120,8 @@ def translate(context: str, question: str) -> Formal:
     Every sentence must end with a full stop; the question is `Prove: ` and a claim about one named object.
     Raises `TranslationError` for whatever is not understood, and for what the kernel cannot express.
     """
-    stated = [_understood(sentence, _statement) for sentence in sentences(context)]
-    asked = _understood(question, _question)
+    stated = [understood(sentence, _statement) for sentence in sentences(context)]
+    asked = understood(question, _question)
     _check_roles([*stated, asked])
     for sentence in stated:
         _check_horn(sentence)
@@ -127,17 +130,10 @@ def translate(context: str, question: str) -> Formal:
     return formal
 
 
-def _understood(sentence: str, read: Callable[[str], _Read]) -> _Read:
-    try:
-        return read(sentence)
-    except _Unread as error:
-        raise TranslationError(sentence, str(error)) from error
-
-
 def _question(question: str) -> _Fact:
     text = " ".join(question.split())
     if not text.startswith(_LEAD):
-        raise _Unread(f"a question must start with '{_LEAD.strip()}'")
+        raise Unread(f"a question must start with '{_LEAD.strip()}'")
     return _fact(question, text.removeprefix(_LEAD).removesuffix("."))
 
 
@@ -160,15 +156,15 @@ def _fact(sentence: str, text: str) -> _Fact:
     connective, parts = _coordinated(text)
     clauses = [_CLAUSE.fullmatch(part) for part in parts]
     if (first := clauses[0]) is None:
-        raise _Unread("it has not the form 'X is ..', 'Every X is ..', 'Everything that is X is ..' or 'Xs are ..'")
+        raise Unread("it has not the form 'X is ..', 'Every X is ..', 'Everything that is X is ..' or 'Xs are ..'")
     name = _name(first["name"])
     if len(clauses) == 1 or any(clauses[1:]):
         found = [clause for clause in clauses if clause is not None and clause["name"] == first["name"]]
         if len(found) != len(clauses):
-            raise _Unread("what is joined are not clauses about one object")
+            raise Unread("what is joined are not clauses about one object")
         return _Fact(sentence, name, _joined(connective, [_clause(clause) for clause in found]))
     if first["negation"]:
-        raise _Unread("'not' before what is joined may deny one part or all")
+        raise Unread("'not' before what is joined may deny one part or all")
     return _Fact(sentence, name, _joined(connective, [_singular_item(i) for i in (first["item"], *parts[1:])]))
 
 
@@ -179,7 +175,7 @@ def _clause(clause: re.Match[str]) -> _Conjunction:
 
 def _denied(properties: _Conjunction) -> _Conjunction:
     if len(properties) != 1:
-        raise _Unread("to deny two properties at once is a disjunction")
+        raise Unread("to deny two properties at once is a disjunction")
     return (_Property(properties[0].word, properties[0].role, positive=False),)
 
 
@@ -193,7 +189,7 @@ def _phrase(text: str, item: Callable[[str], _Conjunction]) -> _Alternatives:
     connective, parts = _coordinated(text)
     items = [item(part) for part in parts]
     if item is _plural_item and len(parts) > 1 and any(len(properties) > 1 for properties in items):
-        raise _Unread("the adjective may belong to more than one of the nouns")
+        raise Unread("the adjective may belong to more than one of the nouns")
     return _joined(connective, items)
 
 
@@ -201,22 +197,22 @@ def _coordinated(text: str) -> tuple[str | None, list[str]]:
     """Split `A`, `A and B`, `A and B and C` or `A, B, and C`, or the same with `or`; nothing else has a comma."""
     connectives = [word for word in ("and", "or") if f" {word} " in text]
     if len(connectives) > 1:
-        raise _Unread("'and' and 'or' in one phrase may be grouped in two ways")
+        raise Unread("'and' and 'or' in one phrase may be grouped in two ways")
     connective = connectives[0] if connectives else None
     if "," not in text:
         return connective, text.split(f" {connective} ") if connective else [text]
     *parts, last = text.split(", ")
     if connective is None or len(parts) < 2 or text.count(f" {connective} ") != 1:
-        raise _Unread("a list must have the form 'A, B, and C' or 'A, B, or C'")
+        raise Unread("a list must have the form 'A, B, and C' or 'A, B, or C'")
     if not last.startswith(f"{connective} "):
-        raise _Unread("a list must have its 'and' or 'or' before its last part")
+        raise Unread("a list must have its 'and' or 'or' before its last part")
     return connective, [*parts, last.removeprefix(f"{connective} ")]
 
 
 def _joined(connective: str | None, items: list[_Conjunction]) -> _Alternatives:
     alternatives = tuple(items) if connective == "or" else (tuple(chain(*items)),)
     if max(map(len, alternatives)) > MAX_PREMISES:
-        raise _Unread(f"more than {MAX_PREMISES} properties are joined")
+        raise Unread(f"more than {MAX_PREMISES} properties are joined")
     return alternatives
 
 
@@ -234,54 +230,47 @@ def _modified(text: str, noun: Callable[[str], _Property]) -> _Conjunction:
     if not adjective:
         return (noun(head),)
     if adjective not in ATTRIBUTES:
-        raise _Unread(
+        raise Unread(
             f"whether {text!r} has two properties is not known: {adjective!r} is none of PrOntoQA's adjectives"
         )
     return _Property(adjective, "adjective"), noun(head)
 
 
 def _singular_noun(text: str) -> _Property:
-    _check_word(text)
+    check_word(text)
     if is_plural(text) and singular(text) != text:
-        raise _Unread(f"{text!r} looks like a plural where a singular must stand")
+        raise Unread(f"{text!r} looks like a plural where a singular must stand")
     return _Property(text, "noun")
 
 
 def _plural_noun(text: str) -> _Property:
-    _check_word(text)
+    check_word(text)
     if not is_plural(text):
-        raise _Unread(f"{text!r} has not the shape of a plural noun")
+        raise Unread(f"{text!r} has not the shape of a plural noun")
     if is_ambiguous(text):
-        raise _Unread(f"{text!r} is the plural of two different nouns")
+        raise Unread(f"{text!r} is the plural of two different nouns")
     return _Property(singular(text), "noun")
 
 
 def _adjective(text: str) -> _Property:
-    _check_word(text)
+    check_word(text)
     if is_plural(text):
-        raise _Unread(f"{text!r} looks like a noun without 'a' or 'an'")
+        raise Unread(f"{text!r} looks like a noun without 'a' or 'an'")
     return _Property(text, "adjective")
 
 
 def _name(text: str) -> str:
     if _NAME.fullmatch(text) is None or text.lower() in FUNCTION_WORDS or len(text) > MAX_NAME_LENGTH:
-        raise _Unread(f"{text!r} is not a name")
+        raise Unread(f"{text!r} is not a name")
     return text.lower()
-
-
-def _check_word(text: str) -> None:
-    if WORD.fullmatch(text) is None or len(text) > MAX_NAME_LENGTH:
-        raise _Unread(f"{text!r} is not one word that may stand here")
-    if text in FUNCTION_WORDS or text.startswith("non-"):
-        raise _Unread(f"{text!r} does not name a property by itself")
 
 
 def _check_roles(said: list[_Sentence]) -> None:
     roles = Roles()
     for sentence in said:
-        for used in sentence.properties():
-            for form in forms(used.word, used.role):
-                roles.claim(sentence.sentence, form, used.role)
+        with reading(sentence.sentence):
+            for used in sentence.properties():
+                roles.claim_forms(used.word, used.role)
 
 
 def _check_horn(sentence: _Sentence) -> None:

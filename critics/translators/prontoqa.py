@@ -31,10 +31,12 @@ from critics.translators.translation import (
     WORD,
     Roles,
     TranslationError,
+    Unread,
     check_word,
     claim,
-    forms,
+    reading,
     sentences,
+    understood,
     unnumbered,
 )
 
@@ -88,8 +90,8 @@ def translate(context: str, question: str) -> Formal:
     a cut-off one is not read as a shorter one. The question is the claim about one object, with or without
     `True or false:` or `Is the following statement true or false?`. Raises `TranslationError` for all else.
     """
-    clauses = [_read(sentence) for sentence in unnumbered(sentences(context))]
-    asked = _read(claim(question, _QUESTION_LEAD))
+    clauses = [understood(sentence, _read) for sentence in unnumbered(sentences(context))]
+    asked = understood(claim(question, _QUESTION_LEAD), _read)
     if asked.subject.role != "name":
         raise TranslationError(asked.sentence, "a question must be about one named object")
     _check_roles([*clauses, asked])
@@ -99,76 +101,76 @@ def translate(context: str, question: str) -> Formal:
 def _read(sentence: str) -> _Clause:
     match = _SENTENCE.fullmatch(sentence)
     if match is None:
-        raise TranslationError(sentence, "it has not the form 'X is (not) Y.' or 'Xs are (not) Ys.'")
+        raise Unread("it has not the form 'X is (not) Y.' or 'Xs are (not) Ys.'")
     positive = match["negation"] is None
     subject, complement = match["subject"], match["complement"]
     if match["verb"] == "are":
-        kind = _plural_noun(sentence, subject, starts=True)
-        return _Clause(sentence, kind, positive, _plural_complement(sentence, complement))
+        kind = _plural_noun(subject, starts=True)
+        return _Clause(sentence, kind, positive, _plural_complement(complement))
     universal = _UNIVERSAL.fullmatch(subject)
-    kind = _name(sentence, subject) if universal is None else _singular_noun(sentence, universal["noun"])
-    return _Clause(sentence, kind, positive, _singular_complement(sentence, complement))
+    kind = _name(subject) if universal is None else _singular_noun(universal["noun"])
+    return _Clause(sentence, kind, positive, _singular_complement(complement))
 
 
-def _singular_complement(sentence: str, text: str) -> _Term:
+def _singular_complement(text: str) -> _Term:
     indefinite = _INDEFINITE.fullmatch(text)
     if indefinite is not None:
-        return _singular_noun(sentence, indefinite["noun"])
-    adjective = _adjective(sentence, text)
+        return _singular_noun(indefinite["noun"])
+    adjective = _adjective(text)
     if is_plural(text):
-        raise TranslationError(sentence, f"{text!r} looks like a noun without 'a' or 'an'")
+        raise Unread(f"{text!r} looks like a noun without 'a' or 'an'")
     return adjective
 
 
-def _plural_complement(sentence: str, text: str) -> _Term:
+def _plural_complement(text: str) -> _Term:
     if " " in text:
-        return _plural_noun(sentence, text, starts=False)
-    adjective = _adjective(sentence, text)
+        return _plural_noun(text, starts=False)
+    adjective = _adjective(text)
     return _Term(singular(text), "noun") if is_plural(text) else adjective
 
 
-def _singular_noun(sentence: str, text: str) -> _Term:
-    noun = _noun(sentence, text, starts=False)
+def _singular_noun(text: str) -> _Term:
+    noun = _noun(text, starts=False)
     if not is_plural(noun) or singular(noun) == noun:
         return _Term(noun, "noun")
     if noun.endswith("s"):
-        raise TranslationError(sentence, f"{text!r} looks like a plural where a singular must stand")
+        raise Unread(f"{text!r} looks like a plural where a singular must stand")
     # PrOntoQA's own generator writes "Every bacteria".
     return _Term(singular(noun), "noun")
 
 
-def _plural_noun(sentence: str, text: str, *, starts: bool) -> _Term:
-    noun = _noun(sentence, text, starts=starts)
+def _plural_noun(text: str, *, starts: bool) -> _Term:
+    noun = _noun(text, starts=starts)
     if not is_plural(noun):
-        raise TranslationError(sentence, f"{text!r} has not the shape of a plural noun")
+        raise Unread(f"{text!r} has not the shape of a plural noun")
     return _Term(singular(noun), "noun")
 
 
-def _noun(sentence: str, text: str, *, starts: bool) -> str:
+def _noun(text: str, *, starts: bool) -> str:
     """Return the noun in lower case; a capital may start a sentence or a term (`Mersenne prime`)."""
     words = text.split(" ")
     if len(words) > 2:
-        raise TranslationError(sentence, f"{text!r} is not a noun of one or two words")
+        raise Unread(f"{text!r} is not a noun of one or two words")
     *modifiers, head = words
     for modifier in modifiers:
-        check_word(sentence, modifier, _CAPITAL_WORD)
+        check_word(modifier, _CAPITAL_WORD)
         word = modifier.lower()
         # "Cats are probably dogs", "Numerous cats are dogs", "Cats dogs are warm" are not about a kind.
         if word in QUANTIFYING_WORDS or word.endswith("ly") or is_plural(word):
-            raise TranslationError(sentence, f"{modifier!r} cannot be part of a noun")
-    check_word(sentence, head, _CAPITAL_WORD if starts and not modifiers else WORD)
+            raise Unread(f"{modifier!r} cannot be part of a noun")
+    check_word(head, _CAPITAL_WORD if starts and not modifiers else WORD)
     if is_ambiguous(head):
-        raise TranslationError(sentence, f"{head!r} is the plural of two different nouns")
+        raise Unread(f"{head!r} is the plural of two different nouns")
     return text.lower()
 
 
-def _adjective(sentence: str, text: str) -> _Term:
-    check_word(sentence, text)
+def _adjective(text: str) -> _Term:
+    check_word(text)
     return _Term(text, "adjective")
 
 
-def _name(sentence: str, text: str) -> _Term:
-    check_word(sentence, text, _NAME)
+def _name(text: str) -> _Term:
+    check_word(text, _NAME)
     return _Term(text.lower(), "name")
 
 
@@ -176,8 +178,8 @@ def _check_roles(clauses: list[_Clause]) -> None:
     roles = Roles()
     uses = [(clause.sentence, term) for clause in clauses for term in (clause.subject, clause.complement)]
     for sentence, term in uses:
-        for form in forms(term.symbol, term.role):
-            roles.claim(sentence, form, term.role)
+        with reading(sentence):
+            roles.claim_forms(term.symbol, term.role)
     for sentence, term in uses:
         modifier, _, head = term.text.partition(" ")
         apart = roles.known.get(modifier) == "adjective" or roles.known.get(head) == "noun"

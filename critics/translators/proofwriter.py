@@ -30,7 +30,17 @@ from critics.formula import MAX_PREMISES, Literal, Rule, Statement
 from critics.inflection import is_plural, singular
 from critics.problem import Formal
 from critics.translators.function_words import FUNCTION_WORDS, QUANTIFYING_WORDS
-from critics.translators.translation import WORD, Roles, TranslationError, check_word, claim, sentences, unnumbered
+from critics.translators.translation import (
+    WORD,
+    Roles,
+    TranslationError,
+    Unread,
+    check_word,
+    claim,
+    sentences,
+    understood,
+    unnumbered,
+)
 
 Role = Choice["adjective", "verb", "object", "name", "part of a longer name", "head of a longer name"]
 _Number = Choice["singular", "plural"]
@@ -86,8 +96,9 @@ def translate(context: str, question: str) -> Formal:
     """
     lexicon = _Lexicon()
     said = unnumbered(sentences(_plain(context)))
-    axioms = tuple(str(_Reader(sentence, lexicon).statement()) for sentence in said)
-    goal = str(_Reader(claim(_plain(question), _QUESTION_LEAD), lexicon).fact())
+    axioms = tuple(str(understood(s, lambda sentence: _Reader(sentence, lexicon).statement())) for s in said)
+    asked = claim(_plain(question), _QUESTION_LEAD)
+    goal = str(understood(asked, lambda sentence: _Reader(sentence, lexicon).fact()))
     lexicon.check_domains()
     return Formal(axioms, goal)
 
@@ -118,45 +129,43 @@ class _Lexicon:
     domains: dict[str, str] = field(default_factory=dict[str, str])
     """By `people` and `things` a sentence about them."""
 
-    def adjective(self, sentence: str, word: str) -> str:
+    def adjective(self, word: str) -> str:
         """Return the predicate of an adjective."""
-        _check_word(sentence, word, WORD)
+        _check_word(word, WORD)
         if is_plural(word) and singular(word) != word:
-            raise TranslationError(sentence, f"{word!r} looks like a plural noun where an adjective must stand")
-        return self.roles.claim(sentence, word, "adjective")
+            raise Unread(f"{word!r} looks like a plural noun where an adjective must stand")
+        return self.roles.claim(word, "adjective")
 
-    def verb(self, sentence: str, word: str, *, inflected: bool) -> str:
+    def verb(self, word: str, *, inflected: bool) -> str:
         """Return the predicate of a verb, whether it stands in the third person singular or in its base form."""
         if word not in _ALSO_VERBS:
-            _check_word(sentence, word, _WORD)
+            _check_word(word, _WORD)
         bases = _base_forms(word) if inflected else [word]
         if not bases or not all(map(_is_base, bases)):
             form = "the third person singular" if inflected else "the base form"
-            raise TranslationError(sentence, f"{word!r} is not {form} of a regular verb")
+            raise Unread(f"{word!r} is not {form} of a regular verb")
         symbol = third_person(bases[0])
         if not inflected and self.bases.setdefault(symbol, word) != word:
-            raise TranslationError(sentence, f"{word!r} and {self.bases[symbol]!r} have the same third person")
+            raise Unread(f"{word!r} and {self.bases[symbol]!r} have the same third person")
         for form in bases:
-            self.roles.claim(sentence, form, "verb")
-        return self.roles.claim(sentence, symbol, "verb")
+            self.roles.claim(form, "verb")
+        return self.roles.claim(symbol, "verb")
 
-    def object(self, sentence: str, text: str) -> str:
+    def object(self, text: str) -> str:
         """Return the symbol of an object: `Bob` -> `bob`, `the bald eagle` -> `bald-eagle`."""
         article, _, noun = text.partition(" ")
         if not noun:
             name = article.lower()
-            _check_word(sentence, name, _WORD)
-            return self.roles.claim(sentence, name, "name")
+            _check_word(name, _WORD)
+            return self.roles.claim(name, "name")
         words = noun.split(" ")
         for word in words:
-            _check_word(sentence, word, _WORD)
+            _check_word(word, _WORD)
             if is_plural(word) and singular(word) != word:
-                raise TranslationError(
-                    sentence, f"{word!r} has the shape of a plural or of a verb; one object is needed"
-                )
+                raise Unread(f"{word!r} has the shape of a plural or of a verb; one object is needed")
         if len(words) > 1:
-            self._compound(sentence, *words)
-        return self.roles.claim(sentence, "-".join(words), "object")
+            self._compound(*words)
+        return self.roles.claim("-".join(words), "object")
 
     def domain(self, sentence: str, word: str) -> None:
         """Note what a sentence ranges over."""
@@ -169,12 +178,12 @@ class _Lexicon:
             last = list(self.domains.values())[-1]
             raise TranslationError(last, f"the {nouns[0]} may be no one of the people, and both kinds are spoken of")
 
-    def _compound(self, sentence: str, modifier: str, head: str) -> None:
+    def _compound(self, modifier: str, head: str) -> None:
         if modifier.endswith("ly") or head.endswith("ly"):
             # "The cat secretly likes the dog" has no object called the cat secretly.
-            raise TranslationError(sentence, f"'{modifier} {head}' looks like a noun and an adverb")
-        self.roles.claim(sentence, modifier, "part of a longer name")
-        self.roles.claim(sentence, head, "head of a longer name")
+            raise Unread(f"'{modifier} {head}' looks like a noun and an adverb")
+        self.roles.claim(modifier, "part of a longer name")
+        self.roles.claim(head, "head of a longer name")
 
 
 @dataclass(slots=True)
@@ -205,58 +214,54 @@ class _Reader:
         """Read a claim about named objects."""
         text = self.sentence.removesuffix(".")
         if text.startswith("the "):
-            raise self.refused("it does not start with a capital")
+            raise Unread("it does not start with a capital")
         literal = self._clause(re.sub(r"^The ", "the ", text))
         if literal.variables():
-            raise self.refused("a fact or a question must be about named objects")
+            raise Unread("a fact or a question must be about named objects")
         return literal
-
-    def refused(self, why: str) -> TranslationError:
-        """Return the error that names this sentence."""
-        return TranslationError(self.sentence, why)
 
     def _universal(self, match: re.Match[str]) -> Rule:
         adjectives = match["adjectives"].split(", ")
         if not match["all"]:
             if not adjectives[0][:1].isupper() or adjectives[0].endswith("ly"):
                 # "Mostly people are kind" says nothing about people who are mostly.
-                raise self.refused(f"{adjectives[0]!r} does not start a sentence about all people or things of a kind")
+                raise Unread(f"{adjectives[0]!r} does not start a sentence about all people or things of a kind")
             adjectives[0] = adjectives[0][0].lower() + adjectives[0][1:]
-        premises = [Literal(True, self.lexicon.adjective(self.sentence, a), (_VARIABLE,)) for a in adjectives]
+        premises = [Literal(True, self.lexicon.adjective(a), (_VARIABLE,)) for a in adjectives]
         self.lexicon.domain(self.sentence, match["kind"])
         return self._rule(premises, self._predicate(_VARIABLE, "plural", match["predicate"]))
 
     def _conditional(self, conditions: str, conclusion: str) -> Rule:
         parts = _CONJUNCTION.split(conditions)
         if len(parts) > 1 and "and" not in parts[-2]:
-            raise self.refused("the last of several conditions must follow 'and'")
+            raise Unread("the last of several conditions must follow 'and'")
         premises: list[Literal] = []
         for part in parts[::2]:
             continued = _CONTINUED.fullmatch(part)
             premises.append(self._clause(part) if continued is None else self._continuation(premises, continued))
         if conclusion.startswith(("something ", "someone ")):
-            raise self.refused("a conclusion must be about what the condition speaks of")
+            raise Unread("a conclusion must be about what the condition speaks of")
         return self._rule(premises, self._clause(conclusion))
 
     def _rule(self, premises: list[Literal], conclusion: Literal) -> Rule:
         if len(premises) > MAX_PREMISES:
-            raise self.refused(f"more than {MAX_PREMISES} conditions")
+            raise Unread(f"more than {MAX_PREMISES} conditions")
         return Rule(tuple(premises), conclusion)
 
     def _continuation(self, premises: list[Literal], match: re.Match[str]) -> Literal:
         """Read the `not big` of `Bob is kind and not big`."""
         last = premises[-1] if premises else None
         if last is None or len(last.arguments) != 1:
-            raise self.refused(f"{match[0]!r} does not continue a list of adjectives")
+            raise Unread(f"{match[0]!r} does not continue a list of adjectives")
         positive = match["negation"] is None
         if positive and not last.positive:
-            raise self.refused(f"the 'not' before {last.predicate!r} may or may not reach {match['adjective']!r}")
-        return Literal(positive, self.lexicon.adjective(self.sentence, match["adjective"]), last.arguments)
+            raise Unread(f"the 'not' before {last.predicate!r} may or may not reach {match['adjective']!r}")
+        return Literal(positive, self.lexicon.adjective(match["adjective"]), last.arguments)
 
     def _clause(self, text: str) -> Literal:
         match = _CLAUSE.fullmatch(text)
         if match is None:
-            raise self.refused(f"{text!r} has not the form 'X is (not) Y' or 'X likes Y' or 'X does not like Y'")
+            raise Unread(f"{text!r} has not the form 'X is (not) Y' or 'X likes Y' or 'X does not like Y'")
         subject, predicate = match["subject"], match["predicate"]
         return self._predicate(self._subject(subject), "plural" if subject == "they" else "singular", predicate)
 
@@ -268,7 +273,7 @@ class _Reader:
             self.opens = self.opens and text.startswith("the ")
             return self._object(text)
         if self.bound is not None:
-            raise self.refused(f"whether this {text!r} is the same one is not said")
+            raise Unread(f"whether this {text!r} is the same one is not said")
         self.lexicon.domain(self.sentence, text)
         self.bound, self.opens = text, not self.named
         return _VARIABLE
@@ -278,10 +283,10 @@ class _Reader:
             return _VARIABLE
         if self.bound is None and pronoun == "it" and list(self.named.values()) == [True]:
             return next(iter(self.named))
-        raise self.refused(f"what {pronoun!r} stands for is not certain")
+        raise Unread(f"what {pronoun!r} stands for is not certain")
 
     def _object(self, text: str) -> str:
-        symbol = self.lexicon.object(self.sentence, text)
+        symbol = self.lexicon.object(text)
         self.named[symbol] = text.startswith("the ")
         return symbol
 
@@ -289,25 +294,25 @@ class _Reader:
         """Read what stands after the subject, `is not kind` or `likes the dog`, in the subject's number."""
         if (match := _ATTRIBUTE.fullmatch(text)) is not None:
             self._agrees(match["verb"], {"singular": "is", "plural": "are"}[number])
-            adjective = self.lexicon.adjective(self.sentence, match["adjective"])
+            adjective = self.lexicon.adjective(match["adjective"])
             return Literal(match["negation"] is None, adjective, (subject,))
         if (match := _DENIED_RELATION.fullmatch(text)) is not None:
             self._agrees(match["auxiliary"], {"singular": "does", "plural": "do"}[number])
-            verb = self.lexicon.verb(self.sentence, match["verb"], inflected=False)
+            verb = self.lexicon.verb(match["verb"], inflected=False)
             return Literal(False, verb, (subject, self._object(match["object"])))
         if (match := _RELATION.fullmatch(text)) is not None:
-            verb = self.lexicon.verb(self.sentence, match["verb"], inflected=number == "singular")
+            verb = self.lexicon.verb(match["verb"], inflected=number == "singular")
             return Literal(True, verb, (subject, self._object(match["object"])))
-        raise self.refused(f"{text!r} is neither 'is (not) Y' nor 'likes Y' nor 'does not like Y'")
+        raise Unread(f"{text!r} is neither 'is (not) Y' nor 'likes Y' nor 'does not like Y'")
 
     def _agrees(self, verb: str, wanted: str) -> None:
         if verb != wanted:
-            raise self.refused(f"{verb!r} stands where {wanted!r} must")
+            raise Unread(f"{verb!r} stands where {wanted!r} must")
 
 
-def _check_word(sentence: str, word: str, pattern: re.Pattern[str]) -> None:
+def _check_word(word: str, pattern: re.Pattern[str]) -> None:
     for part in (word, *word.split("-")):
-        check_word(sentence, part, pattern, _FUNCTION_WORDS)
+        check_word(part, pattern, _FUNCTION_WORDS)
 
 
 def _base_forms(word: str) -> list[str]:

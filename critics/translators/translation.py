@@ -4,9 +4,10 @@ Beside it what several of them read alike: sentences, the claim of a question, w
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from critics.formula import MAX_NAME_LENGTH
 from critics.inflection import is_plural, singular
@@ -15,6 +16,7 @@ from critics.translators.function_words import FUNCTION_WORDS
 
 Translator: TypeAlias = Callable[[str, str], Formal]
 """Context and question in, `Formal` out; raises `TranslationError` for a text outside the language."""
+Read = TypeVar("Read")
 WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _BOUNDARY = re.compile(r"(?<=\.) ")
 _NUMBERED = re.compile(r"(?P<number>[1-9][0-9]*)- (?P<sentence>.+)")
@@ -26,6 +28,25 @@ class TranslationError(ValueError):
     def __init__(self, sentence: str, why: str) -> None:
         super().__init__(f"{sentence!r}: {why}")
         self.sentence = sentence
+
+
+class Unread(Exception):  # noqa: N818
+    """Something in a sentence that is not understood; the text says why."""
+
+
+@contextmanager
+def reading(sentence: str) -> Generator[None]:
+    """Turn the `Unread` that is raised within into a `TranslationError` about a sentence."""
+    try:
+        yield
+    except Unread as error:
+        raise TranslationError(sentence, str(error)) from error
+
+
+def understood(sentence: str, read: Callable[[str], Read]) -> Read:
+    """Return what a reader makes of a sentence; raises `TranslationError`."""
+    with reading(sentence):
+        return read(sentence)
 
 
 def sentences(context: str) -> list[str]:
@@ -55,20 +76,13 @@ def claim(question: str, lead: re.Pattern[str]) -> str:
     return said if said.endswith(".") else f"{said}."
 
 
-def check_word(
-    sentence: str, text: str, pattern: re.Pattern[str] = WORD, empty: frozenset[str] = FUNCTION_WORDS
-) -> None:
-    """Refuse what is not one word of a form, and words that are `empty`: they name nothing."""
+def check_word(text: str, pattern: re.Pattern[str] = WORD, empty: frozenset[str] = FUNCTION_WORDS) -> None:
+    """Raise `Unread` for what is not one word of a form, and for words that are `empty`: they name nothing."""
     if pattern.fullmatch(text) is None:
-        raise TranslationError(sentence, f"{text!r} is not one word that may stand here")
+        raise Unread(f"{text!r} is not one word that may stand here")
     if text.lower() in empty or text.lower().startswith("non-"):
         # `non-smokers` hides a negation.
-        raise TranslationError(sentence, f"{text!r} names neither a property nor a relation nor an object")
-
-
-def forms(word: str, role: str) -> set[str]:
-    """Return what a word claims: a name also its singular, for in `Cats is warm` no object is called Cats."""
-    return {word, singular(word)} if role == "name" and is_plural(word) else {word}
+        raise Unread(f"{text!r} names neither a property nor a relation nor an object")
 
 
 @dataclass(slots=True)
@@ -77,10 +91,16 @@ class Roles:
 
     known: dict[str, str] = field(default_factory=dict[str, str])
 
-    def claim(self, sentence: str, word: str, role: str) -> str:
-        """Return the word as a symbol; raises `TranslationError` where it has another role already, or is too long."""
+    def claim(self, word: str, role: str) -> str:
+        """Return the word as a symbol; raises `Unread` where it has another role already, or is too long."""
         if len(word) > MAX_NAME_LENGTH:
-            raise TranslationError(sentence, f"{word!r} is longer than {MAX_NAME_LENGTH} letters")
+            raise Unread(f"{word!r} is longer than {MAX_NAME_LENGTH} letters")
         if self.known.setdefault(word, role) != role:
-            raise TranslationError(sentence, f"{word!r} is {self.known[word]} and {role} in one problem")
+            raise Unread(f"{word!r} is {self.known[word]} and {role} in one problem")
         return word
+
+    def claim_forms(self, word: str, role: str) -> None:
+        """Claim a word, and of a name its singular too: in `Cats is warm` no object is called Cats."""
+        self.claim(word, role)
+        if role == "name" and is_plural(word):
+            self.claim(singular(word), role)
