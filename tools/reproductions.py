@@ -26,7 +26,7 @@ PREAMBLE = (
     "Written by `python -m tools.reproductions` from `configs/papers/catalogue.yaml` and from the files",
     "in `docs/results`. No large model could be loaded where this was written, and nothing was measured on a GPU:",
     "what stands under *here* comes from tiny models that the project makes itself, so compare directions and not",
-    "heights. Hours are estimates from a data sheet (see [scaling](../scaling.md)).",
+    "heights. Hours are estimates from a data sheet (see [scaling](../results/scaling/README.md)).",
 )
 PROMPT_TOKENS = 1_500
 """Of a few-shot prompt, for the estimate of hours."""
@@ -50,7 +50,7 @@ class Needs(Section):
         return f"{self.gpus} x A100 80 GB, about {max(self.hours(), 0.1):.1f} h, {self.parameters / 1e9:.0f} B model"
 
     def hours(self) -> float:
-        """Return hours by the cost model of docs/scaling.md: an estimate from the data sheet."""
+        """Return hours by the cost model of docs/results/scaling: an estimate from the data sheet."""
         work = Workload(prompt_tokens=PROMPT_TOKENS, completion_tokens=self.tokens)
         found = cost(
             work, a100(self.parameters, 32), Store(), attempts=self.attempts, workers=self.gpus, kept=0.4,
