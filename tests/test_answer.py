@@ -12,8 +12,9 @@ from critics.recheck import recheck
 from rollout.policy import ScriptedPolicy
 from rollout.selection import Abstained, Answered, AnswerRule, is_settled, majority, outcome, select
 from rollout.traces import Sampling
+from tools.pooled_curve import pooled_curve
 from training.cli import app
-from training.reporting.selective import BUDGETS, curve_figure, curve_table, pooled_curve, selective_curve
+from training.reporting.selective import BUDGETS, Point, curve_figure, curve_table, selective_curve
 from training.rounds.answering import Answering, Formalism, attempts_at, blind
 from training.rounds.strategy import SingleAttempt
 
@@ -136,11 +137,13 @@ def test_the_curve_counts_what_is_answered_and_what_of_it_is_right():
     attempts = {"a": made(GUESS, PROOF, PROOF), "b": made(MISREAD, GUESS, GUESS), "c": made(GUESS, GUESS, GUESS)}
     gold = {"a": "false", "b": "false"}
     rows = selective_curve(gold, attempts, {"one_proof": AnswerRule(1, 0.8)}, 3)
-    assert [row["k"] for row in rows] == [1, 2, 3]
-    points = [(row["one_proof"]["answered"], row["one_proof"]["right"], row["one_proof"]["n"]) for row in rows]
-    assert points == [(1, 0, 2), (2, 1, 2), (2, 1, 2)]
-    assert [row["majority"]["right"] for row in rows] == [0, 0, 1]
-    assert rows[0]["majority_at_equal_coverage"]["answered"] == 1
+    assert [(row.k, row.points["one_proof"]) for row in rows] == [
+        (1, Point(n=2, answered=1, right=0)),
+        (2, Point(n=2, answered=2, right=1)),
+        (3, Point(n=2, answered=2, right=1)),
+    ]
+    assert [row.points["majority"].right for row in rows] == [0, 0, 1]
+    assert rows[0].points["majority_at_equal_coverage"].answered == 1
     assert "| 3 | 100.0%" in curve_table(rows)
     assert curve_figure(rows).count("<svg") == 1
     assert BUDGETS == (1, 2, 4, 8, 16, 32)
@@ -154,8 +157,7 @@ def test_a_pooled_curve_adds_the_counts():
     attempts = {"a": made(GUESS, PROOF), "b": made(MISREAD, GUESS)}
     rows = [selective_curve({name: "false"}, attempts, {"one_proof": AnswerRule()}, 2) for name in attempts]
     both = selective_curve({"a": "false", "b": "false"}, attempts, {"one_proof": AnswerRule()}, 2)
-    assert [row["one_proof"] for row in pooled_curve(rows)] == [row["one_proof"] for row in both]
-    assert [row["majority"] for row in pooled_curve(rows)] == [row["majority"] for row in both]
+    assert pooled_curve(rows) == both
 
 
 @pytest.fixture

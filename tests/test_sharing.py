@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from critics.judge import judge_record
 from training.cli import app
 from training.configuration.run import load_run
+from training.exchange.examples import read_example
 from training.exchange.exports import exported
 from training.exchange.hub import place_to_pull, place_to_push
 from training.exchange.verification import check_adapter, check_dataset
@@ -108,18 +109,18 @@ TEXT = {"id": "t", "prompt": "p", "completion": "c", "completion_ids": [], "cert
 def test_the_shapes_are_those_that_other_tools_read() -> None:
     from trl.data_utils import is_conversational, maybe_convert_to_chatml
 
-    (messages,) = exported([LESSON], "messages")
+    (messages,) = exported([read_example(LESSON)], "messages")
     assert is_conversational(messages)
-    (text,) = exported([TEXT], "prompt-completion")
+    (text,) = exported([read_example(TEXT)], "prompt-completion")
     assert (text, is_conversational(text)) == (
         {"id": "t", "prompt": "p", "completion": "c", "certificate": None},
         False,
     )
-    dialog, turned = exported([LESSON, TEXT], "prompt-completion")
+    dialog, turned = exported([read_example(LESSON), read_example(TEXT)], "prompt-completion")
     assert is_conversational(dialog)
     assert dialog["completion"] == [{"role": "assistant", "content": "right"}]
     assert turned["prompt"] == [{"role": "user", "content": "p"}]
-    (shared,) = exported([LESSON], "sharegpt")
+    (shared,) = exported([read_example(LESSON)], "sharegpt")
     assert [turn["from"] for turn in shared["conversations"]] == ["system", "human", "gpt", "human", "gpt"]
     assert maybe_convert_to_chatml(shared)["messages"][-1]["content"] == "right"
 
@@ -133,7 +134,7 @@ def test_a_wrong_word_gets_a_suggestion(run: Path, tmp_path: Path) -> None:
 
 
 def test_a_trajectory_numbers_its_steps_and_keeps_the_agents_token_ids() -> None:
-    (trajectory,) = exported([LESSON], "atif")
+    (trajectory,) = exported([read_example(LESSON)], "atif")
     assert (trajectory["schema_version"], trajectory["session_id"]) == ("ATIF-v1.7", "l")
     assert [(s["step_id"], s["source"]) for s in trajectory["steps"]] == list(
         enumerate(["system", "user", "agent", "user", "agent"], 1)
@@ -243,14 +244,14 @@ def test_a_dialogs_lesson_is_that_of_its_trace_turn_by_turn(tmp_path: Path) -> N
             turn["content"] += " " if turn["role"] == changed else ""
         write_records(tmp_path / "examples.jsonl", examples)
         write_records(tmp_path / "certificates.jsonl", traces, checksum=True)
-        found = [r["reason"] for r in check_dataset(tmp_path, lambda records: map(judge_record, records))["rejected"]]
+        found = [r.reason for r in check_dataset(tmp_path, lambda records: map(judge_record, records)).rejected]
         assert found == ([] if changed is None else ["other_text"])
 
 
 def rejections(pushed: Path) -> list[str]:
     checked = check_dataset(pushed / "dataset", lambda records: map(judge_record, records))
-    found = [*check_adapter(pushed / "adapter"), *checked["rejected"]]
-    return [rejection["reason"] for rejection in found]
+    found = [*check_adapter(pushed / "adapter"), *checked.rejected]
+    return [rejection.reason for rejection in found]
 
 
 def _other_origin(pushed: Path) -> str:

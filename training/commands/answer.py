@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
+from critics.certificate import read_certificate
 from critics.errors import InputError
 from critics.judge import JudgePool, judge_on_trust, judge_record
 from critics.problem import Problem
@@ -26,7 +27,7 @@ from training.commands.options import (
 from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.records.store import OpenStore, write_json, write_records, write_text
 from training.reporting.proofs import proof_lines
-from training.reporting.selective import curve_figure, curve_table, point_of, selective_curve
+from training.reporting.selective import CurveRow, Point, curve_figure, curve_table, selective_curve
 from training.rounds.answering import Answering, Formalism, attempts_at, blind
 from training.rounds.evaluation import problems_digest
 from training.rounds.problems import held_out_problems, load_problems
@@ -105,17 +106,18 @@ def answer(
     found = {name: outcome(made, asked.rule, len(chosen)) for name, made in attempts.items()}
     gold = {problem.id: problem.answer for problem in wanted if problem.answer is not None}
     result: Record = {**_counts(found, gold), "answers": [_record(p, found[p.id], attempts[p.id]) for p in wanted]}
+    rows = _curve(gold, attempts, asked) if asked.curve else []
     if asked.curve:
-        result["curve"] = _curve(gold, attempts, asked)
+        result["curve"] = [row.record() for row in rows]
     if asked.out is not None:
-        _write(asked.out, result, attempts, _provenance(loaded, chosen, wanted, asked))
+        _write(asked.out, result, rows, attempts, _provenance(loaded, chosen, wanted, asked))
     if as_json:
         print(json.dumps(result))
         return
     if not asked.curve:
         for problem in wanted:
             _print(problem, found[problem.id], attempts[problem.id])
-    _say(result)
+    _say(result, rows)
 
 
 def _refuse(asked: Asked) -> None:
@@ -174,10 +176,10 @@ def _counts(found: Mapping[str, Outcome], gold: Mapping[str, str]) -> Record:
     answers = {name: each.answer for name, each in found.items() if isinstance(each, Answered)}
     right = sum(gold[name] == answer for name, answer in answers.items() if name in gold)
     counts: Record = {"n": len(found), "answered": len(answers)}
-    return counts | ({"selective": point_of(right, len(answers.keys() & gold.keys()), len(gold))} if gold else {})
+    return counts | ({"selective": Point(len(gold), len(answers.keys() & gold.keys()), right).record()} if gold else {})
 
 
-def _curve(gold: Mapping[str, str], attempts: Mapping[str, list[Record]], asked: Asked) -> list[Record]:
+def _curve(gold: Mapping[str, str], attempts: Mapping[str, list[Record]], asked: Asked) -> list[CurveRow]:
     if not gold:
         raise InputError("--curve: none of the problems has a gold answer to be measured by")
     rules = {_name(asked.rule): asked.rule}
@@ -206,13 +208,15 @@ def _provenance(config: RunConfig, arms: Sequence[ArmConfig], problems: Sequence
     }
 
 
-def _write(out: Path, result: Record, attempts: Mapping[str, list[Record]], provenance: Record) -> None:
+def _write(
+    out: Path, result: Record, rows: Sequence[CurveRow], attempts: Mapping[str, list[Record]], provenance: Record
+) -> None:
     """Write the judged attempts, which `trace` reads, the answers, and the curve with where it comes from."""
     write_records(out / "traces.jsonl", (a for made in attempts.values() for a in made), checksum=True)
     write_records(out / "answers.jsonl", result["answers"])
-    if "curve" in result:
-        write_text(out / "curve.svg", curve_figure(result["curve"]))
-        write_text(out / "curve.md", curve_table(result["curve"]))
+    if rows:
+        write_text(out / "curve.svg", curve_figure(rows))
+        write_text(out / "curve.md", curve_table(rows))
         write_json(out / "curve.json", {"curve": result["curve"], "provenance": provenance})
     for path in out.glob("attempts-*.open.jsonl"):
         path.unlink()
@@ -224,16 +228,14 @@ def _print(problem: Problem, found: Outcome, attempts: Sequence[Record]) -> None
         return
     agreed = f", {' and '.join(found.formalisms)} agree" if len(found.formalisms) > 1 else ""
     print(f"{problem.id}: {found.answer} (proofs: {len(found.proofs)}, attempts: {len(attempts)}{agreed})")
-    print("\n".join(proof_lines(found.proofs[0]["judgement"]["certificate"])), end="\n\n")
+    print("\n".join(proof_lines(read_certificate(found.proofs[0]["judgement"]["certificate"]))), end="\n\n")
 
 
-def _say(result: Record) -> None:
+def _say(result: Record, rows: Sequence[CurveRow]) -> None:
     say(f"{result['answered']} of {result['n']} problems answered with a proof")
     if (point := result.get("selective")) is not None and point["answered"]:
         low, high = point["accuracy_interval"]
         say(f"right among those with a gold answer: {point['accuracy']:.1%} (95% {low:.1%} to {high:.1%})")
-    for row in result.get("curve", ()):
-        shown = (
-            f"{label.replace('_', ' ')} {p['right']} of {p['answered']}" for label, p in row.items() if label != "k"
-        )
-        say(f"k = {row['k']}: right {', '.join(shown)} (n = {result['selective']['n']})")
+    for row in rows:
+        shown = (f"{label.replace('_', ' ')} {p.right} of {p.answered}" for label, p in row.points.items())
+        say(f"k = {row.k}: right {', '.join(shown)} (n = {result['selective']['n']})")

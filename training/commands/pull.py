@@ -3,6 +3,7 @@
 import json
 import shutil
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +19,7 @@ from training.commands.options import (
     Timeout,
 )
 from training.exchange.hub import PARTS, Place, place_to_pull
-from training.exchange.verification import check_adapter, check_dataset, check_pair
+from training.exchange.verification import Rejection, check_adapter, check_dataset, check_pair
 
 EXAMPLE = "certistar pull /tmp/pushed --out pulled"
 
@@ -58,13 +59,15 @@ def _fetched_and_checked(place: Place, source: str, staged: Path, jobs: int, tim
     there = [part for part in PARTS if place.fetch(part, staged / part)]
     if not there:
         raise InputError(f"{source}: holds neither an adapter nor a dataset that `certistar push` wrote")
-    result: dict[str, Any] = {"pulled": there, "rejected": []}
+    counts: dict[str, int] = {}
+    rejected: list[Rejection] = []
     adapter, dataset = (staged / part for part in PARTS)
     if "adapter" in there:
-        result["rejected"] += check_adapter(adapter)
+        rejected += check_adapter(adapter)
     if "dataset" in there:
         checked = check_dataset(dataset, lambda records: judged(records, jobs, timeout_s))
-        result |= {**checked, "rejected": [*result["rejected"], *checked["rejected"]]}
+        rejected += checked.rejected
+        counts = {name: num for name, num in asdict(checked).items() if name != "rejected"}
     if there == list(PARTS):
-        result["rejected"] += check_pair(adapter, dataset)
-    return result
+        rejected += check_pair(adapter, dataset)
+    return {"pulled": there, "rejected": [asdict(each) for each in rejected], **counts}

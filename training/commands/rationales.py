@@ -116,9 +116,9 @@ def _show(traces: list[Record], table: Table) -> None:
     from rich.table import Table as Shown
 
     counts = Counter((t["judgement"]["verdict"], "" if is_certified(t) else t["judgement"]["reason"]) for t in traces)
-    counts.update(("unreadable", row["reason"]) for row in table.unreadable)
+    counts.update(("unreadable", row.reason) for row in table.unreadable)
     first = {(t["judgement"]["verdict"], t["judgement"]["reason"]): t["id"] for t in reversed(traces)}
-    first |= {("unreadable", row["reason"]): row["id"] for row in reversed(table.unreadable)}
+    first |= {("unreadable", row.reason): row.id for row in reversed(table.unreadable)}
     shown = Shown("verdict", "reason", "rows", "such as")
     for (verdict, reason), num in counts.most_common():
         shown.add_row(verdict, reason, str(num), first.get((verdict, reason or "proved"), ""))

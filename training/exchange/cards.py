@@ -1,15 +1,67 @@
-"""Cards: what a pushed folder says of itself, with the front matter that the Hub and `datasets` read.
+"""Cards of pushed folders, with the front matter that the Hub and `datasets` read.
 
 Written from the run's own files and nothing else; every rate stands beside its n and its 95% interval.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from training.estimates import Proportion
+from training.lineage.adapter_files import AdapterManifest
+from training.records.run_folder import RunLine
+from training.reporting.evaluations import Mode
+
 _TAGS = ["certistar", "certified-reasoning"]
+_COUNTED = ("rows", "sampled", "right", "certified", "lucky", "kept", "examples")
 
 
-def certified_dataset_card(name: str, summary: Mapping[str, Any]) -> str:
+@dataclass(frozen=True, slots=True)
+class DatasetFacts:
+    """What a card says of a dataset."""
+
+    keep: str
+    counts: Mapping[str, int]
+    verdicts: Mapping[str, int]
+
+
+def dataset_facts(summary: Mapping[str, Any]) -> DatasetFacts:
+    """Read the facts out of a dataset's summary.json."""
+    counts = {key: summary[key] for key in _COUNTED if key in summary}
+    return DatasetFacts(summary.get("keep", "strict"), counts, summary.get("verdicts", {}))
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What a card says of the run that made an adapter."""
+
+    config: object
+    config_digest: object
+    commit: object
+    line: RunLine
+    round: int
+    """From 1."""
+    split: str
+    """What the evaluation's problems are called."""
+    before: Mode
+    after: Mode
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterFacts:
+    """What a card says of an adapter."""
+
+    manifest: AdapterManifest
+    base: str | None
+    """The base model's name on the Hub; None where it is a folder."""
+    base_name: str
+    rank: int | None
+    """Of LoRA; None where all weights are trained."""
+    dataset: DatasetFacts | None
+    run: RunFacts | None
+
+
+def certified_dataset_card(name: str, facts: DatasetFacts) -> str:
     """Return the card of a dataset folder: which file `load_dataset` reads, and what its examples rest on."""
     from huggingface_hub import DatasetCardData
 
@@ -19,8 +71,7 @@ def certified_dataset_card(name: str, summary: Mapping[str, Any]) -> str:
         tags=[*_TAGS, "trl", "sft"],
         configs=[{"config_name": "default", "data_files": "examples.jsonl"}],
     )
-    counted = ("rows", "sampled", "right", "certified", "lucky", "kept", "examples")
-    counts = [f"| {key} | {summary[key]} |" for key in counted if key in summary]
+    counts = [f"| {key} | {num} |" for key, num in facts.counts.items()]
     return "\n".join(
         [
             "---",
@@ -29,11 +80,11 @@ def certified_dataset_card(name: str, summary: Mapping[str, Any]) -> str:
             "",
             f"# {name}",
             "",
-            _what_is_kept(summary),
+            _what_is_kept(facts.keep),
             "",
             *("| counted | n |", "|---|--:|", *counts),
             "",
-            *_verdicts(summary),
+            *_verdicts(facts.verdicts),
             "Each line of `examples.jsonl` has an `id`, what is read and what is learnt (`prompt` and `completion`, or",
             "`messages`), and the digest of its `certificate`. `certificates.jsonl` holds the attempts with their",
             "certificates; `certistar recheck certificates.jsonl` checks them again without the critic that made them.",
@@ -45,8 +96,7 @@ def certified_dataset_card(name: str, summary: Mapping[str, Any]) -> str:
     )
 
 
-def _what_is_kept(summary: Mapping[str, Any]) -> str:
-    keep = summary.get("keep", "strict")
+def _what_is_kept(keep: str) -> str:
     said = {
         "strict": "Only attempts whose answer a symbolic critic has certified are kept.",
         "faithful": "Only certified attempts are kept whose formalisation was checked or agrees with the text.",
@@ -57,14 +107,13 @@ def _what_is_kept(summary: Mapping[str, Any]) -> str:
     )
 
 
-def _verdicts(summary: Mapping[str, Any]) -> list[str]:
-    verdicts: Mapping[str, int] = summary.get("verdicts", {})
+def _verdicts(verdicts: Mapping[str, int]) -> list[str]:
     if not verdicts:
         return []
     return ["Verdicts: " + ", ".join(f"{name} {num}" for name, num in verdicts.items()) + ".", ""]
 
 
-def adapter_card(repository: str, facts: Mapping[str, Any]) -> str:
+def adapter_card(repository: str, facts: AdapterFacts) -> str:
     """Return the card of an adapter: data, filter, results with intervals, lineage, and how to recheck it."""
     name = repository.rpartition("/")[2]
     return "\n".join(
@@ -75,8 +124,8 @@ def adapter_card(repository: str, facts: Mapping[str, Any]) -> str:
             "",
             f"# {name}",
             "",
-            f"{'A LoRA adapter' if facts['rank'] else 'All weights, fine-tuned,'} for "
-            f"{facts['base'] or facts['base_name']}, trained by Certistar on reasoning that a "
+            f"{'A LoRA adapter' if facts.rank else 'All weights, fine-tuned,'} for "
+            f"{facts.base or facts.base_name}, trained by Certistar on reasoning that a "
             f"symbolic critic judged{_where_from(facts)}.",
             "",
             *_data_section(facts),
@@ -96,60 +145,58 @@ def adapter_card(repository: str, facts: Mapping[str, Any]) -> str:
     )
 
 
-def _adapter_data(repository: str, name: str, facts: Mapping[str, Any]) -> str:
+def _adapter_data(repository: str, name: str, facts: AdapterFacts) -> str:
     from huggingface_hub import EvalResult, ModelCardData
 
     results = [
         EvalResult(
             "text-generation",
-            mode["split"] or "held-out",
-            f"{mode['n']} held-out problems",
+            facts.run.split or "held-out",
+            f"{facts.run.after.counts['n']} held-out problems",
             metric,
-            round(mode[key] / mode["n"], 4),
+            round(facts.run.after.counts[key] / facts.run.after.counts["n"], 4),
         )
-        for mode in ([facts["after"]] if "after" in facts else [])
         for metric, key in (("accuracy", "right"), ("certified", "certified"))
+        if facts.run is not None
     ]
     data = ModelCardData(
-        base_model=facts["base"],
-        library_name="peft" if facts["rank"] else "transformers",
+        base_model=facts.base,
+        library_name="peft" if facts.rank else "transformers",
         pipeline_tag="text-generation",
-        tags=[*_TAGS, *(["lora"] if facts["rank"] else [])],
+        tags=[*_TAGS, *(["lora"] if facts.rank else [])],
         model_name=name if results else None,
         eval_results=results or None,
-        datasets=[repository] if facts.get("dataset") and "/" in repository else None,
+        datasets=[repository] if facts.dataset and "/" in repository else None,
     )
     return data.to_yaml()
 
 
-def _where_from(facts: Mapping[str, Any]) -> str:
-    if "run" not in facts:
-        return ""
-    return f" (run {facts['run']['config']}, arm {facts['arm']}, seed {facts['seed']}, round {facts['round']})"
+def _where_from(facts: AdapterFacts) -> str:
+    run = facts.run
+    return "" if run is None else f" (run {run.config}, arm {run.line.arm}, seed {run.line.seed}, round {run.round})"
 
 
-def _data_section(facts: Mapping[str, Any]) -> list[str]:
-    summary, manifest = facts.get("dataset"), facts["manifest"]
-    learnt = f"{manifest['examples']} examples, {manifest['supervised_tokens']} supervised tokens."
-    if summary is None:
+def _data_section(facts: AdapterFacts) -> list[str]:
+    found, manifest = facts.dataset, facts.manifest
+    learnt = f"{manifest.examples} examples, {manifest.supervised_tokens} supervised tokens."
+    if found is None:
         return ["## Data", "", f"{learnt} The dataset was not beside the adapter.", ""]
-    counted = ", ".join(
-        f"{key} {summary[key]}" for key in ("sampled", "right", "certified", "lucky", "kept") if key in summary
-    )
+    of_rollout = ("sampled", "right", "certified", "lucky", "kept")
+    counted = ", ".join(f"{key} {found.counts[key]}" for key in of_rollout if key in found.counts)
     last = f" Of the last rollout: {counted}." if counted else ""
-    return ["## Data", "", _what_is_kept(summary), "", f"{learnt}{last}", ""]
+    return ["## Data", "", _what_is_kept(found.keep), "", f"{learnt}{last}", ""]
 
 
-def _results_section(facts: Mapping[str, Any]) -> list[str]:
-    if "after" not in facts:
+def _results_section(facts: AdapterFacts) -> list[str]:
+    if (run := facts.run) is None:
         return ["## Results", "", "Not measured: the adapter was pushed without its run.", ""]
-    measured = (("before fine-tuning", facts["before"]), ("this adapter", facts["after"]))
-    rows = [[label, str(mode["n"]), *_rates(mode)] for label, mode in measured]
+    measured = (("before fine-tuning", run.before), ("this adapter", run.after))
+    rows = [[label, str(mode.counts["n"]), *_rates(mode)] for label, mode in measured]
     return [
         "## Results",
         "",
-        f"Held-out problems ({facts['after']['split'] or 'held out'}), sampled at the run's temperature, "
-        f"decoding {facts['after'].get('decoding', 'as configured')}; 95% intervals (Wilson).",
+        f"Held-out problems ({run.split or 'held out'}), sampled at the run's temperature, "
+        f"decoding {run.after.decoding}; 95% intervals (Wilson).",
         "",
         "| | n | accuracy | certified | lucky |",
         "|---|--:|---|---|---|",
@@ -158,20 +205,18 @@ def _results_section(facts: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _rates(mode: Mapping[str, Any]) -> list[str]:
-    from training.estimates import Proportion
-
-    shares = [Proportion(mode[key], mode["n"]) for key in ("right", "certified", "lucky")]
+def _rates(mode: Mode) -> list[str]:
+    shares = [Proportion(mode.counts[key], mode.counts["n"]) for key in ("right", "certified", "lucky")]
     return [f"{share.rate:.1%} ({share.interval[0]:.1%} to {share.interval[1]:.1%})" for share in shares]
 
 
-def _lineage_section(facts: Mapping[str, Any]) -> list[str]:
-    manifest = facts["manifest"]
-    rows = [("base model", manifest.get("base")), ("dataset", manifest.get("dataset"))]
-    rows += [("weights", manifest.get("weights")), ("training settings", manifest.get("config"))]
-    rows += [("Merkle root of the lineage", manifest.get("lineage"))]
-    if "run" in facts:
-        rows += [("run's configuration", facts["run"]["config_digest"]), ("commit", facts["run"]["commit"])]
+def _lineage_section(facts: AdapterFacts) -> list[str]:
+    manifest = facts.manifest
+    rows: list[tuple[str, object]] = [("base model", manifest.base), ("dataset", manifest.dataset)]
+    rows += [("weights", manifest.weights), ("training settings", manifest.config)]
+    rows += [("Merkle root of the lineage", manifest.lineage)]
+    if facts.run is not None:
+        rows += [("run's configuration", facts.run.config_digest), ("commit", facts.run.commit)]
     return [
         "## Lineage",
         "",

@@ -1,4 +1,4 @@
-"""A dataset in the shapes that other trainers read; each row keeps its id and the digest of its certificate.
+"""Exports of a dataset in the shapes that other trainers read; each row keeps its id and the digest of its certificate.
 
 messages             TRL and most others: `messages` of role and content
 prompt-completion    TRL with the loss on the completion alone: texts, or conversations where there are dialogs
@@ -8,23 +8,23 @@ parquet              the columns id, prompt, completion (or messages) and certif
 """
 
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
 from critics.errors import InputError
+from rollout.conversation import Message
 from training.configuration.section import nearest
-from training.exchange.finding import EXAMPLES
-from training.records.store import read_records, write_chunks, write_records
+from training.exchange.examples import EXAMPLES, StoredExample, read_examples
+from training.records.store import write_chunks, write_records
 
-Record = dict[str, Any]
 _SHAREGPT = {"system": "system", "user": "human", "assistant": "gpt"}
 _ATIF = {"system": "system", "user": "user", "assistant": "agent"}
 
 
 def export(dataset: Path, shape: str, out: Path) -> int:
     """Write a dataset folder's examples in a shape; return how many there are."""
-    examples = list(read_records(dataset / EXAMPLES))
+    examples = list(read_examples(dataset))
     if not examples:
         raise InputError(f"{dataset / EXAMPLES}: there is no example in it")
     rows = exported(examples, shape)
@@ -35,70 +35,59 @@ def export(dataset: Path, shape: str, out: Path) -> int:
     return len(rows)
 
 
-def exported(examples: Sequence[Mapping[str, Any]], shape: str) -> list[Record]:
+def exported(examples: Sequence[StoredExample], shape: str) -> list[dict[str, object]]:
     """Return the examples in a shape; raises `InputError` for one that is not known."""
     if shape not in SHAPES:
         raise InputError(f"--to {shape!r} is not known; {nearest(shape, list(SHAPES))}")
-    return SHAPES[shape](examples)
+    row = SHAPES[shape](any(example.is_dialog for example in examples))
+    return [row(example) for example in examples]
 
 
-def _named(example: Mapping[str, Any], content: Record) -> Record:
-    return {"id": example["id"], **content, "certificate": example.get("certificate")}
+_Row = Callable[[StoredExample], dict[str, object]]
 
 
-def _turns(example: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return an example as a conversation; one that is a text is a request and its reply."""
-    if "messages" in example:
-        return [{"role": turn["role"], "content": turn["content"]} for turn in example["messages"]]
-    return [
-        {"role": "user", "content": example["prompt"]},
-        {"role": "assistant", "content": example["completion"]},
-    ]
+def _named(example: StoredExample, **content: object) -> dict[str, object]:
+    return {"id": example.id, **content, "certificate": example.certificate}
 
 
-def _messages(examples: Iterable[Mapping[str, Any]]) -> list[Record]:
-    return [_named(example, {"messages": _turns(example)}) for example in examples]
+def _messages(example: StoredExample) -> dict[str, object]:
+    return _named(example, messages=example.turns)
 
 
-def _prompt_completion(examples: Sequence[Mapping[str, Any]]) -> list[Record]:
+def _prompt_completion(has_dialogs: bool) -> _Row:
     """Return texts, or conversations for all where there is one: a column has one type."""
-    if not any("messages" in example for example in examples):
-        return [_named(e, {"prompt": e["prompt"], "completion": e["completion"]}) for e in examples]
-    parted = [(example, _turns(example)) for example in examples]
-    return [_named(example, {"prompt": turns[:-1], "completion": turns[-1:]}) for example, turns in parted]
+    if has_dialogs:
+        return lambda example: _named(example, prompt=example.turns[:-1], completion=example.turns[-1:])
+    return lambda example: _named(example, prompt=example.prompt, completion=example.completion)
 
 
-def _sharegpt(examples: Iterable[Mapping[str, Any]]) -> list[Record]:
-    def said(example: Mapping[str, Any]) -> list[dict[str, str]]:
-        return [{"from": _SHAREGPT[turn["role"]], "value": turn["content"]} for turn in _turns(example)]
-
-    return [_named(example, {"conversations": said(example)}) for example in examples]
+def _sharegpt(example: StoredExample) -> dict[str, object]:
+    said = [{"from": _SHAREGPT[turn["role"]], "value": turn["content"]} for turn in example.turns]
+    return _named(example, conversations=said)
 
 
-def _atif(examples: Iterable[Mapping[str, Any]]) -> list[Record]:
-    return [
-        {
-            "schema_version": "ATIF-v1.7",
-            "session_id": example["id"],
-            "agent": {"name": "certistar", "version": _version()},
-            "steps": _steps(example),
-            "extra": {"id": example["id"], "certificate": example.get("certificate")},
-        }
-        for example in examples
-    ]
+def _atif(example: StoredExample) -> dict[str, object]:
+    return {
+        "schema_version": "ATIF-v1.7",
+        "session_id": example.id,
+        "agent": {"name": "certistar", "version": _version()},
+        "steps": _steps(example),
+        "extra": {"id": example.id, "certificate": example.certificate},
+    }
 
 
-def _steps(example: Mapping[str, Any]) -> list[Record]:
+def _steps(example: StoredExample) -> list[dict[str, object]]:
     """Return steps numbered from 1; those of the agent carry its token ids where they were stored."""
-    written = [turn["completion_ids"] for turn in example.get("turns", [])] or [example.get("completion_ids") or []]
-    ids = iter(written)
-    steps: list[Record] = []
-    for number, turn in enumerate(_turns(example), 1):
-        step: Record = {"step_id": number, "source": _ATIF[turn["role"]], "message": turn["content"]}
-        if turn["role"] == "assistant" and (own := next(ids, [])):
-            step["metrics"] = {"completion_tokens": len(own), "completion_token_ids": list(own)}
-        steps.append(step)
-    return steps
+    replies = [number for number, turn in enumerate(example.turns) if turn["role"] == "assistant"]
+    ids = dict(zip_longest(replies, example.reply_ids[: len(replies)], fillvalue=()))
+    return [_step(number, turn, ids.get(number, ())) for number, turn in enumerate(example.turns)]
+
+
+def _step(number: int, turn: Message, ids: Sequence[int]) -> dict[str, object]:
+    step: dict[str, object] = {"step_id": number + 1, "source": _ATIF[turn["role"]], "message": turn["content"]}
+    if ids:
+        step["metrics"] = {"completion_tokens": len(ids), "completion_token_ids": list(ids)}
+    return step
 
 
 def _version() -> str:
@@ -110,7 +99,8 @@ def _version() -> str:
         return "unknown"
 
 
-def _parquet(rows: list[Record]) -> bytes:
+def _parquet(rows: Sequence[Mapping[str, object]]) -> bytes:
+
     import pyarrow
     from pyarrow import parquet
 
@@ -119,15 +109,11 @@ def _parquet(rows: list[Record]) -> bytes:
     return buffer.getvalue()
 
 
-def _plain(examples: Sequence[Mapping[str, Any]]) -> list[Record]:
-    dialogs = any("messages" in example for example in examples)
-    return _messages(examples) if dialogs else _prompt_completion(examples)
-
-
-SHAPES: Mapping[str, Callable[[Sequence[Mapping[str, Any]]], list[Record]]] = {
-    "messages": _messages,
+SHAPES: Mapping[str, Callable[[bool], _Row]] = {
+    "messages": lambda _: _messages,
     "prompt-completion": _prompt_completion,
-    "sharegpt": _sharegpt,
-    "atif": _atif,
-    "parquet": _plain,
+    "sharegpt": lambda _: _sharegpt,
+    "atif": lambda _: _atif,
+    "parquet": lambda has_dialogs: _messages if has_dialogs else _prompt_completion(has_dialogs),
 }
+"""How an example becomes a row of a shape, given whether there are dialogs among the examples."""

@@ -1,4 +1,4 @@
-"""What a folder is that somebody names: a run, a round, a dataset or an adapter; and which of a run's is meant."""
+"""Finding what a named folder holds: a run, a round, a dataset or an adapter; and which of a run's is meant."""
 
 import json
 from dataclasses import dataclass
@@ -6,32 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from training.configuration.section import nearest, read_yaml
+from training.configuration.section import nearest
+from training.exchange.examples import EXAMPLES
 from training.lineage.adapter_files import MANIFEST
+from training.records.run_folder import RunLine, filters, read_run
 from training.rounds.promotion import REFUSED
-
-EXAMPLES = "examples.jsonl"
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One arm under one seed, as `lines.json` has it."""
-
-    run: Path
-    arm: str
-    seed: int
-    path: Path
-    base: Path
-    """Where the evaluation of the model before any fine-tuning is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What can be given away: an adapter, the dataset that it learnt from, and the line that both are of."""
+    """Things to give away: an adapter, the dataset that it learnt from, and the line that both are of."""
 
     adapter: Path | None
     dataset: Path | None
-    line: Line | None
+    line: RunLine | None
 
     @property
     def round_number(self) -> int | None:
@@ -80,16 +68,11 @@ def read_json(path: Path) -> dict[str, Any]:
     return record
 
 
-def _lines(run: Path) -> list[Line]:
-    entries = read_json(run / "lines.json")["lines"]
-    return [Line(run, e["arm"], e["seed"], run / e["path"], run / e["base"]) for e in entries]
-
-
-def _chosen(run: Path, arm: str | None, seed: int | None) -> Line:
-    lines = _lines(run)
+def _chosen(run: Path, arm: str | None, seed: int | None) -> RunLine:
+    lines = read_run(run).lines
     arms = list(dict.fromkeys(line.arm for line in lines))
     if arm is None:
-        kept = {a["name"]: a["keep"] for a in _config(run).get("arms", [])}
+        kept = filters(run)
         arm = next((name for name in arms if kept.get(name) == "strict"), arms[0])
     if arm not in arms:
         raise InputError(f"--arm {arm!r}: is none of {run}; {nearest(arm, arms)}")
@@ -100,16 +83,12 @@ def _chosen(run: Path, arm: str | None, seed: int | None) -> Line:
     return next(line for line in lines if (line.arm, line.seed) == (arm, wanted))
 
 
-def _config(run: Path) -> dict[str, Any]:
-    return read_yaml(run / "config.yaml") if (run / "config.yaml").is_file() else {}
-
-
-def keep_of(line: Line) -> str:
+def keep_of(line: RunLine) -> str:
     """Return the filter of a line's arm."""
-    return next((a["keep"] for a in _config(line.run).get("arms", []) if a["name"] == line.arm), "strict")
+    return filters(line.run).get(line.arm, "strict")
 
 
-def _last_of(line: Line) -> Found:
+def _last_of(line: RunLine) -> Found:
     for folder in sorted(line.path.glob("round-*"), reverse=True):
         if _is_trained(folder / "adapter") and not (folder / REFUSED).exists():
             return Found(folder / "adapter", folder / "dataset", line)
@@ -120,8 +99,8 @@ def _is_trained(adapter: Path) -> bool:
     return (adapter / MANIFEST).is_file() and bool(read_json(adapter / MANIFEST).get("trained"))
 
 
-def _line_of(round_folder: Path) -> Line | None:
+def _line_of(round_folder: Path) -> RunLine | None:
     for run in list(round_folder.resolve().parents)[:3]:
         if (run / "lines.json").is_file():
-            return next((e for e in _lines(run) if e.path.resolve() == round_folder.resolve().parent), None)
+            return next((e for e in read_run(run).lines if e.path.resolve() == round_folder.resolve().parent), None)
     return None

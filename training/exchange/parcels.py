@@ -1,4 +1,4 @@
-"""What is pushed: two folders, an adapter and its dataset, written from a run's own files, with their cards.
+"""Parcels to be pushed: two folders, an adapter and its dataset, written from a run's own files, with their cards.
 
     adapter/    weights (safetensors alone), adapter_config.json, manifest.json, evaluation.json, README.md
     dataset/    examples.jsonl as it was trained on, certificates.jsonl, summary.json, README.md
@@ -11,18 +11,21 @@ import os
 import re
 import shutil
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
 from training.curation.derivation import DERIVED
-from training.exchange.cards import adapter_card, certified_dataset_card
-from training.exchange.finding import EXAMPLES, Found, keep_of, read_json
+from training.exchange.cards import AdapterFacts, RunFacts, adapter_card, certified_dataset_card, dataset_facts
+from training.exchange.examples import EXAMPLES, read_examples
+from training.exchange.finding import Found, keep_of, read_json
 from training.exchange.rationales import CERTIFICATES, learnt_text, slim
-from training.lineage.adapter_files import MANIFEST, verify_adapter
+from training.lineage.adapter_files import MANIFEST, read_manifest, verify_adapter
 from training.lineage.entries import LINEAGE
+from training.records.run_folder import RunLine, read_run
 from training.records.store import is_stored, read_records, write_json, write_records, write_text
+from training.reporting.evaluations import read_mode
 
 Record = dict[str, Any]
 _TEXTS = (".json", ".jsonl", ".md", ".jinja", ".yaml")
@@ -57,7 +60,7 @@ def pack_dataset(found: Found, out: Path, name: str) -> Record:
     write_records(out / CERTIFICATES, certified_traces(found), checksum=True)
     summary = dataset_summary(found)
     write_json(out / "summary.json", summary)
-    write_text(out / "README.md", certified_dataset_card(name, summary))
+    write_text(out / "README.md", certified_dataset_card(name, dataset_facts(summary)))
     refuse_secrets(out)
     return summary
 
@@ -68,7 +71,7 @@ def certified_traces(found: Found) -> Iterator[Record]:
     if (found.dataset / CERTIFICATES).is_file():
         yield from read_records(found.dataset / CERTIFICATES)
         return
-    wanted = {e["certificate"] for e in read_records(found.dataset / EXAMPLES) if e.get("certificate")}
+    wanted = {example.certificate for example in read_examples(found.dataset) if example.certificate}
     seen: set[tuple[str, str]] = set()
     for trace in _traces(found) if wanted else ():
         certificate = trace["judgement"].get("certificate") or {}
@@ -89,7 +92,7 @@ def _traces(found: Found) -> Iterator[Record]:
     if found.line is None or found.round_number is None:
         return
     for number in range(found.round_number + 1):
-        folder = found.line.path / f"round-{number:03d}"
+        folder = found.line.round_folder(number)
         for path in (folder / "traces.jsonl", folder / "dataset" / DERIVED):
             if is_stored(path):
                 yield from read_records(path, checksum=True)
@@ -105,34 +108,33 @@ def dataset_summary(found: Found) -> Record:
     return {"keep": keep_of(found.line), **summary, "arm": found.line.arm, "seed": found.line.seed}
 
 
-def adapter_facts(found: Found) -> Record:
+def adapter_facts(found: Found) -> AdapterFacts:
     """Return what the card says: manifest, base, results before and after, and the dataset's counts."""
     assert found.adapter is not None
     config = read_json(found.adapter / "adapter_config.json") if _has_config(found.adapter) else {}
     base = str(config.get("base_model_name_or_path") or "")
-    facts: Record = {
-        "manifest": read_json(found.adapter / MANIFEST),
-        "base": base if not _is_local(base) else None,
-        "base_name": Path(base).name if base else "the base model",
-        "rank": config.get("r"),
-        "dataset": None if found.dataset is None else dataset_summary(found),
-    }
-    if found.line is None:
-        return facts
-    provenance = read_json(found.line.run / "lines.json").get("provenance", {})
-    return facts | {
-        "run": {key: provenance.get(key) for key in ("config", "config_digest", "commit", "versions")},
-        "arm": found.line.arm,
-        "seed": found.line.seed,
-        "round": (found.round_number or 0) + 1,
-        "after": _sampled(found.adapter.with_name("evaluation.json")),
-        "before": _sampled(found.line.base / "evaluation.json"),
-    }
+    return AdapterFacts(
+        read_manifest(found.adapter / MANIFEST),
+        None if _is_local(base) else base,
+        Path(base).name if base else "the base model",
+        config.get("r"),
+        None if found.dataset is None else dataset_facts(dataset_summary(found)),
+        None if found.line is None else _run_facts(found.line, found.adapter, found.round_number or 0),
+    )
 
 
-def _sampled(path: Path) -> Mapping[str, Any]:
-    record = read_json(path)
-    return {**record["modes"]["sampled"], "split": record["problems"].get("split")}
+def _run_facts(line: RunLine, adapter: Path, number: int) -> RunFacts:
+    origin = read_run(line.run).provenance
+    before, after = (read_json(folder / "evaluation.json") for folder in (line.base, adapter.parent))
+    return RunFacts(
+        origin.get("config"),
+        origin.get("config_digest"),
+        origin.get("commit"),
+        line,
+        number + 1,
+        after["problems"].get("split"),
+        *(read_mode(record["modes"]["sampled"]) for record in (before, after)),
+    )
 
 
 def _has_config(adapter: Path) -> bool:

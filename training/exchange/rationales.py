@@ -8,7 +8,7 @@ however good the proof of its formal version is.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,7 +20,7 @@ from rollout.policy import ChatPolicy, Policy
 from rollout.prompt import PromptStyle, text
 from rollout.traces import Sampling
 from training.curation.filters import Keep, funnel, is_certified, kept, select
-from training.exchange.cards import certified_dataset_card
+from training.exchange.cards import certified_dataset_card, dataset_facts
 from training.exchange.columns import Rationale, RowError, read_rationale
 from training.records.store import write_json, write_records, write_text
 from training.rounds.strategy import SingleAttempt, completion_example
@@ -32,11 +32,20 @@ REJECTED = "rejected.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadableRow:
+    """A row that could not be read, and why."""
+
+    id: str
+    reason: str
+    feedback: str
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A table read: texts about problems, and the rows that could not be read."""
 
     rationales: list[Rationale]
-    unreadable: list[Record]
+    unreadable: list[UnreadableRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +63,7 @@ class Formalising(SingleAttempt):
 def read_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], *, name: str, dataset: str) -> Table:
     """Read all rows; raises `InputError` where not one can be read, since then the column map is wrong."""
     found: dict[str, Rationale] = {}
-    unreadable: list[Record] = []
+    unreadable: list[UnreadableRow] = []
     for number, row in enumerate(rows, 1):
         try:
             rationale = read_rationale(row, columns, number=number, name=name, dataset=dataset)
@@ -62,9 +71,9 @@ def read_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], *,
                 raise RowError("id_twice", f"the id {rationale.problem.id!r} is another row's already")
             found[rationale.problem.id] = rationale
         except RowError as error:
-            unreadable.append({"id": f"{name}/row-{number}", "reason": error.reason, "feedback": str(error)})
+            unreadable.append(UnreadableRow(f"{name}/row-{number}", error.reason, str(error)))
     if not found:
-        raise InputError(f"no row can be read: row 1: {unreadable[0]['feedback']}; look at --columns")
+        raise InputError(f"no row can be read: row 1: {unreadable[0].feedback}; look at --columns")
     return Table(list(found.values()), unreadable)
 
 
@@ -112,16 +121,18 @@ def write_dataset(traces: Sequence[Record], table: Table, keep: Keep, out: Path,
     examples = [rationale_example(trace) for trace in chosen]
     write_records(out / "examples.jsonl", examples)
     write_records(out / CERTIFICATES, (slim(trace) for trace in chosen if is_certified(trace)), checksum=True)
-    write_records(out / REJECTED, [*table.unreadable, *_rejections(traces, {t["id"] for t in chosen}, keep)])
+    write_records(
+        out / REJECTED, [*map(asdict, table.unreadable), *_rejections(traces, {t["id"] for t in chosen}, keep)]
+    )
     summary = {
         "rows": len(table.rationales) + len(table.unreadable),
-        "unreadable": dict(sorted(Counter(row["reason"] for row in table.unreadable).items())),
+        "unreadable": dict(sorted(Counter(row.reason for row in table.unreadable).items())),
         **funnel(traces, len(chosen)),
         "examples": len(examples),
         "keep": keep,
         **about,
     }
-    write_text(out / "README.md", certified_dataset_card(out.name, summary))
+    write_text(out / "README.md", certified_dataset_card(out.name, dataset_facts(summary)))
     write_json(out / "summary.json", summary)
     return summary
 

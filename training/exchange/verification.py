@@ -1,4 +1,4 @@
-"""What was pulled, checked again: the adapter's digests, every certificate, and that each example is what one is about.
+"""Checks of what was pulled: the adapter's digests, every certificate, and that each example is what one is about.
 
 Nothing that could not be checked counts as accepted. What is not checked: that token ids spell the text beside them,
 which takes the base model's tokenizer, and that a text says what a policy's formal version of it says.
@@ -6,16 +6,19 @@ which takes the base model's tokenizer, and that a text says what a policy's for
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
 from critics.recheck import recheck
+from rollout.conversation import Message
 from rollout.demonstration import numbered_sentences
 from rollout.formalisation import RATIONALE
 from training.curation.filters import is_certified
-from training.exchange.finding import EXAMPLES, read_json
+from training.exchange.examples import EXAMPLES, StoredExample, read_examples
+from training.exchange.finding import read_json
 from training.exchange.rationales import CERTIFICATES, agreed, learnt_text
 from training.lineage import entries
 from training.lineage.adapter_files import MANIFEST, AdapterError, verify_adapter
@@ -25,51 +28,69 @@ Record = dict[str, Any]
 Judging = Callable[[list[Record]], Iterable[Record]]
 
 
-def check_adapter(folder: Path) -> list[Record]:
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """What does not hold, and why."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedDataset:
+    """Counts and rejections of a dataset folder."""
+
+    examples: int
+    uncertified: int
+    certificates: int
+    accepted: int
+    rejected: Sequence[Rejection]
+
+
+def check_adapter(folder: Path) -> list[Rejection]:
     """Return why an adapter is rejected: weights that are not its manifest's, or that nobody vouches for."""
     try:
         note = verify_adapter(folder)
     except AdapterError as error:
-        return [{"id": "adapter", "reason": str(error).replace(str(folder), folder.name)}]
-    rejected = [] if note is None else [{"id": "adapter", "reason": f"{MANIFEST} names no weights"}]
+        return [Rejection("adapter", str(error).replace(str(folder), folder.name))]
+    rejected = [] if note is None else [Rejection("adapter", f"{MANIFEST} names no weights")]
     root, path = read_json(folder / MANIFEST).get("lineage"), folder / entries.LINEAGE
     if root != (entries.merkle_root(entries.read_entries(path)) if path.is_file() else None):
         # Attack: another origin for the same weights.
-        rejected.append({"id": entries.LINEAGE, "reason": f"{MANIFEST} names another root of the lineage"})
+        rejected.append(Rejection(entries.LINEAGE, f"{MANIFEST} names another root of the lineage"))
     return rejected
 
 
-def check_pair(adapter: Path, dataset: Path) -> list[Record]:
+def check_pair(adapter: Path, dataset: Path) -> list[Rejection]:
     """Return a rejection where the adapter was not trained on exactly these examples."""
     found = hashlib.sha256((dataset / EXAMPLES).read_bytes()).hexdigest()
     if read_json(adapter / MANIFEST).get("dataset") == found:
         return []
-    return [{"id": EXAMPLES, "reason": "the adapter's manifest names another dataset"}]
+    return [Rejection(EXAMPLES, "the adapter's manifest names another dataset")]
 
 
-def check_dataset(folder: Path, judging: Judging) -> Record:
+def check_dataset(folder: Path, judging: Judging) -> CheckedDataset:
     """Return counts and rejections of a dataset folder; raises `InputError` where it is none."""
     for name in (EXAMPLES, CERTIFICATES):
         if not (folder / name).is_file():
             raise InputError(f"{name} is missing, so this is no dataset of Certistar's; push it again")
     traces = list(read_records(folder / CERTIFICATES, checksum=True))
     result = recheck(traces)
-    rejected = [*result["rejected"], *_judged_again(traces, judging), *_other_lineage(folder)]
-    counts: Record = {"examples": 0, "uncertified": 0}
-    strict = _says_strict(folder)
-    for example, reason in _examined(folder, traces):
-        counts["examples"] += 1
-        counts["uncertified"] += example.get("certificate") is None
-        if reason is not None or (strict and example.get("certificate") is None):
-            rejected.append({"id": str(example.get("id")), "reason": reason or "no_certificate"})
-    return {**counts, "certificates": result["checked"], "accepted": result["accepted"], "rejected": rejected}
+    rejected = [Rejection(str(each["id"]), each["reason"]) for each in result["rejected"]]
+    rejected += [*_judged_again(traces, judging), *_other_lineage(folder)]
+    strict, examined = _says_strict(folder), list(_examined(folder, traces))
+    for example, reason in examined:
+        if reason is not None or (strict and example.certificate is None):
+            rejected.append(Rejection(example.id, reason or "no_certificate"))
+    uncertified = sum(example.certificate is None for example, _ in examined)
+    return CheckedDataset(len(examined), uncertified, result["checked"], result["accepted"], rejected)
 
 
-def _other_lineage(folder: Path) -> Iterator[Record]:
+def _other_lineage(folder: Path) -> Iterator[Rejection]:
     try:
         entries.check_dataset(folder)
     except entries.LineageError:
-        yield {"id": entries.LINEAGE, "reason": f"is not the lineage of {EXAMPLES}"}
+        yield Rejection(entries.LINEAGE, f"is not the lineage of {EXAMPLES}")
 
 
 def _says_strict(folder: Path) -> bool:
@@ -77,7 +98,7 @@ def _says_strict(folder: Path) -> bool:
     return (read_json(path).get("keep", "strict") if path.is_file() else "strict") in ("strict", "faithful")
 
 
-def _judged_again(traces: list[Record], judging: Judging) -> Iterator[Record]:
+def _judged_again(traces: list[Record], judging: Judging) -> Iterator[Rejection]:
     """Yield the attempts that their critic does not certify again, or not for the same answer."""
     fresh = judging([{key: value for key, value in t.items() if key != "judgement"} for t in traces])
     for trace, verdict in zip(traces, fresh, strict=True):
@@ -87,19 +108,19 @@ def _judged_again(traces: list[Record], judging: Judging) -> Iterator[Record]:
         now = again["judgement"]
         if not is_certified(trace):
             # Attack: a certificate that `recheck` skips, because nobody claims that it holds.
-            yield {"id": trace["id"], "reason": "not_certified"}
+            yield Rejection(trace["id"], "not_certified")
         elif now["verdict"] != "certified" or now["answer"] != trace["judgement"]["answer"]:
             # Attack: a good certificate beside a text that it does not belong to.
-            yield {"id": trace["id"], "reason": f"judged again: {now['verdict']}, {now['reason']}"}
+            yield Rejection(trace["id"], f"judged again: {now['verdict']}, {now['reason']}")
 
 
-def _examined(folder: Path, traces: list[Record]) -> Iterator[tuple[Record, str | None]]:
+def _examined(folder: Path, traces: list[Record]) -> Iterator[tuple[StoredExample, str | None]]:
     """Yield the examples, each with the reason why it is not what its certificate is about."""
     traces_of: dict[str, list[Record]] = defaultdict(list)
     for trace in traces:
         traces_of[str((trace["judgement"].get("certificate") or {}).get("digest"))].append(trace)
-    for example in read_records(folder / EXAMPLES):
-        digest = example.get("certificate")
+    for example in read_examples(folder):
+        digest = example.certificate
         if digest is None:
             yield example, None
         elif digest not in traces_of:
@@ -111,15 +132,14 @@ def _examined(folder: Path, traces: list[Record]) -> Iterator[tuple[Record, str 
             yield example, None
 
 
-def _teaches(example: Mapping[str, Any], trace: Record) -> bool:
+def _teaches(example: StoredExample, trace: Record) -> bool:
     """Say whether what an example has a model learn is what the trace holds, and is asked as the trace's problem."""
-    if "messages" in example:
-        turns = [turn for turn in example["messages"] if turn["role"] != "system"]
-        return all(_stands_in(turn, trace) for turn in turns)
-    return example["completion"] == learnt_text(trace) and _asks(example["prompt"], trace["problem"])
+    if example.is_dialog:
+        return all(_stands_in(turn, trace) for turn in example.turns if turn["role"] != "system")
+    return example.completion == learnt_text(trace) and _asks(example.prompt, trace["problem"])
 
 
-def _stands_in(turn: Mapping[str, str], trace: Record) -> bool:
+def _stands_in(turn: Message, trace: Record) -> bool:
     """Say whether a turn of a lesson is one of the dialog's, the program of a trace, or its problem."""
     if any((turn["role"], turn["content"]) == (m["role"], m["content"]) for m in trace.get("messages", [])):
         return True

@@ -90,14 +90,14 @@ def read_evaluation(path: Path) -> Evaluation:
 
 def read_mode(record: Mapping[str, Any]) -> Mode:
     """Read one mode, as `training.rounds.evaluation.measure` returns it; raises `KeyError` or `TypeError`."""
-    outcomes, wrong = record["outcomes"], record.get("false_positives")
+    outcomes, wrong = record.get("outcomes", {}), record.get("false_positives")
     return Mode(
         record["decoding"],
         record.get("seed"),
         _counts(record, _COUNTED),
         record.get("accuracy_with_guess"),
         {name: {k: _counts(v, _COUNTED) for k, v in (record.get(name) or {}).items()} for name in GROUPINGS},
-        outcomes["ids"],
+        outcomes.get("ids", ()),
         {name: values for name, values in outcomes.items() if name not in ("ids", "hops")},
         tuple(
             Level(level["retries"], _counts(level, _AT_RETRIES), level["outcomes"])

@@ -1,11 +1,14 @@
-"""A certificate as a person reads it: what was asked, the steps in words, and what is and is not shown by them."""
+"""Certificates as people read them: what was asked, the steps in words, and what is and is not shown by them."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
+from critics.certificate import Certificate, CertifiedProblem, read_certificate
 from critics.formula import FormulaError, Literal, Rule, parse_statement
+from critics.problem import Problem, read_problem
 from rollout.sentence import read_aloud
+from training.reporting.derivations import Step, steps_of_evidence
 
 LONGEST = 2_000
 """Characters of one text: what a model wrote may never end."""
@@ -23,25 +26,26 @@ _TRUST = {
 _LETTERS = ("X", "Y", "Z", "U", "V", "W")
 
 
-def proof_lines(certificate: Mapping[str, Any]) -> list[str]:
+def proof_lines(certificate: Certificate) -> list[str]:
     """Return the lines of a proof: problem, steps, claim, and what they rest on."""
-    problem, evidence = certificate["problem"], certificate["evidence"]
+    problem, evidence = certificate.problem, certificate.evidence.record()
+    steps = steps_of_evidence(evidence)
     return [
         *_problem_lines(problem),
         "",
-        *(_step_lines(evidence["steps"], problem["context"]) if "steps" in evidence else _evidence_lines(certificate)),
-        f"Hence the answer: {certificate['claim']}.",
-        _TRUST.get(certificate["formalisation"], ""),
-        f"certificate {certificate['digest']} ({certificate['kind']}, {certificate['engine']})",
+        *(_step_lines(steps, problem.context) if steps else _evidence_lines(certificate.kind, evidence)),
+        f"Hence the answer: {certificate.claim}.",
+        _TRUST.get(certificate.formalisation, ""),
+        f"certificate {certificate.digest} ({certificate.kind}, {certificate.engine})",
     ]
 
 
 def trace_lines(trace: Mapping[str, Any]) -> list[str]:
     """Return the lines of an attempt: its proof, or what it wrote and why that is none; then its verdict."""
     verdict = trace["judgement"]
-    certificate = verdict.get("certificate")
+    certificate = None if verdict.get("certificate") is None else read_certificate(verdict["certificate"])
     said = _dialog_lines(trace) if certificate is None or trace.get("turns") else _program_lines(trace)
-    proof = _problem_lines(trace["problem"]) if certificate is None else proof_lines(certificate)
+    proof = _problem_lines(read_problem(trace["problem"])) if certificate is None else proof_lines(certificate)
     reason = "" if certificate is not None else f": {verdict['reason']} ({verdict['feedback']})"
     return [f"attempt {trace['id']} ({trace['format']})", *proof, *said, f"verdict: {verdict['verdict']}{reason}"]
 
@@ -69,31 +73,28 @@ def _lettered(literal: Literal, letters: Mapping[str, str]) -> Literal:
     return literal.substitute({name: letters.get(name, name.lstrip("'")) for name in literal.variables()})
 
 
-def _problem_lines(problem: Mapping[str, Any]) -> list[str]:
-    options = [f"  {chr(ord('A') + i)}) {option}" for i, option in enumerate(problem.get("options") or ())]
-    return [_short(problem["context"]), _short(problem["question"]), *options]
+def _problem_lines(problem: Problem | CertifiedProblem) -> list[str]:
+    options = [f"  {chr(ord('A') + i)}) {option}" for i, option in enumerate(problem.options or ())]
+    return [_short(problem.context), _short(problem.question), *options]
 
 
-def _step_lines(steps: Sequence[Mapping[str, Any]], context: str) -> Iterator[str]:
+def _step_lines(steps: Sequence[Step], context: str) -> Iterator[str]:
     for number, step in enumerate(steps, 1):
-        if step["by"] == "axiom":
-            reason = "given"
-        else:
-            used = ", ".join(str(place + 1) for place in (step["rule"], *step["premises"]))
-            reason = f"from {used}"
-        yield f"{number:3}. {in_words(step['statement'], context)}  [{reason}]  {step['statement']}"
+        used = ", ".join(str(place + 1) for place in step.parents)
+        reason = f"from {used}" if used else "given"
+        yield f"{number:3}. {in_words(step.statement, context)}  [{reason}]  {step.statement}"
 
 
-def _evidence_lines(certificate: Mapping[str, Any]) -> Iterator[str]:
+def _evidence_lines(kind: str, evidence: Mapping[str, object]) -> Iterator[str]:
     """Yield what another kind of certificate holds, each part under its name."""
-    if (opening := _KINDS.get(certificate["kind"])) is not None:
+    if (opening := _KINDS.get(kind)) is not None:
         yield opening
-    for name, part in certificate["evidence"].items():
+    for name, part in evidence.items():
         if part in (None, [], {}):
             continue
         if isinstance(part, list):
             yield f"  {name}:"
-            yield from (f"    {place}. {_shown(item)}" for place, item in enumerate(part, 1))
+            yield from (f"    {place}. {_shown(item)}" for place, item in enumerate(cast("list[object]", part), 1))
         else:
             yield f"  {name}: {_shown(part)}"
 
