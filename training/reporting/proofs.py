@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from critics.certificate import Certificate, CertifiedProblem, read_certificate
+from critics.certificate import Certificate, read_certificate
 from critics.formula import FormulaError, Literal, Rule, parse_statement
-from critics.problem import Problem, read_problem
+from critics.problem import Problem, ProblemText, read_problem
 from rollout.sentence import read_aloud
 from training.reporting.derivations import Step, steps_of_evidence
 
@@ -73,7 +73,7 @@ def _lettered(literal: Literal, letters: Mapping[str, str]) -> Literal:
     return literal.substitute({name: letters.get(name, name.lstrip("'")) for name in literal.variables()})
 
 
-def _problem_lines(problem: Problem | CertifiedProblem) -> list[str]:
+def _problem_lines(problem: Problem | ProblemText) -> list[str]:
     options = [f"  {chr(ord('A') + i)}) {option}" for i, option in enumerate(problem.options or ())]
     return [_short(problem.context), _short(problem.question), *options]
 
