@@ -13,9 +13,10 @@ from rollout.conversation import Messages, as_text
 from rollout.decoding.request import Request
 from rollout.decoding.texts import TextMasks, row_of
 from rollout.decoding.tokens import token_bytes
+from rollout.digests import PolicyDigests
 from rollout.guide import Guide
 from rollout.prompt import SEPARATOR, PromptStyle, messages, text
-from rollout.traces import PolicyDigests, Sampling
+from rollout.traces import Sampling
 
 
 class PolicyError(InputError):

@@ -6,28 +6,26 @@ nothing on the right side that could be certified.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from critics.equivalence.language import Language, read_expression
-from critics.equivalence.leak import Leak, find_leak
+from critics.equivalence.leak import find_leak
 from critics.equivalence.regex import ALPHABET
 from critics.errors import InputError
 from critics.fol.syntax import FormulaError
 from critics.problem import Problem
+from rollout.digests import PolicyDigests
 from rollout.formulas.prompt import Kind, into_signs, into_words
 from rollout.formulas.statement import read_notation
 from rollout.policy import ChatPolicy, Completion, Interrupted
+from rollout.steps import Direction, Ending, LeakFound, Leg
 from rollout.thinking import without_thinking
-from rollout.traces import PolicyDigests, Sampling, derived_seed
+from rollout.traces import Sampling, Trace, derived_seed
 
 FORMAT = "equivalence"
 MAX_ROUNDS = 10
-Direction = Literal["informalise", "autoformalise"]
-Ending = Literal["arrived", "leak", "no_description", "unparsable"]
-"""Why a trip is over: all rounds are done; the description copies the formula; there is none; or what was to be
-described next cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,73 +48,6 @@ class RoundTripSettings:
         return {"name": "round-trip", "prompt": self.prompt, "rounds": self.rounds, "leaks": self.leaks}
 
 
-@dataclass(frozen=True, slots=True)
-class Leg:
-    """One direction of one round: what was read, what was written, and what of it counts."""
-
-    direction: Direction
-    prompt: str
-    completion: Completion
-    text: str
-    """The description or the formula: the completion without thinking."""
-    seed: int
-    leak: Leak | None = None
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        completion = self.completion
-        return {
-            "direction": self.direction,
-            "prompt": self.prompt,
-            "completion": completion.text,
-            "completion_ids": list(completion.ids),
-            "finished": completion.finished,
-            "text": self.text,
-            "seed": self.seed,
-            **({} if self.leak is None else {"leak": {"reason": self.leak.reason, "excerpt": self.leak.excerpt}}),
-            **({} if completion.server is None else {"server": dict(completion.server)}),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class RoundTripTrace:
-    """A round trip with all that is needed to judge it, and to learn both directions from it."""
-
-    id: str
-    problem: Problem
-    legs: tuple[Leg, ...]
-    """In order, two for each round; the last round may lack its second one."""
-    ending: Ending
-    sample: int
-    seed: int
-    sampling: Sampling
-    settings: RoundTripSettings
-    policy: PolicyDigests
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form: the attempt first, everything else beside it."""
-        legs = [leg.record() for leg in self.legs]
-        return {
-            "id": self.id,
-            "problem": self.problem.record(),
-            "format": FORMAT,
-            "completion": _claim(self.problem.meta["language"], _formula(self.problem), legs, self.ending),
-            "legs": legs,
-            "ending": self.ending,
-            "finished": all(leg.completion.finished for leg in self.legs),
-            "sample": self.sample,
-            "hint": False,
-            "seed": self.seed,
-            "strategy": self.settings.record(),
-            "sampling": {
-                "decoding": self.sampling.decoding,
-                "temperature": self.sampling.temperature,
-                "max_new_tokens": self.sampling.max_new_tokens,
-            },
-            "policy": {"base": self.policy.base, "adapter": self.policy.adapter},
-        }
-
-
 def travel(
     policy: ChatPolicy,
     problems: Sequence[Problem],
@@ -124,7 +55,7 @@ def travel(
     sampling: Sampling,
     *,
     seed: int,
-) -> Iterator[RoundTripTrace]:
+) -> Iterator[Trace]:
     """Yield `sampling.samples_per_problem` round trips for each problem, in problem order; leg by leg, as batches.
 
     A leg's seed comes from (seed, problem id, sample index, leg), so that fewer rounds are the beginning of more.
@@ -149,29 +80,30 @@ def travel(
         raise interrupted.reason
 
 
-def after_rounds(record: Mapping[str, Any], num: int) -> dict[str, Any]:
-    """Return a trace's record as it would be with at most `num` rounds, without its judgement where that changes it."""
-    if len(record["legs"]) <= 2 * num:
-        return dict(record)
-    legs = record["legs"][: 2 * num]
-    problem = record["problem"]
-    cut = {
-        **record,
-        "completion": _claim(problem["meta"]["language"], problem["formal"]["goal"], legs, "arrived"),
-        "legs": legs,
-        "ending": "arrived",
-        "finished": all(leg["finished"] for leg in legs),
-    }
-    cut.pop("judgement", None)
-    return cut
+def after_rounds(trace: Trace, num: int) -> Trace:
+    """Return a trip as it would be with at most `num` rounds, without its judgement where that changes it."""
+    if len(trace.legs) <= 2 * num:
+        return trace
+    legs = trace.legs[: 2 * num]
+    return replace(
+        trace,
+        completion=_claim(trace.problem, legs, "arrived"),
+        steps=legs,
+        ending="arrived",
+        finished=all(leg.finished for leg in legs),
+        judgement=None,
+    )
 
 
-def _claim(language: str, formula: str, legs: Sequence[Mapping[str, Any]], ending: Ending) -> str:
+def _claim(problem: Problem, legs: Sequence[Leg], ending: Ending) -> str:
     """Return the attempt: that the last formula says what the problem's does. A trip without one claims nothing."""
     arrived = ending in ("arrived", "unparsable")
-    return json.dumps(
-        {"language": language, "left": formula, "right": legs[-1]["text"] if arrived else ""}, ensure_ascii=False
-    )
+    claim = {
+        "language": problem.meta["language"],
+        "left": _formula(problem),
+        "right": legs[-1].text if arrived else "",
+    }
+    return json.dumps(claim, ensure_ascii=False)
 
 
 def _formula(problem: Problem) -> str:
@@ -218,31 +150,41 @@ class _Trip:
         text = without_thinking(completion.text)
         if self._is_outward:
             leak = find_leak(self._current, self._language, text)
-            self._legs.append(Leg("informalise", prompt, completion, text, self.leg_seed(), leak))
+            found = None if leak is None else LeakFound(leak.reason, leak.excerpt)
+            self._legs.append(self._leg("informalise", prompt, completion, text, found))
             if leak is not None and self._settings.leaks == "end":
                 self.ending = "leak"
             elif not text:
                 self.ending = "no_description"
             return
-        self._legs.append(Leg("autoformalise", prompt, completion, text, self.leg_seed()))
+        self._legs.append(self._leg("autoformalise", prompt, completion, text))
         self._current = text
         if len(self._legs) == 2 * self._settings.rounds:
             self.ending = "arrived"
         elif not self._is_readable(text):
             self.ending = "unparsable"
 
-    def trace(self, ending: Ending, sampling: Sampling, policy: PolicyDigests) -> RoundTripTrace:
+    def _leg(
+        self, direction: Direction, prompt: str, completion: Completion, text: str, leak: LeakFound | None = None
+    ) -> Leg:
+        seed, server = self.leg_seed(), completion.server
+        return Leg(direction, prompt, completion.text, completion.ids, completion.finished, text, seed, leak, server)
+
+    def trace(self, ending: Ending, sampling: Sampling, policy: PolicyDigests) -> Trace:
         """Return the finished trip."""
-        return RoundTripTrace(
+        return Trace(
             id=f"{self._problem.id}#{self._sample}",
             problem=self._problem,
-            legs=tuple(self._legs),
-            ending=ending,
+            format=FORMAT,
+            completion=_claim(self._problem, self._legs, ending),
+            finished=all(leg.finished for leg in self._legs),
             sample=self._sample,
             seed=self._seed,
-            sampling=sampling,
-            settings=self._settings,
+            sampling=sampling.unswitched("free"),
             policy=policy,
+            strategy=self._settings.record(),
+            steps=tuple(self._legs),
+            ending=ending,
         )
 
     @property

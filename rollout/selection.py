@@ -9,9 +9,9 @@ conflict.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-Record = dict[str, Any]
+from rollout.traces import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,12 @@ class Answered:
     """An answer, and the attempts that prove it: those of other formats first, then in the order they were made."""
 
     answer: str
-    proofs: tuple[Record, ...]
+    proofs: tuple[Trace, ...]
 
     @property
     def formalisms(self) -> tuple[str, ...]:
         """The formats that agree, sorted."""
-        return tuple(sorted({proof["format"] for proof in self.proofs}))
+        return tuple(sorted({proof.format for proof in self.proofs}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,12 @@ class Abstained:
 Outcome: TypeAlias = Answered | Abstained
 
 
-def select(attempts: Sequence[Record], rule: AnswerRule) -> Outcome:
+def select(attempts: Sequence[Trace], rule: AnswerRule) -> Outcome:
     """Return the answer that the attempts' proofs give; two formalisms that agree come before one that is alone."""
     proofs = _proofs(attempts)
     if not proofs:
         return Abstained("no_proof")
-    agreed = {claim for claim in proofs if len({proof["format"] for proof in proofs[claim]}) > 1}
+    agreed = {claim for claim in proofs if len({proof.format for proof in proofs[claim]}) > 1}
     if len(agreed) == 1:
         (claim,) = agreed
     else:
@@ -65,7 +65,7 @@ def select(attempts: Sequence[Record], rule: AnswerRule) -> Outcome:
     return Answered(claim, _varied(proofs[claim]))
 
 
-def is_settled(attempts: Sequence[Record], rule: AnswerRule, num_formalisms: int = 1) -> bool:
+def is_settled(attempts: Sequence[Trace], rule: AnswerRule, num_formalisms: int = 1) -> bool:
     """Say whether no further attempt is needed: as many formalisms agree as there can be, two at most."""
     match select(attempts, rule):
         case Answered() as answered:
@@ -74,7 +74,7 @@ def is_settled(attempts: Sequence[Record], rule: AnswerRule, num_formalisms: int
             return False
 
 
-def outcome(attempts: Sequence[Record], rule: AnswerRule, num_formalisms: int = 1) -> Outcome:
+def outcome(attempts: Sequence[Trace], rule: AnswerRule, num_formalisms: int = 1) -> Outcome:
     """Return what comes of attempts that are made one by one, until nothing more is needed or there are no more."""
     for num in range(1, len(attempts)):
         if is_settled(attempts[:num], rule, num_formalisms):
@@ -82,28 +82,29 @@ def outcome(attempts: Sequence[Record], rule: AnswerRule, num_formalisms: int = 
     return select(attempts, rule)
 
 
-def majority(attempts: Sequence[Record]) -> tuple[str, float] | None:
+def majority(attempts: Sequence[Trace]) -> tuple[str, float] | None:
     """Return the answer that most attempts give, proved or not, the first of equals, and its share of all attempts."""
-    votes = Counter(a["judgement"]["answer"] for a in attempts if a["judgement"]["answer"] is not None)
+    votes = Counter(a.judged.answer for a in attempts if a.judged.answer is not None)
     if not votes:
         return None
     answer, count = votes.most_common(1)[0]
     return answer, count / len(attempts)
 
 
-def _proofs(attempts: Sequence[Record]) -> Mapping[str, list[Record]]:
-    found: dict[str, list[Record]] = {}
+def _proofs(attempts: Sequence[Trace]) -> Mapping[str, list[Trace]]:
+    found: dict[str, list[Trace]] = {}
     for attempt in attempts:
-        if attempt["problem"]["answer"] is not None:
+        if attempt.problem.answer is not None:
             # Attack: judge with the gold answer at hand, which refutes every wrong proof for the model.
-            raise ValueError(f"attempt {attempt['id']!r} was judged with the gold answer; withhold it (`blind`)")
-        if attempt["judgement"]["verdict"] == "certified":
-            found.setdefault(attempt["judgement"]["certificate"]["claim"], []).append(attempt)
+            raise ValueError(f"attempt {attempt.id!r} was judged with the gold answer; withhold it (`blind`)")
+        certificate = attempt.judged.certificate
+        if attempt.judged.is_certified and certificate is not None:
+            found.setdefault(certificate["claim"], []).append(attempt)
     return found
 
 
-def _varied(proofs: Sequence[Record]) -> tuple[Record, ...]:
+def _varied(proofs: Sequence[Trace]) -> tuple[Trace, ...]:
     """Put the first proof of each format first."""
-    firsts = {proof["format"]: proof for proof in reversed(proofs)}
-    leading = [proof for proof in proofs if firsts[proof["format"]] is proof]
-    return (*leading, *(proof for proof in proofs if firsts[proof["format"]] is not proof))
+    firsts = {proof.format: proof for proof in reversed(proofs)}
+    leading = [proof for proof in proofs if firsts[proof.format] is proof]
+    return (*leading, *(proof for proof in proofs if firsts[proof.format] is not proof))

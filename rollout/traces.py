@@ -1,12 +1,29 @@
-"""A trace: everything that one attempt read and wrote, and what it was sampled with."""
+"""Traces: everything that one attempt read and wrote, what it was sampled with, and what a critic said of it.
+
+`Trace` is the one form of an attempt in memory, from the policy to the report. JSON is read by `read_trace` and written
+by `Trace.record`, where files are read and written and nowhere else.
+"""
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal, get_args
 
-from critics.problem import Problem
+from critics.problem import Problem, RecordError, is_object, read_attempt
+from critics.verdict import VERDICTS
 from rollout.decoding.request import ALL_OFF, Switches
+from rollout.digests import PolicyDigests, read_digests
+from rollout.steps import (
+    DialogTurn,
+    Ending,
+    Leg,
+    ProgramStep,
+    RunReview,
+    Step,
+    last_version,
+    read_steps,
+    server_key,
+)
 
 Decoding = Literal["guided", "free"]
 Conclusion = Literal["free", "decided"]
@@ -17,7 +34,7 @@ class Sampling:
     """How a policy is sampled; every parameter is explicit, none comes from a model's own defaults."""
 
     decoding: Decoding = "guided"
-    """guided: under LogicGuide's masks; free: the same loop without them."""
+    """guided: under a guide's masks; free: the same loop without them."""
     temperature: float = 1.0
     """0 is greedy."""
     samples_per_problem: int = 1
@@ -25,35 +42,97 @@ class Sampling:
     conclusion: Conclusion = "free"
     """decided: under a guide, `Answer:` only once it has decided the goal, and in agreement with it."""
     switches: Switches = ALL_OFF
-    """How the loop decodes; all off, so that results published before there were any can be had again."""
+    """How the loop decodes; all off by default, so that published results can be had again."""
+
+    def unswitched(self, decoding: Decoding) -> "Sampling":
+        """Return what is recorded of a strategy of several requests: how it decodes, how hot and how long."""
+        return Sampling(decoding, self.temperature, max_new_tokens=self.max_new_tokens)
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form; what is off goes without saying."""
+        return {
+            "decoding": self.decoding,
+            "temperature": self.temperature,
+            "max_new_tokens": self.max_new_tokens,
+            **({} if self.conclusion == "free" else {"conclusion": self.conclusion}),
+            **{name: True for name, is_on in asdict(self.switches).items() if is_on},
+        }
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyDigests:
-    """Which weights wrote it: SHA-256 of the base model's files and of the adapter's weights."""
+class Judgement:
+    """Critic's verdict on a trace, as a file keeps it: a certificate may have been left out to save memory."""
 
-    base: str
-    adapter: str | None = None
+    verdict: str
+    reason: str
+    answer: str | None
+    feedback: str
+    certificate: Mapping[str, Any] | None = None
+    others: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Keys that only some critics add, in JSON."""
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether the critic certified the attempt."""
+        return self.verdict == "certified"
+
+    @property
+    def digest(self) -> str | None:
+        """Digest of the certificate."""
+        return None if self.certificate is None else self.certificate["digest"]
+
+    def record(self, trace_id: str) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "id": trace_id,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "answer": self.answer,
+            "feedback": self.feedback,
+            "certificate": self.certificate,
+            **self.others,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class BackupAnswer:
+    """Answer that was had otherwise where no program gave one; it is no answer of the program's."""
+
+    kind: str
+    answer: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One attempt with all that is needed to train on it or to write it again."""
+    """One attempt with all that is needed to judge it, to train on it, or to write it again."""
 
     id: str
     problem: Problem
     format: str
-    prompt: str
     completion: str
-    completion_ids: tuple[int, ...]
-    finished: bool
+    """What a critic judges; of a dialog the last reply."""
+    prompt: str | None = None
+    """What was read before it; None for a strategy whose steps hold their own prompts, and where nobody says."""
+    completion_ids: tuple[int, ...] = ()
+    """As the policy wrote them; empty where they do not spell the completion or nobody says."""
+    finished: bool = True
     """False where the token limit cut the completion off."""
-    sample: int
-    seed: int
-    sampling: Sampling
-    policy: PolicyDigests
+    sample: int = 0
+    seed: int = 0
     hint: bool = False
     """Whether the prompt for sampling gave the answer away (rationalisation); `prompt` never does."""
+    sampling: Sampling | None = None
+    """None for an attempt that was not sampled here: a demonstration, or somebody else's text."""
+    policy: PolicyDigests | None = None
+    strategy: Mapping[str, Any] | None = None
+    """Settings of a strategy of several requests, in JSON; None for one request."""
+    messages: tuple[Mapping[str, str], ...] = ()
+    """Of a dialog; they end with the actor's last turn."""
+    steps: tuple[Step, ...] = ()
+    """What a strategy of several requests did, in order; empty for one request."""
+    ending: Ending | None = None
+    """Of a round trip."""
+    backup: BackupAnswer | None = None
     server: Mapping[str, Any] | None = None
     """How a server was asked for it, and what that cost; None where no server wrote it."""
     forced: tuple[int, ...] = ()
@@ -62,39 +141,167 @@ class Trace:
     """Of each of `completion_ids` under the model without any mask; empty where they were not asked for."""
     thoughts: str = ""
     """All that was written, where thinking was taken from the completion; `completion_ids` are then empty."""
+    derived_from: str | None = None
+    """Id of the trace that this one was made of."""
+    by: str | None = None
+    """What made it of that one: prune or hindsight."""
+    judgement: Judgement | None = None
+
+    @property
+    def turns(self) -> tuple[DialogTurn, ...]:
+        """Turns of a dialog, one for each assistant message; empty for anything else."""
+        return tuple(step for step in self.steps if isinstance(step, DialogTurn))
+
+    @property
+    def legs(self) -> tuple[Leg, ...]:
+        """Legs of a round trip, two for each round; empty for anything else. The last round may lack its second one."""
+        return tuple(step for step in self.steps if isinstance(step, Leg))
+
+    @property
+    def program_steps(self) -> tuple[ProgramStep, ...]:
+        """Steps that led to a solver program; empty for anything else."""
+        return tuple(step for step in self.steps if isinstance(step, ProgramStep))
+
+    @property
+    def review(self) -> RunReview | None:
+        """Review of the last version of a solver program; None for anything else."""
+        return last_version(self.program_steps).review if self.program_steps else None
+
+    @property
+    def judged(self) -> Judgement:
+        """The judgement of a trace that is known to have one; raises `RecordError` where it has none."""
+        if self.judgement is None:
+            raise RecordError(f"trace {self.id}: it has no judgement; run `certistar judge` first")
+        return self.judgement
+
+    @property
+    def num_tokens(self) -> int:
+        """Number of tokens that the policy wrote, in all steps."""
+        if self.turns or self.legs:
+            return sum(len(step.completion_ids) for step in (*self.turns, *self.legs))
+        return len(self.completion_ids)
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form: the attempt first, everything else beside it."""
+        said = {"messages": list(map(dict, self.messages))} if self.messages else {"completion": self.completion}
+        is_whole = self.prompt is not None and self.sampling is not None
+        has_ids = bool(self.completion_ids) or is_whole or self.derived_from is not None
         return {
             "id": self.id,
             "problem": self.problem.record(),
             "format": self.format,
-            "completion": self.completion,
-            "prompt": self.prompt,
-            "completion_ids": list(self.completion_ids),
+            **said,
+            **({} if self.prompt is None else {"prompt": self.prompt}),
+            **({"completion_ids": list(self.completion_ids)} if has_ids else {}),
+            **self._sampled(),
+            **({} if self.derived_from is None else {"derived_from": self.derived_from, "by": self.by}),
+            **({} if self.judgement is None else {"judgement": self.judgement.record(self.id)}),
+        }
+
+    def _sampled(self) -> dict[str, Any]:
+        if self.sampling is None or self.policy is None:
+            return {} if self.finished else {"finished": False}
+        return {
+            **({"steps": [step.record() for step in self.steps]} if self.steps else {}),
+            **({} if self.ending is None else {"ending": self.ending}),
             "finished": self.finished,
+            **({"accepted": self.turns[-1].is_accepted} if self.turns else {}),
+            **self._ran(),
             "sample": self.sample,
             "hint": self.hint,
             "seed": self.seed,
-            "sampling": _sampling_record(self.sampling),
-            "policy": {"base": self.policy.base, "adapter": self.policy.adapter},
-            **({} if self.server is None else {"server": dict(self.server)}),
+            **({} if self.strategy is None else {"strategy": dict(self.strategy)}),
+            "sampling": self.sampling.record(),
+            "policy": self.policy.record(),
+            **server_key(self.server),
             **({"forced": list(self.forced)} if self.sampling.switches.jump_forward else {}),
             **({"log_probabilities": list(self.log_probabilities)} if self.log_probabilities else {}),
             **({"thoughts": self.thoughts} if self.thoughts else {}),
         }
 
+    def _ran(self) -> dict[str, Any]:
+        if self.review is None:
+            return {}
+        return {
+            "review": self.review.record(),
+            "backup": None if self.backup is None else asdict(self.backup),
+        }
 
-def _sampling_record(sampling: Sampling) -> dict[str, Any]:
-    """Return the JSON form; what came later goes without saying where it is off: old stores stay as they are."""
-    record: dict[str, Any] = {
-        "decoding": sampling.decoding,
-        "temperature": sampling.temperature,
-        "max_new_tokens": sampling.max_new_tokens,
-    }
-    if sampling.conclusion != "free":
-        record["conclusion"] = sampling.conclusion
-    return record | {name: True for name, is_on in asdict(sampling.switches).items() if is_on}
+
+def with_judgement(trace: Trace, verdict: Mapping[str, Any]) -> Trace:
+    """Return the trace with a verdict record as its judgement."""
+    return replace(trace, judgement=_judgement(verdict))
+
+
+def read_trace(record: Mapping[str, Any]) -> Trace:
+    """Build a trace from its JSON form: a stored trace, or a bare attempt with or without a judgement.
+
+    Traces that older versions stored are read as well (`turns` and `legs` for steps). Raises `RecordError` naming the
+    trace where it is no attempt or a part of it has the wrong shape.
+    """
+    attempt = read_attempt(record)
+    try:
+        return _traced(record, Trace(attempt.id, attempt.problem, attempt.format, attempt.completion))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RecordError(f"trace {attempt.id}: it is not what a rollout writes ({error!r})") from error
+
+
+def _traced(record: Mapping[str, Any], bare: Trace) -> Trace:
+    sampling, policy, backup, judgement = (record.get(k) for k in ("sampling", "policy", "backup", "judgement"))
+    is_dialog = record.get("completion") is None
+    return replace(
+        bare,
+        prompt=record.get("prompt"),
+        completion_ids=tuple(record.get("completion_ids") or ()),
+        finished=record.get("finished") is not False,
+        sample=record.get("sample") or 0,
+        seed=record.get("seed") or 0,
+        hint=bool(record.get("hint")),
+        sampling=_sampling(sampling) if is_object(sampling) else None,
+        policy=read_digests(policy) if is_object(policy) else None,
+        strategy=record.get("strategy"),
+        messages=tuple(record["messages"]) if is_dialog else (),
+        steps=read_steps(record),
+        ending=record.get("ending"),
+        backup=BackupAnswer(backup["kind"], backup["answer"]) if is_object(backup) else None,
+        server=record.get("server"),
+        forced=tuple(record.get("forced") or ()),
+        log_probabilities=tuple(record.get("log_probabilities") or ()),
+        thoughts=record.get("thoughts") or "",
+        derived_from=record.get("derived_from"),
+        by=record.get("by"),
+        judgement=_judgement(judgement) if is_object(judgement) else None,
+    )
+
+
+def _sampling(record: Mapping[str, Any]) -> Sampling:
+    if record["decoding"] not in get_args(Decoding):
+        raise ValueError(f"sampling.decoding: {record['decoding']!r}")
+    on = {f.name: True for f in fields(Switches) if record.get(f.name)}
+    return Sampling(
+        record["decoding"],
+        record.get("temperature", 1.0),
+        max_new_tokens=record.get("max_new_tokens", 256),
+        conclusion=record.get("conclusion", "free"),
+        switches=Switches(**on),
+    )
+
+
+def _judgement(record: Mapping[str, Any]) -> Judgement:
+    if record["verdict"] not in VERDICTS:
+        raise ValueError(f"judgement.verdict: {record['verdict']!r}")
+    others = {key: value for key, value in record.items() if key not in _OF_VERDICTS}
+    return Judgement(
+        record["verdict"],
+        record.get("reason") or "",
+        record.get("answer"),
+        record.get("feedback") or "",
+        record.get("certificate"),
+        others,
+    )
+
+
+_OF_VERDICTS = ("id", "verdict", "reason", "answer", "feedback", "certificate")
 
 
 def derived_seed(*parts: object) -> int:

@@ -11,7 +11,7 @@ from critics.problem import Problem, read_problem
 from critics.recheck import recheck
 from rollout.policy import ScriptedPolicy
 from rollout.selection import Abstained, Answered, AnswerRule, is_settled, majority, outcome, select
-from rollout.traces import Sampling
+from rollout.traces import Sampling, Trace, read_trace
 from tools.pooled_curve import pooled_curve
 from training.cli import app
 from training.reporting.selective import BUDGETS, Point, curve_figure, curve_table, selective_curve
@@ -42,8 +42,8 @@ def judged(completion: str, number: int = 0, *, format_: str = "guided", judge=j
     return {**record, "format": format_, "judgement": judge(record)}
 
 
-def made(*completions: str) -> list[dict]:
-    return [judged(completion, number) for number, completion in enumerate(completions)]
+def made(*completions: str) -> list[Trace]:
+    return [read_trace(judged(completion, number)) for number, completion in enumerate(completions)]
 
 
 def test_a_misread_rule_is_proved_on_trust_alone():
@@ -71,7 +71,7 @@ def test_the_first_proof_answers_and_no_guess_does():
     assert select(made(GUESS, GUESS), AnswerRule()) == Abstained("no_proof")
     found = select(made(GUESS, PROOF), AnswerRule())
     assert isinstance(found, Answered)
-    assert (found.answer, [proof["id"] for proof in found.proofs]) == ("false", ["rex#1"])
+    assert (found.answer, [proof.id for proof in found.proofs]) == ("false", ["rex#1"])
 
 
 def test_proofs_of_different_answers_are_a_conflict_until_one_leads_clearly():
@@ -92,19 +92,19 @@ def test_several_proofs_may_be_asked_for():
 
 def test_two_formalisms_that_agree_come_before_many_proofs_in_one():
     other = judged(PROOF, 9, format_="fol")
-    crowd = [*made(MISREAD, MISREAD, MISREAD, PROOF), other]
+    crowd = [*made(MISREAD, MISREAD, MISREAD, PROOF), read_trace(other)]
     found = select(crowd, AnswerRule(share=0.8))
     assert isinstance(found, Answered)
     assert found.formalisms == ("fol", "guided")
     assert found.answer == "false"
     assert not is_settled(made(PROOF), AnswerRule(), 2)
-    assert is_settled([*made(PROOF), other], AnswerRule(), 2)
+    assert is_settled([*made(PROOF), read_trace(other)], AnswerRule(), 2)
 
 
 def test_attempts_judged_with_the_gold_answer_select_nothing():
     told = {**judged(PROOF), "problem": problem().record()}
     with pytest.raises(ValueError, match="judged with the gold answer"):
-        select([told], AnswerRule())
+        select([read_trace(told)], AnswerRule())
 
 
 def test_the_majority_counts_guesses_and_takes_the_first_of_equals():
@@ -122,10 +122,10 @@ def test_asking_stops_at_each_problem_once_it_is_settled():
     blinded = [blind(problem(i), trusting=True) for i in range(2)]
     policy = ScriptedPolicy([PROOF, GUESS, GUESS, PROOF])
     found = attempts_at(blinded, asking(policy, AnswerRule()), range(5))
-    assert [a["id"] for a in found["rex-0"]] == ["rex-0#0"]
-    assert [a["id"] for a in found["rex-1"]] == ["rex-1#0", "rex-1#1", "rex-1#2"]
-    assert len({a["seed"] for a in found["rex-1"]}) == 3
-    assert all(a["problem"]["answer"] is None for a in found["rex-1"])
+    assert [a.id for a in found["rex-0"]] == ["rex-0#0"]
+    assert [a.id for a in found["rex-1"]] == ["rex-1#0", "rex-1#1", "rex-1#2"]
+    assert len({a.seed for a in found["rex-1"]}) == 3
+    assert all(a.problem.answer is None for a in found["rex-1"])
 
 
 def test_who_writes_and_who_judges_must_not_know_the_answer():

@@ -17,7 +17,7 @@ from rollout.formulas.languages import PropositionalFormulas
 from rollout.formulas.verifier import FormulaPair, opinions, read_answer
 from rollout.policy import Completion, ScriptedPolicy
 from rollout.round_trip import RoundTripSettings, travel
-from rollout.traces import Sampling
+from rollout.traces import Sampling, read_trace
 from training.autoeval.benchmarks import compared, correlation, predictive_power, published, published_tables
 from training.autoeval.errors import (
     VerifierScore,
@@ -357,26 +357,26 @@ def test_a_missing_package_is_named_with_the_remedy(monkeypatch):
 
 def test_a_certified_trip_teaches_both_ways_with_its_certificate():
     (trace,) = trips(1, ["words that are enough", "p1"], categories=(0,))
-    told, written = both_ways(trace)
+    told, written = both_ways(read_trace(trace))
     assert (told["completion"], written["completion"]) == ("words that are enough", "p1")
     assert told["prompt"].startswith("say: ")
     assert written["prompt"] == "write: words that are enough\n"
     assert {told["certificate"], written["certificate"]} == {(trace["judgement"]["certificate"] or {}).get("digest")}
     assert [example["id"].rpartition("/")[2] for example in (told, written)] == ["informalise", "autoformalise"]
-    assert [example["direction"] for example in both_ways(trace, "autoformalise")] == ["autoformalise"]
+    assert [example["direction"] for example in both_ways(read_trace(trace), "autoformalise")] == ["autoformalise"]
 
 
 def test_the_digest_is_that_of_the_trips_certificate():
     goal = next(iter(generate(PropositionalFormulas(categories=(0,)), 1, seed=1))).formal.goal  # type: ignore[union-attr]
     (trace,) = trips(1, ["some words", goal], categories=(0,))
-    assert {e["certificate"] for e in both_ways(trace)} == {trace["judgement"]["certificate"]["digest"]}
+    assert {e["certificate"] for e in both_ways(read_trace(trace))} == {trace["judgement"]["certificate"]["digest"]}
 
 
 def test_what_was_thought_is_not_learnt():
     problems = list(generate(PropositionalFormulas(categories=(0,)), 1, seed=1))
     script = [Completion("<think>hm</think>words", (1, 2, 3), True), Completion("p1", (4, 5), True)]
     (made,) = travel(ScriptedPolicy(script), problems, RoundTripSettings("bare"), Sampling(), seed=1)
-    told, written = both_ways(made.record())
+    told, written = both_ways(made)
     assert (told["completion"], told["completion_ids"]) == ("words", [])
     assert written["completion_ids"] == [4, 5]
 
@@ -386,7 +386,7 @@ def test_a_leak_teaches_nothing_whatever_kept_it():
     goal = problems[0].formal.goal  # type: ignore[union-attr]
     settings = RoundTripSettings("bare", leaks="count")
     (made,) = travel(ScriptedPolicy([goal, goal]), problems, settings, Sampling(), seed=1)
-    assert both_ways(made.record()) == []
+    assert both_ways(made) == []
 
 
 def test_trips_of_several_rounds_teach_nothing():
@@ -394,14 +394,14 @@ def test_trips_of_several_rounds_teach_nothing():
     settings = RoundTripSettings("bare", rounds=2)
     (made,) = travel(ScriptedPolicy(["a", "p1", "b", "p1"]), problems, settings, Sampling(), seed=1)
     with pytest.raises(InputError, match="rounds"):
-        both_ways(made.record())
+        both_ways(made)
 
 
 def test_the_strategy_yields_records_and_examples():
     problems = list(generate(PropositionalFormulas(categories=(0,)), 2, seed=1))
     strategy = RoundTrips(RoundTripSettings("bare"))
     records = list(strategy.attempts(ScriptedPolicy(["a", "b", "p1", "p2"]), problems, Sampling(), seed=1))
-    assert [record["legs"][1]["text"] for record in records] == ["p1", "p2"]
+    assert [trace.legs[1].text for trace in records] == ["p1", "p2"]
     assert len(strategy.examples(records, seed=0)) == 4
     assert strategy.shortened(records[0]) == []
 
@@ -410,11 +410,12 @@ def test_several_rounds_can_be_shortened_to_each_number():
     problems = list(generate(PropositionalFormulas(categories=(0,)), 1, seed=1))
     strategy = RoundTrips(RoundTripSettings("bare", rounds=2))
     (record,) = strategy.attempts(ScriptedPolicy(["a", "p1", "b", "p2"]), problems, Sampling(), seed=1)
-    assert [len(cut["legs"]) for cut in strategy.shortened(record)] == [2, 4]
+    assert [len(cut.legs) for cut in strategy.shortened(record)] == [2, 4]
 
 
 def test_the_naive_arm_keeps_whatever_can_be_read():
-    traces = judged("edumlx")
+    texts = {"context": "", "question": "q"}
+    traces = [read_trace({**trace, "problem": {**texts, **trace["problem"]}}) for trace in judged("edumlx")]
     assert [comes_back_readable(trace) for trace in traces] == [True, True, True, False, False, False]
 
 

@@ -10,12 +10,13 @@ import pytest
 from critics.errors import InputError, RunFailed
 from critics.judge import judge_record
 from critics.problem import Problem
-from rollout.actor_critic.dialog import DialogSettings, DialogTrace, after_retries, converse
-from rollout.actor_critic.feedback import Reply, Review, ReviewPool, mends, review, review_here
+from rollout.actor_critic.dialog import DialogSettings, after_retries, converse
+from rollout.actor_critic.feedback import Reply, ReviewPool, mends, review, review_here
 from rollout.actor_critic.prompt import ActorPrompt
 from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted, ScriptedPolicy
-from rollout.traces import Sampling
+from rollout.steps import DialogReview
+from rollout.traces import Sampling, Trace
 
 CONTEXT = "Dogs that swim are wet.\nRex is a dog.\nRex swims."
 PROBLEM = Problem("p", "mine", CONTEXT, "Is Rex wet?", None, "true", meta={"num_premises": 3})
@@ -75,7 +76,7 @@ class Listening(ScriptedPolicy):
 
 def dialog(
     script: Sequence[str | Completion], settings: DialogSettings | None = None, problem: Problem = PROBLEM
-) -> tuple[DialogTrace, Listening]:
+) -> tuple[Trace, Listening]:
     policy = Listening(script)
     made = list(converse(policy, [problem], settings or DialogSettings(), Sampling(), seed=5, review=review_here))
     assert len(made) == 1
@@ -164,7 +165,7 @@ def test_two_tests_with_one_explanation_are_mended_by_another_explanation() -> N
     assert trace.record()["accepted"]
 
 
-def said(text: str, depth: Any = "tests") -> Review:
+def said(text: str, depth: Any = "tests") -> DialogReview:
     return review(Reply.to(PROBLEM, text, finished=True, depth=depth))
 
 
@@ -284,12 +285,12 @@ def test_fewer_retries_are_the_beginning_of_more() -> None:
     trace, long = dialog(ALL_THAT_GOES_WRONG)
     shorter, short = dialog(ALL_THAT_GOES_WRONG[:3], DialogSettings(max_retries=2))
     assert short.seeds == long.seeds[:3]
-    cut = after_retries(trace.record(), 2)
+    cut = after_retries(trace, 2).record()
     assert cut["messages"] == shorter.record()["messages"]
     assert not cut["accepted"]
     assert judge_record(cut)["verdict"] == "malformed"
-    assert after_retries(trace.record(), 4) == trace.record()
-    assert not after_retries(trace.record(), 1)["finished"]
+    assert after_retries(trace, 4) == trace
+    assert not after_retries(trace, 1).finished
 
 
 def test_a_long_problem_comes_in_portions() -> None:
@@ -305,7 +306,7 @@ def test_a_long_problem_comes_in_portions() -> None:
     assert "cannot be read" not in policy.prompts[2].partition("The next statements")[2]
     assert judge_record(trace.record())["verdict"] == "certified"
     with pytest.raises(InputError, match="portions"):
-        after_retries(trace.record(), 1)
+        after_retries(trace, 1)
 
 
 def test_dialogs_go_on_side_by_side_and_each_has_its_own_seeds() -> None:

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from rollout.policy import Completion, HuggingFacePolicy, ScriptedPolicy, load_t
 from rollout.prompt import PromptStyle
 from rollout.servers.connection import ServerSettings
 from rollout.servers.policy import ServerPolicy
-from rollout.traces import Sampling
+from rollout.traces import Judgement, Sampling, Trace, read_trace, with_judgement
 from training.curation.filters import kept
 from training.lessons.dialogs import (
     KINDS,
@@ -46,20 +47,20 @@ FAILING = GOOD.replace('"do-not-infer": ["knows(p3, p4)"]', '"infer-All": ["know
 BARE = PromptStyle("few-shot")
 
 
-def judged(script: list[str | Completion], settings: DialogSettings | None = None) -> dict[str, Any]:
+def judged(script: list[str | Completion], settings: DialogSettings | None = None) -> Trace:
     policy = ScriptedPolicy(script)
     settings = settings or DialogSettings()
     (trace,) = converse(policy, [PROBLEM], settings, Sampling(), seed=3, review=review_here)
     record = json.loads(json.dumps(trace.record()))
-    return record | {"judgement": judge_record(record)}
+    return read_trace(record | {"judgement": judge_record(record)})
 
 
 MENDED = judged([BROKEN, UNSAFE, FAILING, GOOD])
 
 
 def test_the_script_goes_wrong_as_it_should() -> None:
-    assert [turn["review"]["kind"] for turn in MENDED["turns"]] == ["reply", "compile", "tests", "clean"]
-    assert MENDED["judgement"]["verdict"] == "certified"
+    assert [turn.review.kind for turn in MENDED.turns] == ["reply", "compile", "tests", "clean"]
+    assert MENDED.judged.is_certified
 
 
 def test_a_dialog_teaches_its_last_rectification_and_the_direct_way() -> None:
@@ -78,7 +79,7 @@ def test_a_lesson_shows_no_examples_whatever_the_actor_was_shown() -> None:
     for lesson in lessons(MENDED, LessonSettings()):
         assert lesson.messages[0]["content"] == system_text(ActorPrompt().trained())
         assert "### Example" not in lesson.messages[0]["content"]
-    assert "### Example" in MENDED["messages"][0]["content"]
+    assert "### Example" in MENDED.messages[0]["content"]
 
 
 def test_a_compile_fix_ends_where_the_program_compiles() -> None:
@@ -110,7 +111,7 @@ def test_of_portions_only_the_last_teaches() -> None:
     first = json.dumps({"Model": list(SHOWN.model[:5]), "Tests": []})
     begun = json.dumps({"Model": list(SHOWN.model[:5]), "Tests": list(SHOWN.tests[:2])})
     record = judged([first, begun, GOOD], settings)
-    assert [turn["portion"] for turn in record["turns"]] == [0, 0, 1]
+    assert [turn.portion for turn in record.turns] == [0, 0, 1]
     (direct,) = lessons(record, LessonSettings())
     assert begun in direct.messages[1]["content"]
     assert direct.messages[0]["content"] == system_text(ActorPrompt(incremental=True, examples=0))
@@ -118,11 +119,11 @@ def test_of_portions_only_the_last_teaches() -> None:
 
 
 def test_arms_keep_what_they_say() -> None:
-    wrong_label = MENDED | {"judgement": {"verdict": "refuted", "answer": "true", "reason": "wrong_answer"}}
+    wrong_label = replace(MENDED, judgement=Judgement("refuted", "wrong_answer", "true", ""))
     lucky = judged([FAILING], DialogSettings(max_retries=0))
     cut_off = judged([Completion(GOOD, (), False)])
     untested = judged([SHOWN.reply(tests=False)], DialogSettings(prompt=ActorPrompt(tests=False), depth="compile"))
-    uncertified = MENDED | {"judgement": {"verdict": "vacuous", "answer": "false", "reason": "kills_no_mutant"}}
+    uncertified = replace(MENDED, judgement=Judgement("vacuous", "kills_no_mutant", "false", ""))
     found = {
         arm: [kept(record, arm) for record in (MENDED, wrong_label, lucky, cut_off, untested, uncertified)]
         for arm in ("unfiltered", "label", "tests", "strict")
@@ -250,11 +251,11 @@ def test_a_real_policy_speaks_and_its_words_are_masked(tiny_model: Path) -> None
     sampling = Sampling(max_new_tokens=6)
     (trace,) = converse(policy, [PROBLEM], settings, sampling, seed=3, review=review_here)
     assert [turn.review.kind for turn in trace.turns] == ["reply", "reply"]
-    assert all(turn.completion.ids for turn in trace.turns)
-    fix, _ = lessons(trace.record(), LessonSettings())
+    assert all(turn.completion_ids for turn in trace.turns)
+    fix, _ = lessons(trace, LessonSettings())
     example = masked_example(fix, policy.conversation, policy.tokenizer, policy.prompt_style)
     learnt = [token for token, is_learnt in zip(example.ids, example.learnt, strict=True) if is_learnt]
-    assert learnt[:-1] == [t for t in trace.turns[1].completion.ids if t != policy.tokenizer.eos_token_id]
+    assert learnt[:-1] == [t for t in trace.turns[1].completion_ids if t != policy.tokenizer.eos_token_id]
 
 
 def test_padding_and_what_was_read_carry_no_label() -> None:
@@ -320,8 +321,8 @@ def test_a_dialog_with_a_server_is_certified_and_teaches(recorded: tuple[str, li
     assert [turn.review.reason for turn in trace.turns] == ["json", "cut_off", "unsafe", "not_in_all", ""]
     assert [len(body["messages"]) for body in asked] == [2, 4, 6, 8, 10]
     record = json.loads(json.dumps(trace.record()))
-    record["judgement"] = judge_record(record)
-    assert record["judgement"]["verdict"] == "certified"
-    assert kept(record, "strict")
-    assert [lesson.kind for lesson in lessons(record, LessonSettings())] == ["test-fix", "direct"]
-    assert all(turn["server"]["calls"] == 1 for turn in record["turns"])
+    certified = with_judgement(read_trace(record), judge_record(record))
+    assert certified.judged.is_certified
+    assert kept(certified, "strict")
+    assert [lesson.kind for lesson in lessons(certified, LessonSettings())] == ["test-fix", "direct"]
+    assert all(turn["server"]["calls"] == 1 for turn in record["steps"])

@@ -1,6 +1,7 @@
 """What evaluation counts, problem by problem, and how a configuration asks for it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from critics.judge import judge_record
 from critics.problem import Formal, Problem
 from rollout.policy import ScriptedPolicy
 from rollout.problems.catalogue import FAMILIES
-from rollout.traces import Sampling
+from rollout.traces import Judgement, Sampling, Trace, read_trace
 from training.cli import app
 from training.configuration.run import load_run
 from training.configuration.section import ConfigError
@@ -37,12 +38,12 @@ def judging(records):
     return [judge_record(record) for record in records]
 
 
-def record(problem: Problem, completion: str, format_: str = "guided") -> dict:
+def record(problem: Problem, completion: str, format_: str = "guided") -> Trace:
     attempt = {"id": problem.id, "problem": problem.record(), "format": format_, "completion": completion}
-    return {**attempt, "judgement": judge_record(attempt)}
+    return read_trace({**attempt, "judgement": judge_record(attempt)})
 
 
-def counts(*records: dict) -> dict:
+def counts(*records: Trace) -> dict:
     told = tally(records)
     return {name: told[name] for name in told if told[name] and name not in ("outcomes", "n") and name[:3] != "by_"}
 
@@ -73,7 +74,7 @@ def test_every_attempt_is_counted_for_what_it_is(problem, completion, expected):
 
 def test_an_attempt_that_no_critic_read_has_neither_answered_nor_kept_silent():
     attempt = record(TRUE, PROOF)
-    attempt["judgement"] = {"verdict": "timeout", "reason": "time_limit", "answer": None, "certificate": None}
+    attempt = replace(attempt, judgement=Judgement("timeout", "time_limit", None, ""))
     assert counts(attempt) == {}
 
 
@@ -112,7 +113,7 @@ def test_the_formal_outcome_trusts_the_formalisation_and_no_step():
         "[[goal:(]] [[nonsense]] \udc00 [[axiom:(\udc00 tom)]]": None,
     }
     for completion, outcome in cases.items():
-        assert formal_outcome({"problem": TRUE.record(), "completion": completion}) == outcome, completion
+        assert formal_outcome(Trace("t", TRUE, "guided", completion)) == outcome, completion
 
 
 def test_a_mode_keeps_its_keys_and_holds_the_new_ones():

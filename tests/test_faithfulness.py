@@ -11,6 +11,7 @@ from critics.faithfulness.finding import Failed, NotApplicable, Passed
 from critics.judge import judge_on_trust
 from critics.problem import Problem
 from rollout.problems import prontoqa, proofwriter
+from rollout.traces import read_trace
 from training.curation.filters import faithfulness_counts, select
 
 CONTEXT = "Every cat is furry. Furry things are not cold. Tom is a cat. The dog chases the cat."
@@ -123,9 +124,9 @@ FLIPPED = proof("(not (furry tom))", "[[infer:(furry tom)]]", "false", question=
 
 
 def test_the_filter_keeps_the_honest_proof_and_drops_the_flipped_one_that_strict_keeps() -> None:
-    assert [t["id"] for t in select([HONEST, FLIPPED], "strict")] == ["honest", "flipped"]
-    assert [t["id"] for t in select([HONEST, FLIPPED], "faithful")] == ["honest"]
-    assert faithfulness_counts([HONEST, FLIPPED]) == {
+    assert [t.id for t in select(map(read_trace, [HONEST, FLIPPED]), "strict")] == ["honest", "flipped"]
+    assert [t.id for t in select(map(read_trace, [HONEST, FLIPPED]), "faithful")] == ["honest"]
+    assert faithfulness_counts(list(map(read_trace, [HONEST, FLIPPED]))) == {
         "faithfulness": {"failed": 1, "passed": 1},
         "unfaithful": {"polarity_of_goal": 1, "round_trip": 1},
     }
@@ -133,7 +134,7 @@ def test_the_filter_keeps_the_honest_proof_and_drops_the_flipped_one_that_strict
 
 def test_an_uncertified_or_cut_off_attempt_is_not_kept() -> None:
     unproved = proof("(furry tom)", "", "true", question="Tom is furry.", id_="unproved")
-    assert select([unproved, {**HONEST, "finished": False}], "faithful") == []
+    assert select(map(read_trace, [unproved, {**HONEST, "finished": False}]), "faithful") == []
 
 
 def test_what_was_checked_passes_outright() -> None:

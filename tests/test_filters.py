@@ -1,16 +1,24 @@
-from training.curation.filters import funnel, select, subsample
+"""Filters keep what they say, and what is left out is counted."""
+
+from dataclasses import replace
+
+from critics.problem import Problem
+from rollout.digests import PolicyDigests
+from rollout.traces import Judgement, Sampling, Trace
+from training.curation.filters import funnel, outline, select, subsample
 
 
 def trace(number: int, verdict: str, answer: str | None, *, decoding="guided", format_="guided", finished=True):
-    return {
-        "id": f"t{number}",
-        "problem": {"context": f"c{number}", "question": "q", "answer": "true"},
-        "format": format_,
-        "completion": "text",
-        "finished": finished,
-        "sampling": {"decoding": decoding},
-        "judgement": {"verdict": verdict, "reason": "r", "answer": answer},
-    }
+    return Trace(
+        f"t{number}",
+        Problem("p", "mine", f"c{number}", "q", answer="true"),
+        format_,
+        "text",
+        finished=finished,
+        sampling=Sampling(decoding),
+        policy=PolicyDigests("base"),
+        judgement=Judgement(verdict, "r", answer, ""),
+    )
 
 
 TRACES = [
@@ -25,7 +33,7 @@ TRACES = [
 
 
 def ids(traces):
-    return [t["id"] for t in traces]
+    return [t.id for t in traces]
 
 
 def test_each_filter_keeps_what_it_says():
@@ -36,22 +44,22 @@ def test_each_filter_keeps_what_it_says():
 
 
 def test_the_same_text_about_the_same_problem_counts_once():
-    again = {**TRACES[0], "id": "again"}
+    again = replace(TRACES[0], id="again")
     assert ids(select([TRACES[0], again], "strict")) == ["t0"]
 
 
 def test_an_unknown_gold_answer_makes_nothing_right():
-    unknown = {**TRACES[1], "problem": {"context": "c", "question": "q", "answer": None}}
+    unknown = replace(TRACES[1], problem=Problem("p", "mine", "c", "q"))
     assert select([unknown], "naive") == []
 
 
 def test_a_subsample_depends_on_ids_not_on_order():
-    chosen = {t["id"] for t in subsample(TRACES, 3, seed=1)}
+    chosen = {t.id for t in subsample(TRACES, 3, seed=1)}
     assert len(chosen) == 3
-    assert {t["id"] for t in subsample(TRACES[::-1], 3, seed=1)} == chosen
+    assert {t.id for t in subsample(TRACES[::-1], 3, seed=1)} == chosen
 
 
 def test_the_funnel_counts_lucky_guesses():
-    counts = funnel(TRACES, 2)
+    counts = funnel(list(map(outline, TRACES)), 2)
     assert (counts["sampled"], counts["right"], counts["certified"], counts["lucky"], counts["kept"]) == (7, 5, 2, 3, 2)
     assert counts["verdicts"]["malformed"] == 1

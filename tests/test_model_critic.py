@@ -13,13 +13,14 @@ import pytest
 from critics.errors import RunFailed
 from critics.judge import judge_record
 from critics.problem import Problem
-from rollout.actor_critic.dialog import DialogSettings, DialogTrace, converse
-from rollout.actor_critic.feedback import Reply, Review, review, review_here
-from rollout.actor_critic.model_critic import ModelCritic, OpinedReview, OpinionSettings
+from rollout.actor_critic.dialog import DialogSettings, converse
+from rollout.actor_critic.feedback import Reply, review, review_here
+from rollout.actor_critic.model_critic import ModelCritic, OpinionSettings
 from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted, ScriptedPolicy
 from rollout.prompt import SEPARATOR
-from rollout.traces import Sampling
+from rollout.steps import DialogReview
+from rollout.traces import Sampling, Trace
 from training.configuration.actor_critic import ActorCriticConfig
 from training.configuration.model import ModelConfig
 from training.configuration.run import ArmConfig, RunConfig
@@ -81,12 +82,12 @@ def reply(text: str, depth: Any = "tests", problem: Problem = PROBLEM) -> Reply:
     return Reply.to(problem, text, finished=True, depth=depth)
 
 
-def opined(text: str, said: str, settings: OpinionSettings | None = None, depth: Any = "tests") -> Review:
+def opined(text: str, said: str, settings: OpinionSettings | None = None, depth: Any = "tests") -> DialogReview:
     (made,) = ModelCritic(review_here, Critic(said), settings or OpinionSettings())([reply(text, depth)])
     return made
 
 
-def dialog(said: Sequence[str], *, problem: Problem = PROBLEM, depth: Any = "tests", script: Any = None) -> DialogTrace:
+def dialog(said: Sequence[str], *, problem: Problem = PROBLEM, depth: Any = "tests", script: Any = None) -> Trace:
     reviewing = ModelCritic(review_here, Critic(*said), OpinionSettings(on_accepted=True)) if said else review_here
     actor = ScriptedPolicy(script or SCRIPT)
     (trace,) = converse(actor, [problem], DialogSettings(depth=depth), Sampling(), seed=5, review=reviewing)
@@ -107,7 +108,7 @@ def test_an_opinion_is_told_after_the_solvers_words_and_marked_as_one():
 
 def test_what_it_said_stands_in_the_turn_and_the_actor_reads_it():
     trace = dialog([HELPFUL])
-    records = json.loads(json.dumps(trace.record()))["turns"]
+    records = json.loads(json.dumps(trace.record()))["steps"]
     said = [turn["review"].get("opinion") for turn in records]
     assert [opinion is not None for opinion in said] == [False, False, True, True, True, True]
     assert said[3]["doubts"] == {"2": "a bird need not sing"}
@@ -124,7 +125,7 @@ def test_all_that_is_not_told_is_the_solvers():
             plain = review(reply(text, depth))
             for lie in LIES:
                 made = opined(text, lie, OpinionSettings(on_accepted=True), depth)
-                same = [field.name for field in fields(Review) if field.name != "told"]
+                same = [field.name for field in fields(DialogReview) if field.name not in ("told", "opinion")]
                 assert [getattr(made, name) for name in same] == [getattr(plain, name) for name in same]
                 assert made.told.startswith(plain.told)
                 assert bool(made.told) == bool(plain.told)
@@ -135,7 +136,7 @@ def test_a_liar_changes_neither_turns_nor_acceptance_nor_verdict(lie: str):
     honest, lied = dialog([]).record(), dialog([lie]).record()
     for key in ("accepted", "finished"):
         assert lied[key] == honest[key]
-    for mine, other in zip(lied["turns"], honest["turns"], strict=True):
+    for mine, other in zip(lied["steps"], honest["steps"], strict=True):
         mine["review"].pop("opinion", None)
         assert mine["review"].pop("told").startswith(other["review"].pop("told"))
         assert mine == other
@@ -167,14 +168,14 @@ def test_doubts_about_an_accepted_program_are_recorded_and_not_told():
     """Attack the other way round: a model that doubts everything must not keep a program from being accepted."""
     doubt = json.dumps({"tests": {"1": "I doubt it"}, "words": "It may be wrong."})
     made = opined(GOOD, doubt, OpinionSettings(on_accepted=True))
-    assert isinstance(made, OpinedReview)
+    assert made.opinion is not None
     assert (made.kind, made.told, dict(made.opinion.doubts)) == ("clean", "", {1: "I doubt it"})
 
 
 def test_it_is_asked_where_there_is_a_proof_to_explain():
     critic = Critic(HELPFUL)
     reviews = ModelCritic(review_here, critic)([reply(text) for text in SCRIPT])
-    assert [isinstance(made, OpinedReview) for made in reviews] == [False, False, True, True, True, False]
+    assert [made.opinion is not None for made in reviews] == [False, False, True, True, True, False]
     assert len(critic.asked) == 3
     assert all("Birds that sing are merry." in prompt and "Query: Is Pip merry?" in prompt for prompt in critic.asked)
     assert review(reply(FAILING)).told in critic.asked[1]
@@ -256,8 +257,8 @@ def test_a_small_model_gives_opinions_in_a_run(tiny_model: Path):
     strategy = strategy_of(config, arm, trained=False, review=review_here)
     assert isinstance(strategy, ActorCritic)
     failed, accepted = strategy.review([reply(FAILING), reply(GOOD)])
-    assert isinstance(failed, OpinedReview)
-    assert isinstance(accepted, OpinedReview)
+    assert failed.opinion is not None
+    assert accepted.opinion is not None
     assert (failed.kind, accepted.kind) == ("tests", "clean")
     assert failed.record()["opinion"]["policy"]["base"] != "scripted"
     assert strategy.review([reply(FAILING)]) == [failed]

@@ -1,5 +1,6 @@
 """What a finished trace of programs teaches, and what it would have been with fewer refinements."""
 
+from dataclasses import replace
 from typing import Any
 
 from critics.judge import judge_record
@@ -8,7 +9,8 @@ from rollout.programs.lessons import after_refinements, direct_messages, mending
 from rollout.programs.prompt import opening, solved_examples
 from rollout.programs.review import review_here
 from rollout.programs.strategy import ProgramSettings, refine
-from rollout.traces import Sampling
+from rollout.steps import ChosenSample
+from rollout.traces import Sampling, Trace, with_judgement
 
 LSAT = next(e for e in solved_examples() if e.format == "logic-program")
 GOOD = LSAT.program
@@ -16,21 +18,21 @@ WEAK = GOOD.replace("speaks(Levy) == Tuesday ::: Levy speaks on Tuesday.\n", "")
 BROKEN = GOOD.replace("speaks(Levy) ==", "speaks(Levi) ==")
 
 
-def traced(script: list[str], **options: Any) -> dict[str, Any]:
+def traced(script: list[str], **options: Any) -> Trace:
     settings = ProgramSettings(**options)
     replies = [Completion(text, (number, 2), True) for number, text in enumerate(script)]
     policy = ScriptedPolicy(replies)
     [trace] = refine(policy, [LSAT.problem], settings, Sampling(), seed=1, review=review_here)
-    return trace.record()
+    return trace
 
 
 def test_versions_are_the_chosen_sample_and_what_was_kept_of_its_refinements():
     record = traced([BROKEN, WEAK, BROKEN, GOOD], num_samples=2, prototypers=("random",), refiners=("error-feedback",))
-    chosen = next(step["chosen"] for step in record["steps"] if step["purpose"] == "prototype")
+    [chosen] = [step.chosen for step in record.steps if isinstance(step, ChosenSample)]
     known = versions(record)
     assert known[0].program == (BROKEN, WEAK)[chosen]
-    assert known[-1].program == record["completion"] == GOOD
-    assert [version.asked is None for version in known] == [True] + [False] * (len(known) - 1)
+    assert known[-1].program == record.completion == GOOD
+    assert [version.reply.asked is None for version in known] == [True] + [False] * (len(known) - 1)
 
 
 def test_a_direct_lesson_leads_from_the_problem_to_the_program_without_examples():
@@ -63,13 +65,12 @@ def test_a_trace_with_fewer_refinements_is_what_a_run_with_fewer_would_be():
     whole = traced([BROKEN, WEAK, GOOD], max_rounds=4)
     for num in range(3):
         shorter = traced([BROKEN, WEAK, GOOD], max_rounds=num)
-        cut = after_refinements({**whole, "judgement": judge_record(whole)}, num)
-        cut.pop("judgement", None)
-        assert {**cut, "strategy": None} == {**shorter, "strategy": None}
+        cut = after_refinements(with_judgement(whole, judge_record(whole.record())), num)
+        assert replace(cut, strategy=None, judgement=None) == replace(shorter, strategy=None)
     assert after_refinements(whole, 9) == whole
 
 
 def test_a_check_is_no_refinement():
     script = [WEAK, "Levy is forgotten.", GOOD]
     cut = after_refinements(traced(script, refiners=("self-check",)), 0)
-    assert (cut["completion"], len(cut["steps"])) == (WEAK, 1)
+    assert (cut.completion, len(cut.steps)) == (WEAK, 1)

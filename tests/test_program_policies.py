@@ -64,7 +64,7 @@ def test_a_small_model_held_to_the_grammar_writes_programs_that_parse(
     assert len(complete) > 4
     for trace in complete:
         assert trace.review.kind in ("answered", "undecided")
-        assert read_program(trace.program).repairs == ()
+        assert read_program(trace.completion).repairs == ()
         assert trace.completion_ids
     for trace in traces:
         row = TextRow(guide_for(without_gold(PROBLEM), "fol"))

@@ -11,7 +11,8 @@ from critics.explanation import explanation
 from critics.pool import Died, Raised
 from critics.problem import Attempt, Formal, Problem
 from rollout.programs.prompt import SolvedExample, solved_examples
-from rollout.programs.review import Review, ReviewPool, Submission, _review, require_critic, review, without_gold
+from rollout.programs.review import ReviewPool, Submission, _review, require_critic, review, without_gold
+from rollout.steps import RunReview
 
 MINE = Problem("p", "mine", "A context.", "A question?", None, "true")
 EXAMPLES: dict[str, SolvedExample] = {
@@ -19,7 +20,7 @@ EXAMPLES: dict[str, SolvedExample] = {
 }
 
 
-def shown(dataset: str, old: str, new: str) -> Review:
+def shown(dataset: str, old: str, new: str) -> RunReview:
     """Review the last example of a data set with something changed."""
     example = EXAMPLES[dataset]
     assert old in example.program

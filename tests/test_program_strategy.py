@@ -17,8 +17,9 @@ from rollout.programs.prototypers import PROTOTYPERS
 from rollout.programs.refiners import REFINERS
 from rollout.programs.review import review_here
 from rollout.programs.steps import Steps
-from rollout.programs.strategy import ProgramSettings, ProgramTrace, prototype_then_refine, refine
-from rollout.traces import Sampling
+from rollout.programs.strategy import ProgramSettings, prototype_then_refine, refine
+from rollout.steps import ChosenSample, Rating
+from rollout.traces import BackupAnswer, Sampling, Trace
 
 LSAT = next(e for e in solved_examples() if e.format == "logic-program")
 PROBLEM, GOOD = LSAT.problem, LSAT.program
@@ -67,19 +68,19 @@ class Script(ScriptedPolicy):
         return len(self._left)
 
 
-def run(policy: Any, settings: ProgramSettings, problem: Problem = PROBLEM, **sampling: Any) -> list[ProgramTrace]:
+def run(policy: Any, settings: ProgramSettings, problem: Problem = PROBLEM, **sampling: Any) -> list[Trace]:
     return list(refine(policy, [problem], settings, Sampling(**sampling), seed=7, review=review_here))
 
 
-def one(script: Sequence[str | Completion], settings: ProgramSettings | None = None, **options: Any) -> ProgramTrace:
+def one(script: Sequence[str | Completion], settings: ProgramSettings | None = None, **options: Any) -> Trace:
     policy = Script(script)
     [trace] = run(policy, settings or ProgramSettings(), **options)
     assert policy.left == 0
     return trace
 
 
-def purposes(trace: ProgramTrace) -> list[str]:
-    return [step["purpose"] for step in trace.steps]
+def purposes(trace: Trace) -> list[str]:
+    return [step.get("purpose", step["kind"]) for step in trace.record()["steps"]]
 
 
 def test_a_program_that_answers_is_left_as_it_is():
@@ -93,10 +94,10 @@ def test_an_error_is_told_until_the_program_runs():
     policy = Script([BROKEN, BROKEN, GOOD])
     [trace] = run(policy, ProgramSettings())
     assert purposes(trace) == ["sample", "error-feedback", "error-feedback"]
-    assert [step["review"]["kind"] for step in trace.steps] == ["unreadable", "unreadable", "answered"]
+    assert [step["review"]["kind"] for step in trace.record()["steps"]] == ["unreadable", "unreadable", "answered"]
     assert "line 8" in policy.asked[1]
     assert "Levi is not declared" in policy.asked[1]
-    assert trace.program == GOOD
+    assert trace.completion == GOOD
     assert judge_record(trace.record())["verdict"] == "certified"
 
 
@@ -110,7 +111,7 @@ def test_rounds_end_at_their_limit_and_the_last_program_is_judged():
 def test_fewer_rounds_are_the_beginning_of_more():
     short = one([BROKEN] * 2, ProgramSettings(max_rounds=1))
     longer = one([BROKEN] * 4, ProgramSettings(max_rounds=3))
-    assert [step["seed"] for step in longer.steps][:2] == [step["seed"] for step in short.steps]
+    assert [step["seed"] for step in longer.record()["steps"]][:2] == [step["seed"] for step in short.record()["steps"]]
 
 
 def test_nothing_that_is_read_depends_on_the_gold_answer():
@@ -135,8 +136,8 @@ def test_a_wrong_answer_is_not_found_out_before_it_is_judged():
 def test_the_majority_of_the_answers_chooses():
     settings = prototype_then_refine(num_samples=4, refiners=())
     trace = one([BROKEN, WRONG, GOOD, f"```\n{GOOD}\n```"], settings)
-    assert trace.steps[-1] == {"purpose": "prototype", "prototyper": "majority", "chosen": 2}
-    assert trace.program == GOOD
+    assert trace.steps[-1] == ChosenSample("majority", 2)
+    assert trace.completion == GOOD
 
 
 def test_log_probabilities_rank_programs_none_of_which_answers():
@@ -149,9 +150,9 @@ def test_log_probabilities_rank_programs_none_of_which_answers():
     policy = Script([BROKEN, CLASHING, misspelt], ratings)
     [trace] = run(policy, settings)
     rated, chosen = trace.steps[-2:]
-    assert rated == {"purpose": "rate", "coder": [-10.0, -12.0, -11.0], "reviewer": [-9.0, -6.5, -30.0]}
-    assert (chosen["prototyper"], chosen["chosen"]) == ("coder-reviewer", 1)
-    assert trace.program == CLASHING
+    assert rated == Rating((-10.0, -12.0, -11.0), (-9.0, -6.5, -30.0))
+    assert chosen == ChosenSample("coder-reviewer", 1)
+    assert trace.completion == CLASHING
 
 
 def test_either_side_of_the_product_can_decide_the_ranking():
@@ -162,7 +163,7 @@ def test_either_side_of_the_product_can_decide_the_ranking():
             ("reviewer", "Levi"): reviewer[0], ("reviewer", "Friday"): reviewer[1],
         }  # fmt: skip
         [trace] = run(Script([BROKEN, CLASHING], ratings), settings)
-        assert trace.steps[-1]["chosen"] == chosen
+        assert trace.record()["steps"][-1]["chosen"] == chosen
 
 
 def test_a_policy_that_cannot_rate_is_named():
@@ -173,9 +174,11 @@ def test_a_policy_that_cannot_rate_is_named():
 
 def test_a_random_prototype_comes_from_the_seed():
     settings = prototype_then_refine(num_samples=5, prototypers=("random",), refiners=(), backup="none")
-    chosen = [one([GOOD] * 5, settings).steps[-1]["chosen"] for _ in range(2)]
+    chosen = [one([GOOD] * 5, settings).record()["steps"][-1]["chosen"] for _ in range(2)]
     assert chosen[0] == chosen[1]
-    seen = {trace.steps[-1]["chosen"] for trace in run(Script([GOOD] * 60), settings, samples_per_problem=12)}
+    seen = {
+        trace.record()["steps"][-1]["chosen"] for trace in run(Script([GOOD] * 60), settings, samples_per_problem=12)
+    }
     assert len(seen) > 1
 
 
@@ -187,14 +190,14 @@ def test_refiners_of_the_paper_speak_in_their_order_while_there_is_no_answer():
     assert "takes for granted" in policy.asked[1]
     assert "declared" in policy.asked[2].rpartition(" Request\n")[2]
     assert "no option holds: the constraints are too weak" in policy.asked[3]
-    assert [step.get("kept") for step in trace.steps[-3:]] == [True, False, True]
-    assert trace.program == GOOD
+    assert [step["kept"] for step in trace.record()["steps"][-3:]] == [True, False, True]
+    assert trace.completion == GOOD
 
 
 def test_a_refinement_that_comes_less_far_is_dropped():
     trace = one([WEAK, BROKEN], ProgramSettings(refiners=("semantic",), max_rounds=1))
-    assert trace.steps[-1]["kept"] is False
-    assert trace.program == WEAK
+    assert trace.record()["steps"][-1]["kept"] is False
+    assert trace.completion == WEAK
 
 
 def test_the_semantic_refiner_shows_what_differs_or_clashes():
@@ -215,8 +218,8 @@ def test_a_self_check_can_pass_a_program_or_have_it_mended():
     assert purposes(passed) == ["sample", "self-check"]
     mended = one([WRONG, "Option A is another one.", GOOD], settings)
     assert purposes(mended) == ["sample", "self-check", "self-check-mend"]
-    assert mended.program == GOOD
-    assert "Option A is another one." in mended.steps[-1]["asked"]
+    assert mended.completion == GOOD
+    assert "Option A is another one." in mended.record()["steps"][-1]["asked"]
 
 
 def test_strict_feedback_goes_on_where_an_answer_could_not_be_certified():
@@ -235,17 +238,17 @@ def test_a_back_up_answer_stands_beside_the_program_and_is_never_certified():
     assert record["backup"] == {"kind": "llm", "answer": "A"}
     verdict = judge_record(record)
     assert (verdict["verdict"], verdict["answer"]) == ("malformed", None)
-    assert one([BROKEN, "no idea"], broken).backup == {"kind": "llm", "answer": None}
+    assert one([BROKEN, "no idea"], broken).backup == BackupAnswer("llm", None)
     assert one([GOOD], broken).backup is None
 
 
 def test_a_random_back_up_is_one_of_the_answers_and_comes_from_the_seed():
     settings = ProgramSettings(refiners=(), backup="random")
-    drawn = [trace.backup["answer"] for trace in run(Script(["?"] * 40), settings, samples_per_problem=40)]  # type: ignore[index]
+    drawn = [trace.backup.answer for trace in run(Script(["?"] * 40), settings, samples_per_problem=40)]  # type: ignore[union-attr]
     assert set(drawn) == set("ABCDE")
-    assert drawn == [t.backup["answer"] for t in run(Script(["?"] * 40), settings, samples_per_problem=40)]  # type: ignore[index]
+    assert drawn == [t.backup.answer for t in run(Script(["?"] * 40), settings, samples_per_problem=40)]  # type: ignore[union-attr]
     open_world = Problem("p", "mine", "A cat is warm.", "Is it?")
-    answers = {t.backup["answer"] for t in run(Script(["?"] * 30), settings, open_world, samples_per_problem=30)}  # type: ignore[index]
+    answers = {t.backup.answer for t in run(Script(["?"] * 30), settings, open_world, samples_per_problem=30)}  # type: ignore[union-attr]
     assert answers == {"true", "false", "unknown"}
 
 
@@ -297,8 +300,8 @@ def test_a_refiner_and_a_prototyper_are_added_by_a_small_function(monkeypatch: p
     monkeypatch.setitem(PROTOTYPERS, "last", last)
     monkeypatch.setitem(REFINERS, "shout", shout)
     trace = one([GOOD, BROKEN, GOOD], ProgramSettings(num_samples=2, prototypers=("last",), refiners=("shout",)))
-    assert purposes(trace) == ["sample", "sample", "prototype", "shout"]
-    assert trace.program == GOOD
+    assert purposes(trace) == ["sample", "sample", "choice", "shout"]
+    assert trace.completion == GOOD
 
 
 def test_constrained_writing_holds_programs_and_nothing_else_to_the_grammar():
@@ -317,7 +320,7 @@ def test_what_is_over_is_yielded_before_a_policy_fails():
                 raise Interrupted([None], RunFailed("the server is gone"))
             return super().complete(*arguments, **options)
 
-    seen: list[ProgramTrace] = []
+    seen: list[Trace] = []
     with pytest.raises(RunFailed, match="the server is gone"):
         seen.extend(
             refine(
@@ -329,7 +332,7 @@ def test_what_is_over_is_yielded_before_a_policy_fails():
                 review=review_here,
             )
         )
-    assert [trace.program for trace in seen] == [GOOD]
+    assert [trace.completion for trace in seen] == [GOOD]
 
 
 def test_attempts_do_not_depend_on_their_neighbours():

@@ -3,6 +3,7 @@
 import copy
 import json
 import random
+from collections import Counter
 
 import pytest
 from hypothesis import given, settings
@@ -16,9 +17,11 @@ from critics.problem import Formal, Problem
 from critics.recheck import recheck
 from rollout.demonstration import compose, decide
 from rollout.problems.prontoqa import PrOntoQA, item
+from rollout.traces import read_trace
 from training.cli import app
 from training.configuration.run import ArmConfig
-from training.curation.derivation import Derivation, derivation_counts, derive
+from training.curation import derivation as derivations
+from training.curation.derivation import Derivation, derivation_counts
 from training.curation.pruning import pruned
 from training.curation.rationale import RationaleError, take_apart
 
@@ -37,6 +40,11 @@ BEFORE = (
     "(pet 'x) -> (loved 'x) [[infer:(loved tom)]]\nAnswer: true"
 )
 PRUNE = Derivation(prune=True)
+
+
+def derive(traces: list[dict], derivation: Derivation, judging) -> tuple[list[dict], Counter[str]]:
+    left, failures = derivations.derive(list(map(read_trace, traces)), derivation, judging)
+    return [trace.record() for trace in left], failures
 
 
 def pets(options: tuple[str, ...] | None = None, answer: str = "true") -> Problem:
@@ -132,9 +140,9 @@ def test_lines_stay_lines():
 
 
 def test_a_pruned_trace_says_where_it_comes_from_and_has_no_token_ids():
-    left, _ = pruning(judged(AFTER, completion_ids=[1, 2], prompt="P", seed=7, crc="0"))
+    left, _ = pruning(judged(AFTER, completion_ids=[1, 2], prompt="P", crc="0"))
     assert (left["id"], left["derived_from"], left["by"]) == ("pets#0~pruned", "pets#0", "prune")
-    assert (left["completion_ids"], left["prompt"], left["seed"]) == ([], "P", 7)
+    assert (left["completion_ids"], left["prompt"]) == ([], "P")
     assert left["judgement"]["id"] == left["id"]
     assert "crc" not in left
 
@@ -208,7 +216,7 @@ def test_a_certificate_exchanged_for_another_texts_drops_nothing():
     other = AFTER.replace("[[infer:(pet tom)]] Tom is a pet.", "[[infer:(dear tom)]] Dear.")
     forged["completion"] = other
     with pytest.raises(RationaleError, match="not what the text infers"):
-        pruned(forged)
+        pruned(read_trace(forged))
     assert pruning(forged) == (forged, 1)
 
 
@@ -216,7 +224,7 @@ def test_a_block_repeated_under_a_forged_verdict_drops_nothing():
     forged = judged(AFTER)
     forged["completion"] = AFTER.replace("\nAnswer", " [[infer:(pet tom)]] A pet again.\nAnswer")
     with pytest.raises(RationaleError, match="not what the text infers"):
-        pruned(forged)
+        pruned(read_trace(forged))
     assert pruning(forged) == (forged, 1)
 
 
@@ -229,8 +237,8 @@ def test_a_malformed_text_under_a_forged_verdict_drops_nothing():
 def test_a_draft_that_is_not_certified_anew_leaves_the_original():
     trace = judged(AFTER)
     (left,), failures = derive([trace], PRUNE, lambda drafts: [{"verdict": "timeout"} for _ in drafts])
-    assert left is trace
-    assert derivation_counts([left], failures, PRUNE) == {"pruned": 0, "prune_failed": 1}
+    assert left == trace
+    assert derivation_counts([read_trace(left)], failures, PRUNE) == {"pruned": 0, "prune_failed": 1}
 
 
 def test_a_trace_that_strict_does_not_keep_is_not_rewritten():

@@ -12,10 +12,9 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from critics.judge import judge_record
-from critics.problem import read_problem
 from rollout.policy import ScriptedPolicy
 from rollout.prompt import problem_text
-from rollout.traces import Sampling
+from rollout.traces import Sampling, Trace, with_judgement
 from training.cli import app
 from training.exchange.columns import read_rationale
 from training.exchange.rationales import Formalising, Table, agreed, to_be_formalised, write_dataset
@@ -165,12 +164,12 @@ def free_texts(*texts: str) -> Table:
     return Table([read_rationale(r, columns, number=i, name="t", dataset="own") for i, r in enumerate(rows)], [])
 
 
-def formalised(table: Table, versions: Sequence[str]) -> list[dict[str, Any]]:
+def formalised(table: Table, versions: Sequence[str]) -> list[Trace]:
     problems = to_be_formalised(table.rationales)
     policy = ScriptedPolicy(list(versions))
     attempts = list(Formalising("guided").attempts(policy, problems, Sampling("free"), seed=0))
-    assert all(attempt["problem"]["meta"]["rationale"] in attempt["prompt"] for attempt in attempts)
-    return [agreed({**attempt, "judgement": judge_record(attempt)}) for attempt in attempts]
+    assert all(str(attempt.problem.meta["rationale"]) in str(attempt.prompt) for attempt in attempts)
+    return [agreed(with_judgement(attempt, judge_record(attempt.record()))) for attempt in attempts]
 
 
 def test_a_formal_version_vouches_for_a_text_that_answers_alike(tmp_path: Path) -> None:
@@ -179,7 +178,7 @@ def test_a_formal_version_vouches_for_a_text_that_answers_alike(tmp_path: Path) 
     )
     proof = f"{GUIDED}\nAnswer: true"
     traces = formalised(table, [proof, proof, proof, f"{LUCKY}\nAnswer: true"])
-    found = [(t["judgement"]["verdict"], t["judgement"]["reason"]) for t in traces]
+    found = [(t.judged.verdict, t.judged.reason) for t in traces]
     assert found == [
         ("certified", "proved"),
         ("unproved", "text_answers_otherwise"),
@@ -189,7 +188,7 @@ def test_a_formal_version_vouches_for_a_text_that_answers_alike(tmp_path: Path) 
     write_dataset(traces, table, "strict", tmp_path / "kept", {"as": "guided"})
     (example,) = lines(tmp_path / "kept" / "examples.jsonl")
     assert example["completion"] == "She is a jompus, so a rompus.\nAnswer: true"
-    assert example["prompt"] == problem_text(read_problem(traces[0]["problem"]))
+    assert example["prompt"] == problem_text(traces[0].problem)
     assert example["formalisation"] == "trusted"
     assert certistar("recheck", tmp_path / "kept" / "certificates.jsonl").exit_code == 0
 
@@ -197,8 +196,8 @@ def test_a_formal_version_vouches_for_a_text_that_answers_alike(tmp_path: Path) 
 def test_a_text_that_claims_two_answers_is_not_certified() -> None:
     table = free_texts("The answer is false.\nStill:\nAnswer: true")
     (trace,) = formalised(table, [f"{GUIDED}\nAnswer: true"])
-    assert trace["judgement"]["verdict"] == "unproved"
-    assert trace["judgement"]["certificate"] is None
+    assert trace.judged.verdict == "unproved"
+    assert trace.judged.certificate is None
 
 
 def test_a_configured_policy_is_asked_once_for_each_text(tiny_model: Path, tmp_path: Path) -> None:

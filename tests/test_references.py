@@ -19,7 +19,7 @@ from rollout.actor_critic.feedback import review_here
 from rollout.policy import HuggingFacePolicy, ScriptedPolicy
 from rollout.problems.catalogue import family
 from rollout.prompt import PromptStyle, messages, solved_examples, text
-from rollout.traces import Sampling
+from rollout.traces import Sampling, Trace, with_judgement
 from training.cli import app
 from training.configuration.model import ModelConfig
 from training.configuration.problems import ProblemsConfig
@@ -88,7 +88,7 @@ def test_an_annotation_becomes_a_program_beside_its_sentences_and_is_certified()
         "Plays(olga) ::: Olga plays.",
     ]
     (attempt,) = completions([OTTERS], "fol")
-    assert judge_record(attempt)["verdict"] == "certified"
+    assert judge_record(attempt.record())["verdict"] == "certified"
 
 
 def test_sentences_are_left_out_where_formulas_are_of_another_number():
@@ -111,31 +111,29 @@ def test_gold_answers_are_right_and_prove_nothing():
     for name in ("cot", "fol-cot"):
         for answer in ("true", "false", "unknown"):
             (attempt,) = completions([replace(OTTERS, answer=answer)], name)
-            assert attempt["format"] == "cot"
-            verdict = judge_record(attempt)
+            assert attempt.format == "cot"
+            verdict = judge_record(attempt.record())
             assert (verdict["verdict"], verdict["answer"]) == ("unproved", answer)
 
 
 def test_references_from_controlled_english_are_certified_dialogs_with_tests():
     problems = [*controlled(6), OTTERS]
     made = dialogs(problems, review_here)
-    assert [record["id"] for record in made] == [f"{problem.id}#demonstration" for problem in problems]
-    for record in made[:-1]:
-        record["judgement"] = judge_record(record)
-        assert kept(record, "strict")
-        assert kept(record, "tests")
-    (lesson,) = file_examples(made[:1])
+    assert [trace.id for trace in made] == [f"{problem.id}#demonstration" for problem in problems]
+    judged = [with_judgement(trace, judge_record(trace.record())) for trace in made[:-1]]
+    assert all(kept(trace, "strict") and kept(trace, "tests") for trace in judged)
+    (lesson,) = file_examples(judged[:1])
     assert lesson["kind"] == "direct"
     assert "## The tests" in lesson["messages"][0]["content"]
 
 
 def test_references_from_formulas_have_no_tests_and_are_asked_for_none():
-    (record,) = dialogs([OTTERS], review_here)
-    record["judgement"] = judge_record(record)
-    assert record["accepted"]
-    assert record["judgement"]["answer"] == "true"
-    assert (kept(record, "label"), kept(record, "tests"), kept(record, "strict")) == (True, False, False)
-    (lesson,) = file_examples([record])
+    (made,) = dialogs([OTTERS], review_here)
+    trace = with_judgement(made, judge_record(made.record()))
+    assert trace.turns[-1].is_accepted
+    assert trace.judged.answer == "true"
+    assert (kept(trace, "label"), kept(trace, "tests"), kept(trace, "strict")) == (True, False, False)
+    (lesson,) = file_examples([trace])
     assert "## The tests" not in lesson["messages"][0]["content"]
 
 
@@ -191,11 +189,11 @@ def test_references_hold_the_prompts_that_the_arm_is_evaluated_with(prompt: Any,
         policy = HuggingFacePolicy(str(model), prompt_style=loaded.model.style(arm.format))
         strategy = strategy_of(loaded, arm, trained=True, review=no_review)
         (asked,) = strategy.attempts(policy, [OTTERS], Sampling("free", max_new_tokens=1), seed=0)
-        assert reference["prompt"] == asked["prompt"]
-        assert reference["format"] == asked["format"]
+        assert reference["prompt"] == asked.prompt
+        assert reference["format"] == asked.format
 
 
-def attempts(format_: Any, script: str, prompt: Any = "chat", **keys: Any) -> list[dict[str, Any]]:
+def attempts(format_: Any, script: str, prompt: Any = "chat", **keys: Any) -> list[Trace]:
     arm = ArmConfig(name="a", keep="label", decoding="free", format=format_)
     run = RunConfig(name="r", model=ModelConfig(name="m", prompt=prompt, **keys), arms=[arm])
     strategy = strategy_of(run, arm, trained=False, review=no_review)
@@ -207,22 +205,22 @@ def test_an_arm_of_formulas_is_decided_by_the_solver_and_one_with_answers_by_its
     program = first_order.reference(OTTERS)
     assert program is not None
     (solved,) = attempts("fol", program)
-    assert judge_record(solved)["verdict"] == "certified"
+    assert judge_record(solved.record())["verdict"] == "certified"
     (said,) = attempts("fol-cot", f"{program}\nAnswer: false")
-    assert judge_record(said)["answer"] == "false"
+    assert judge_record(said.record())["answer"] == "false"
     (alone,) = attempts("answer", "Answer: true")
-    assert (alone["format"], judge_record(alone)["verdict"]) == ("cot", "unproved")
+    assert (alone.format, judge_record(alone.record())["verdict"]) == ("cot", "unproved")
 
 
 def test_formulas_are_asked_for_with_the_language_and_its_examples():
     (none,), (two,) = attempts("fol", "", examples=0), attempts("fol", "")
-    assert "`Conclusion:`" in none["prompt"]
-    assert (none["prompt"].count("Predicates:\n"), two["prompt"].count("Predicates:\n")) == (0, 2)
+    assert "`Conclusion:`" in str(none.prompt)
+    assert (str(none.prompt).count("Predicates:\n"), str(two.prompt).count("Predicates:\n")) == (0, 2)
     (answered,) = attempts("fol-cot", "")
-    assert answered["prompt"].count("\nAnswer: ") == 2
-    assert "Answer: unknown" in answered["prompt"]
+    assert str(answered.prompt).count("\nAnswer: ") == 2
+    assert "Answer: unknown" in str(answered.prompt)
     (trained,) = attempts("fol", "", prompt="bare")
-    assert trained["prompt"] == text(OTTERS, PromptStyle())
+    assert trained.prompt == text(OTTERS, PromptStyle())
 
 
 def test_a_hint_gives_the_answer_away_only_where_it_is_asked_for():
@@ -286,7 +284,7 @@ def test_all_validation_problems_have_references(shared: Path, tmp_path: Path):
     assert certistar("problems", "folio", "--from", source, "--out", out).exit_code == 0
     problems = [read_problem(record) for record in read_records(out)]
     assert [len(completions(problems, name)) for name in ("cot", "fol", "fol-cot")] == [85, 85, 85]
-    verdicts = [judge_record(attempt) for attempt in completions(problems, "fol")]
+    verdicts = [judge_record(attempt.record()) for attempt in completions(problems, "fol")]
     right = sum(v["answer"] == p.answer for v, p in zip(verdicts, problems, strict=True))
     # Five annotations do not entail the label that FOLIO gives: they are refuted, and no model learns from them. One
     # conclusion is a part of a premise that nothing else gives, which on trust cannot be told from a cheat.

@@ -4,6 +4,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,9 +27,9 @@ from rollout.formulas.prompt import examples, into_signs, into_words
 from rollout.formulas.statement import read_notation
 from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted, ScriptedPolicy
-from rollout.round_trip import RoundTripSettings, RoundTripTrace, after_rounds, travel
+from rollout.round_trip import RoundTripSettings, after_rounds, travel
 from rollout.thinking import without_thinking
-from rollout.traces import Sampling
+from rollout.traces import Sampling, Trace, with_judgement
 
 BARE = RoundTripSettings("bare")
 PACKAGED: Sequence[type[Formulas]] = (
@@ -75,14 +76,12 @@ class Translator(ScriptedPolicy):
             return "I do not know"
 
 
-def trip(
-    script: Sequence[str | Completion], settings: RoundTripSettings = BARE, problem: Problem = PROBLEM
-) -> RoundTripTrace:
+def trip(script: Sequence[str | Completion], settings: RoundTripSettings = BARE, problem: Problem = PROBLEM) -> Trace:
     (made,) = travel(ScriptedPolicy(script), [problem], settings, Sampling(), seed=5)
     return made
 
 
-def verdict(trace: RoundTripTrace) -> tuple[str, str]:
+def verdict(trace: Trace) -> tuple[str, str]:
     judged = judge_record(json.loads(json.dumps(trace.record())))
     return judged["verdict"], judged["reason"]
 
@@ -161,7 +160,7 @@ def test_a_description_that_copies_the_formula_ends_the_trip(description):
     made = trip([description, "p1 ∧ ¬(p2 ∨ p3)"])
     assert made.ending == "leak"
     assert len(made.legs) == 1
-    assert made.record()["legs"][0]["leak"]["reason"] in ("sign", "formula")
+    assert made.record()["steps"][0]["leak"]["reason"] in ("sign", "formula")
     assert verdict(made)[0] == "malformed"
 
 
@@ -176,7 +175,7 @@ def test_nothing_of_the_first_leg_but_the_description_reaches_the_second():
     (made,) = travel(policy, [PROBLEM], BARE, Sampling(), seed=5)
     assert policy.prompts == ["say: p1 ∧ ¬(p2 ∨ p3)\n", f"write: {WORDS}\n"]
     assert verdict(made)[0] == "certified"
-    assert made.legs[1].completion.text.startswith("<think>")
+    assert made.legs[1].completion.startswith("<think>")
 
 
 @pytest.mark.parametrize("kind", ["zero-shot", "few-shot"])
@@ -232,11 +231,10 @@ def test_a_formula_that_cannot_be_described_again_ends_the_trip():
 
 def test_a_trace_can_be_cut_to_fewer_rounds_and_is_then_the_trace_of_fewer_rounds():
     script = [WORDS, "¬(p3 ∨ p2) ∧ p1", "both not either p3 or p2 and p1", "p1"]
-    two = trip(script, RoundTripSettings("bare", rounds=2)).record()
-    one = trip(script[:2]).record()
-    cut = after_rounds({**two, "judgement": {}}, 1)
-    assert {key: cut[key] for key in one if key != "strategy"} == {k: one[k] for k in one if k != "strategy"}
-    assert "judgement" not in cut
+    two = trip(script, RoundTripSettings("bare", rounds=2))
+    one = trip(script[:2])
+    cut = after_rounds(with_judgement(two, judge_record(two.record())), 1)
+    assert replace(cut, strategy=None) == replace(one, strategy=None)
     assert after_rounds(two, 2) == two
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import pytest
 from critics.judge import judge_record
 from critics.problem import Problem
 from rollout.actor_critic.demonstration import demonstrate
+from rollout.digests import PolicyDigests
 from rollout.policy import Completion
-from rollout.traces import PolicyDigests
+from rollout.traces import read_trace
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError
 from training.curation.filters import KEEPS, kept
@@ -101,7 +103,7 @@ def test_rollouts_hold_whole_dialogs_with_their_verdicts(run):
     traces = list(read_records(run / "strict/seed-0/round-000/traces.jsonl", checksum=True))
     assert len(traces) == 4
     for trace in traces:
-        assert [turn["review"]["kind"] for turn in trace["turns"]] == ["reply", "clean"]
+        assert [turn["review"]["kind"] for turn in trace["steps"]] == ["reply", "clean"]
         assert trace["judgement"]["verdict"] == "certified"
         assert [message["role"] for message in trace["messages"]] == [
             "system",
@@ -146,12 +148,13 @@ def test_the_report_shows_retries_and_what_feedback_is_worth(run):
 
 
 def test_tests_are_asked_of_dialogs_alone(run):
-    (trace, *_) = read_records(run / "strict/seed-0/round-000/traces.jsonl")
+    (record, *_) = read_records(run / "strict/seed-0/round-000/traces.jsonl")
+    trace = read_trace(record)
     assert all(kept(trace, keep) for keep in KEEPS if keep not in ("guided", "faithful"))
-    assert not kept({**trace, "accepted": False}, "tests")
-    del trace["turns"]
+    refused = replace(trace.turns[-1], refused=True)
+    assert not kept(replace(trace, steps=(*trace.turns[:-1], refused)), "tests")
     with pytest.raises(ValueError, match="no dialog"):
-        kept(trace, "tests")
+        kept(replace(trace, steps=()), "tests")
 
 
 @pytest.mark.parametrize(

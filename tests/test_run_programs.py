@@ -5,9 +5,10 @@ import json
 import pytest
 
 from critics.judge import judge_record
+from rollout.digests import PolicyDigests
 from rollout.policy import Completion
 from rollout.programs.prompt import problem_text, solved_examples
-from rollout.traces import PolicyDigests
+from rollout.traces import read_trace
 from training.configuration.run import RunConfig
 from training.records.store import read_records, write_json, write_records
 from training.rounds.line import Line
@@ -90,7 +91,7 @@ def test_held_out_problems_are_answered_by_the_same_strategy(run):
 
 def test_filter_makes_the_same_example_of_a_trace_in_a_file(run):
     traces = list(read_records(run / "round-000/traces.jsonl"))
-    (made,) = file_examples(traces)
+    (made,) = file_examples(map(read_trace, traces))
     (example,) = read_records(run / "round-000/dataset/examples.jsonl")
     assert {**made, "id": f"round-000/{made['id']}"} == example
 

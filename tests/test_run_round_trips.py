@@ -9,10 +9,13 @@ from typer.testing import CliRunner
 from critics.equivalence.language import Language
 from critics.errors import InputError
 from critics.judge import judge_record
+from critics.problem import Problem
+from rollout.digests import PolicyDigests
 from rollout.formulas.description import describe, understand
 from rollout.policy import Completion
 from rollout.round_trip import RoundTripSettings
-from rollout.traces import PolicyDigests, Sampling
+from rollout.steps import Leg
+from rollout.traces import Judgement, Sampling, Trace, read_trace
 from training.autoeval.round_trips import RoundTrips
 from training.autoeval.scores import Counts, Scores
 from training.autoeval.yardstick import Asked, Measured, measure_trips, measure_verifier, read_benchmark
@@ -107,7 +110,7 @@ def test_strict_keeps_what_came_back_equivalent_and_naive_what_came_back_readabl
     assert json.loads((folder / "dataset/summary.json").read_text())["kept"] == 2
     assert json.loads((folder / "adapter/manifest.json").read_text())["examples"] == 4
     traces = list(read_records(folder / "traces.jsonl", checksum=True))
-    assert [t["problem"]["meta"]["category"] for t in select(traces, "naive")] == [1, 2, 1, 2]
+    assert [t.problem.meta["category"] for t in select(map(read_trace, traces), "naive")] == [1, 2, 1, 2]
 
 
 def test_evaluation_has_scores_by_operators_with_malformed_ones_apart(run):
@@ -146,7 +149,7 @@ def test_the_report_shows_the_round_trips(run):
 def test_files_of_round_trips_are_filtered_like_a_round(run, tmp_path):
     folder = run / "round-000"
     traces = list(read_records(folder / "traces.jsonl", checksum=True))
-    made = file_examples(select(traces, "strict"))
+    made = file_examples(select(map(read_trace, traces), "strict"))
     known = list(read_records(folder / "dataset/examples.jsonl"))
     assert [{**example, "id": f"round-000/{example['id']}"} for example in made] == known
     write_records(tmp_path / "traces.jsonl", ({k: v for k, v in t.items() if k != "judgement"} for t in traces))
@@ -158,12 +161,12 @@ def test_files_of_round_trips_are_filtered_like_a_round(run, tmp_path):
 
 
 def test_trips_that_say_it_in_other_words_are_kept_beside_each_other():
-    trace = {
-        "problem": {"context": "c", "question": "q", "answer": "true"},
-        "completion": "the same claim",
-        "judgement": {"verdict": "certified"},
-    }
-    one, other = ({**trace, "legs": [{"completion": said}]} for said in ("p1 and p2", "both p1 and p2"))
+    problem = Problem("p", "mine", "c", "q", answer="true")
+    proved = Judgement("certified", "proved", "true", "")
+    one, other = (
+        Trace("t", problem, "equivalence", "the same claim", judgement=proved, steps=(leg,))
+        for leg in (Leg("informalise", "say", said, (), True, said, 1) for said in ("p1 and p2", "both p1 and p2"))
+    )
     assert select([one, other, one], "strict") == [one, other]
 
 

@@ -195,5 +195,5 @@ def test_the_committed_actor_converses_and_some_of_what_it_writes_is_certified()
     sampling = Sampling("free", 0.6, max_new_tokens=320)
     problems: list[Problem] = list(generate(ControlledEnglish(split="develop", num_premises=[2]), 12, seed=2))
     records = [t.record() for t in converse(policy, problems, settings, sampling, seed=0, review=review_here)]
-    assert sum(record["turns"][0]["finished"] for record in records) >= 10
+    assert sum(record["steps"][0]["finished"] for record in records) >= 10
     assert sum(judge_record(record)["verdict"] == "certified" for record in records) >= 3

@@ -13,8 +13,9 @@ import pytest
 
 from critics.errors import InputError
 from critics.problem import Problem
+from rollout.digests import PolicyDigests
 from rollout.policy import Completion
-from rollout.traces import PolicyDigests, Sampling
+from rollout.traces import Sampling
 from training.configuration.run import RunConfig
 from training.records.store import OpenStore
 from training.rounds.child import Child

@@ -7,7 +7,8 @@ import pytest
 
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
-from rollout.traces import PolicyDigests, Sampling
+from rollout.digests import PolicyDigests
+from rollout.traces import Sampling
 from training.configuration.run import ArmConfig, RunConfig
 from training.records.store import OpenStore, read_records
 from training.rounds import traces as round_traces

@@ -13,9 +13,10 @@ from typing import Any
 
 from critics.problem import Problem, read_attempt
 from rollout.conversation import Message, message
+from rollout.digests import PolicyDigests
 from rollout.policy import ChatPolicy
 from rollout.programs.taxonomy import Category, diagnose
-from rollout.traces import PolicyDigests, Sampling, derived_seed
+from rollout.traces import Sampling, derived_seed
 
 UNREADABLE = "unreadable"
 """In place of a label where a reply has none of its scheme: never taken for any of them."""

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.actor_critic.feedback import Depth, Reply, Review, Reviewing, mends
+from rollout.actor_critic.feedback import Depth, Reply, Reviewing, mends
 from rollout.actor_critic.prompt import (
     ActorPrompt,
     feedback_text,
@@ -22,8 +22,10 @@ from rollout.actor_critic.prompt import (
     system_text,
 )
 from rollout.conversation import Messages, message
+from rollout.digests import PolicyDigests
 from rollout.policy import ChatPolicy, Completion, Interrupted
-from rollout.traces import PolicyDigests, Sampling, derived_seed
+from rollout.steps import DialogReview, DialogTurn
+from rollout.traces import Sampling, Trace, derived_seed
 
 FORMAT = "asp"
 MAX_RETRIES = 4
@@ -75,79 +77,6 @@ class DialogSettings:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One reply of the actor: what it wrote, and what the critic made of it."""
-
-    completion: Completion
-    review: Review
-    portion: int
-    """Which portion of the problem it is about, from 0."""
-    retry: int
-    """Which retry of its portion it is; 0 for the first turn."""
-    seed: int
-    refused: bool
-    """Whether it changed nothing that could mend what was wrong before."""
-
-    @property
-    def is_accepted(self) -> bool:
-        """Whether nothing is left to be said about it."""
-        return self.review.kind == "clean" and not self.refused
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form; the text is among the trace's messages."""
-        completion = self.completion
-        return {
-            "completion_ids": list(completion.ids),
-            "finished": completion.finished,
-            "seed": self.seed,
-            "portion": self.portion,
-            "retry": self.retry,
-            "refused": self.refused,
-            "review": self.review.record(),
-            **({} if completion.server is None else {"server": dict(completion.server)}),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class DialogTrace:
-    """A dialog with all that is needed to train on it: an attempt that holds `messages`."""
-
-    id: str
-    problem: Problem
-    messages: tuple[Mapping[str, str], ...]
-    """Ends with the actor's last turn, which is what a critic judges."""
-    turns: tuple[Turn, ...]
-    """One for each assistant message, in order."""
-    sample: int
-    seed: int
-    sampling: Sampling
-    settings: DialogSettings
-    policy: PolicyDigests
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form: the attempt first, everything else beside it."""
-        return {
-            "id": self.id,
-            "problem": self.problem.record(),
-            "format": FORMAT,
-            "messages": [dict(turn) for turn in self.messages],
-            "turns": [turn.record() for turn in self.turns],
-            "finished": self.turns[-1].completion.finished,
-            "accepted": self.turns[-1].is_accepted,
-            "sample": self.sample,
-            "hint": False,
-            "seed": self.seed,
-            "strategy": self.settings.record(),
-            "sampling": {
-                "decoding": self.sampling.decoding,
-                "temperature": self.sampling.temperature,
-                "max_new_tokens": self.sampling.max_new_tokens,
-            },
-            "policy": {"base": self.policy.base, "adapter": self.policy.adapter},
-        }
-
-
 def converse(
     policy: ChatPolicy,
     problems: Sequence[Problem],
@@ -156,7 +85,7 @@ def converse(
     *,
     seed: int,
     review: Reviewing,
-) -> Iterator[DialogTrace]:
+) -> Iterator[Trace]:
     """Yield `sampling.samples_per_problem` dialogs for each problem, in problem order; all go on in step, as batches.
 
     A turn's seed comes from (seed, problem id, sample index, turn), so that a run with fewer retries is the beginning
@@ -189,26 +118,32 @@ def shown(messages: Messages, history: str) -> list[Mapping[str, str]]:
     return opened if history == "none" else [*opened, *said[-2:]]
 
 
-def after_retries(record: Mapping[str, Any], num: int) -> dict[str, Any]:
-    """Return a dialog's record as it would be with at most `num` retries: for accuracy over retries (figure 5).
+def after_retries(trace: Trace, num: int) -> Trace:
+    """Return a dialog as it would be with at most `num` retries: for accuracy over retries (figure 5).
 
-    Raises `InputError` where the problem came in portions, each of which had retries of its own.
+    Without its judgement where that changes it. Raises `InputError` where the problem came in portions, each of which
+    had retries of its own.
     """
-    turns = record["turns"]
-    if any(turn["portion"] for turn in turns):
-        raise InputError(f"dialog {record['id']}: its problem came in portions, so no turn is the n-th retry")
-    kept = [turn for turn in turns if turn["retry"] <= num]
-    messages = record["messages"][: turn_places(record)[len(kept) - 1] + 1]
-    accepted = kept[-1]["review"]["kind"] == "clean" and not kept[-1]["refused"]
-    cut = {**record, "messages": messages, "turns": kept, "finished": kept[-1]["finished"], "accepted": accepted}
-    if len(kept) < len(turns):
-        cut.pop("judgement", None)
-    return cut
+    turns = trace.turns
+    if any(turn.portion for turn in turns):
+        raise InputError(f"dialog {trace.id}: its problem came in portions, so no turn is the n-th retry")
+    kept = tuple(turn for turn in turns if turn.retry <= num)
+    if len(kept) == len(turns):
+        return trace
+    messages = trace.messages[: turn_places(trace.messages)[len(kept) - 1] + 1]
+    return replace(
+        trace,
+        completion=messages[-1]["content"],
+        messages=messages,
+        steps=kept,
+        finished=kept[-1].finished,
+        judgement=None,
+    )
 
 
-def turn_places(record: Mapping[str, Any]) -> list[int]:
+def turn_places(messages: Messages) -> list[int]:
     """Return where the actor's turns stand among a dialog's messages."""
-    return [place for place, turn in enumerate(record["messages"]) if turn["role"] == "assistant"]
+    return [place for place, turn in enumerate(messages) if turn["role"] == "assistant"]
 
 
 class _Dialog:
@@ -220,12 +155,12 @@ class _Dialog:
         self.settings = settings
         self.seed = seed
         self.over = False
-        self._turns: list[Turn] = []
+        self._turns: list[DialogTurn] = []
         self._statements = statements(problem)
         self._portion = 0
         self._retries = 0
         self._refusals = 0
-        self._before: Review | None = None
+        self._before: DialogReview | None = None
         """The review of this portion's last turn that was not refused: what a reply has to differ from."""
         self._readable: str | None = None
         """The last reply that compiled."""
@@ -252,10 +187,19 @@ class _Dialog:
             wants_query=self._is_last_portion,
         )
 
-    def take(self, completion: Completion, review: Review) -> None:
+    def take(self, completion: Completion, review: DialogReview) -> None:
         """Add a turn, and decide how the dialog goes on."""
         refused = self._is_refused(review)
-        turn = Turn(completion, review, self._portion, self._retries, self.turn_seed(), refused)
+        turn = DialogTurn(
+            completion.ids,
+            completion.finished,
+            self.turn_seed(),
+            self._portion,
+            self._retries,
+            refused,
+            review,
+            completion.server,
+        )
         self._turns.append(turn)
         self._messages.append(message("assistant", completion.text))
         if review.kind not in ("reply", "compile"):
@@ -270,7 +214,7 @@ class _Dialog:
             self._retries += not is_free
             self._answer(review, refused=refused)
 
-    def _answer(self, review: Review, *, refused: bool) -> None:
+    def _answer(self, review: DialogReview, *, refused: bool) -> None:
         """Tell the actor what is wrong, if it is to be told."""
         if self.settings.history != "none":
             was_wrong = self._before if refused else None
@@ -279,7 +223,7 @@ class _Dialog:
         if not refused:
             self._before = review
 
-    def _is_refused(self, review: Review) -> bool:
+    def _is_refused(self, review: DialogReview) -> bool:
         """Say whether a turn mends nothing of what was wrong before; who resamples was told of nothing.
 
         A suite that passes because the failing test was left out is refused; one that passes because two tests got
@@ -290,18 +234,21 @@ class _Dialog:
             return False
         return not mends(before, review)
 
-    def trace(self, sampling: Sampling, policy: PolicyDigests) -> DialogTrace:
+    def trace(self, sampling: Sampling, policy: PolicyDigests) -> Trace:
         """Return the finished dialog."""
-        return DialogTrace(
+        return Trace(
             id=f"{self.problem.id}#{self.sample}",
             problem=self.problem,
-            messages=tuple(self._messages),
-            turns=tuple(self._turns),
+            format=FORMAT,
+            completion=self._messages[-1]["content"],
+            finished=self._turns[-1].finished,
             sample=self.sample,
             seed=self.seed,
-            sampling=sampling,
-            settings=self.settings,
+            sampling=sampling.unswitched("free"),
             policy=policy,
+            strategy=self.settings.record(),
+            messages=tuple(self._messages),
+            steps=tuple(self._turns),
         )
 
     def _open(self) -> None:

@@ -27,6 +27,7 @@ from critics.fol.syntax import (
 )
 from critics.problem import Problem, is_list, read_attempt
 from rollout.logic_forms import form_of
+from rollout.traces import read_trace
 
 FailureClass = Literal[
     "existential", "several-variables", "types-as-instances", "exclusive-or", "query", "tests", "unread", "other"
@@ -137,8 +138,8 @@ def failure_counts(records: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 def _last_said(record: Mapping[str, Any]) -> str:
     """Return what a dialog's critic said of its last turn: a wrong answer's verdict is silent about tests."""
-    turns = record.get("turns")
-    return str(turns[-1]["review"]["told"]) if is_list(turns) and turns else ""
+    turns = read_trace(record).turns
+    return turns[-1].review.told if turns else ""
 
 
 def _annotation(problem: Problem) -> _Annotation:

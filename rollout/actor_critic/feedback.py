@@ -23,10 +23,8 @@ from critics.asp.tokens import ProgramError
 from critics.judge import DEFAULT_TIMEOUT_S
 from critics.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
 from critics.problem import Problem, is_list, is_object
+from rollout.steps import DialogReview, ReviewKind, Written
 
-Kind = Literal["clean", "reply", "compile", "contradiction", "tests", "unknown", "error"]
-"""reply: not the JSON that is asked for; contradiction: no answer set without any test; unknown: a budget ran out;
-error: the critic failed, so that the dialog cannot go on."""
 Depth = Literal["compile", "tests", "strict"]
 """How far feedback goes: to a consistent program; to tests that pass; to tests that could fail and premises that are
 all there, which is as far as it can go without judging the answer."""
@@ -54,47 +52,11 @@ class Reply:
         return cls(text, finished, depth, wants_query, source if wants_query else replace(source, num_premises=None))
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What a reply says, without layout, comments and explanations: equal where nothing that matters was changed."""
-
-    program: str
-    tests: tuple[str, ...]
-    query: str
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """What the critic makes of one reply."""
-
-    kind: Kind
-    reason: str
-    told: str
-    """What the actor is told; empty where it is clean."""
-    part: str
-    """Which part is at fault, in words: `the program`, `test 2`, `the query`, .. ; empty where none is."""
-    written: Written
-    failing: tuple[int, ...] = ()
-    """Positions of the tests that do not pass or are none; empty where the fault is elsewhere."""
-    num_tests: int = 0
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form that a trace keeps."""
-        return {
-            "kind": self.kind,
-            "reason": self.reason,
-            "part": self.part,
-            "told": self.told,
-            "num_tests": self.num_tests,
-            "failing": [position + 1 for position in self.failing],
-        }
-
-
-Reviewing: TypeAlias = Callable[[Sequence[Reply]], list[Review]]
+Reviewing: TypeAlias = Callable[[Sequence[Reply]], list[DialogReview]]
 """Reviews replies in their order."""
 
 
-def mends(before: Review, after: Review) -> bool:
+def mends(before: DialogReview, after: DialogReview) -> bool:
     """Say whether a reply changes anything that could mend what was wrong with the one before.
 
     Where tests failed, that is the program, the query, or one of these tests, written anew: a test that passed is not
@@ -110,8 +72,8 @@ def mends(before: Review, after: Review) -> bool:
     return bool(gone) and bool(set(new.tests) - set(old.tests))
 
 
-def review(reply: Reply) -> Review:
-    """Review one reply. Needs a killable worker: grounding cannot be interrupted."""
+def review(reply: Reply) -> DialogReview:
+    """DialogReview one reply. Needs a killable worker: grounding cannot be interrupted."""
     try:
         prepared = prepare(reply.text)
     except ProgramError as error:
@@ -129,12 +91,12 @@ def review(reply: Reply) -> Review:
         return _fault("unknown", "memory_limit", told, "the program", _written(prepared))
 
 
-def review_here(replies: Sequence[Reply]) -> list[Review]:
-    """Review in this process: for texts that are trusted, such as those of tests."""
+def review_here(replies: Sequence[Reply]) -> list[DialogReview]:
+    """DialogReview in this process: for texts that are trusted, such as those of tests."""
     return [review(reply) for reply in replies]
 
 
-def _reviewed(reply: Reply, prepared: Prepared, outcome: Outcome) -> Review:
+def _reviewed(reply: Reply, prepared: Prepared, outcome: Outcome) -> DialogReview:
     written = _written(prepared)
     if reply.wants_query and prepared.query is None:
         told = "there is no Query, and the question must be asked in one"
@@ -143,7 +105,7 @@ def _reviewed(reply: Reply, prepared: Prepared, outcome: Outcome) -> Review:
         told = feedback_of(reply.text) or "the program contradicts itself"
         return _fault("contradiction", "base_inconsistent", told, "the program", written)
     if reply.depth == "compile":
-        return Review("clean", "", "", "", written)
+        return DialogReview("clean", "", "", "", written)
     tests = prepared.submission.tests
     failures = _failures(prepared, outcome)
     told = feedback_of(reply.text)
@@ -152,7 +114,7 @@ def _reviewed(reply: Reply, prepared: Prepared, outcome: Outcome) -> Review:
         return _test_fault(reason, told, tuple(sorted({f.test for f in failures})), prepared)
     if reply.depth == "strict" and (found := _beyond_passing(reply, prepared, outcome)) is not None:
         return found
-    return Review("clean", "", "", "", written, num_tests=len(tests))
+    return DialogReview("clean", "", "", "", written, num_tests=len(tests))
 
 
 def _failures(prepared: Prepared, outcome: Outcome) -> list[Failure]:
@@ -161,7 +123,7 @@ def _failures(prepared: Prepared, outcome: Outcome) -> list[Failure]:
     return [*(failure for failure in posed if failure is not None), *outcome.failures]
 
 
-def _beyond_passing(reply: Reply, prepared: Prepared, outcome: Outcome) -> Review | None:
+def _beyond_passing(reply: Reply, prepared: Prepared, outcome: Outcome) -> DialogReview | None:
     """Return what bars a certificate although all tests pass; None where nothing is found without the answer."""
     if (missing := missing_premise(prepared.submission.program, reply.source)) is not None:
         return _fault("tests", "coverage", missing, "the program", _written(prepared))
@@ -175,24 +137,24 @@ def _beyond_passing(reply: Reply, prepared: Prepared, outcome: Outcome) -> Revie
     return None
 
 
-def _fault(kind: Kind, reason: str, told: str, part: str, written: Written) -> Review:
-    return Review(kind, reason, _shortened(told), part, written, num_tests=len(written.tests))
+def _fault(kind: ReviewKind, reason: str, told: str, part: str, written: Written) -> DialogReview:
+    return DialogReview(kind, reason, _shortened(told), part, written, num_tests=len(written.tests))
 
 
-def _test_fault(reason: str, told: str, failing: tuple[int, ...], prepared: Prepared) -> Review:
+def _test_fault(reason: str, told: str, failing: tuple[int, ...], prepared: Prepared) -> DialogReview:
     if failing:
         part = ", ".join(f"test {position + 1}" for position in failing)
     else:
         part = "the program" if told.startswith("nothing can make") else "the tests"
     written = _written(prepared)
-    return Review("tests", reason, _shortened(told), part, written, failing, len(written.tests))
+    return DialogReview("tests", reason, _shortened(told), part, written, failing, len(written.tests))
 
 
 def _shortened(told: str) -> str:
     return told if len(told) <= _LONGEST_TOLD else f"{told[:_LONGEST_TOLD]} .."
 
 
-def _unreadable(reply: Reply, error: ProgramError) -> Review:
+def _unreadable(reply: Reply, error: ProgramError) -> DialogReview:
     """Return the review of what cannot be run: no JSON, or JSON whose program, tests or query cannot be read."""
     data = _object(reply.text)
     if data is None:
@@ -269,8 +231,8 @@ class ReviewPool:
     def __init__(self, *, jobs: int = 1, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
         self._pool = KillablePool(review, jobs=jobs, timeout_s=timeout_s)
 
-    def __call__(self, replies: Sequence[Reply]) -> list[Review]:
-        """Review replies in their order."""
+    def __call__(self, replies: Sequence[Reply]) -> list[DialogReview]:
+        """DialogReview replies in their order."""
         outcomes = self._pool.outcomes(replies)
         return [_review(reply, outcome) for reply, outcome in zip(replies, outcomes, strict=True)]
 
@@ -285,7 +247,7 @@ class ReviewPool:
         self.stop()
 
 
-def _review(reply: Reply, outcome: CallOutcome[Review]) -> Review:
+def _review(reply: Reply, outcome: CallOutcome[DialogReview]) -> DialogReview:
     written = Written(reply.text, (), "")
     match outcome:
         case Returned(found):

@@ -8,15 +8,17 @@ the solver made them; a reply that the solver accepts is told nothing; and no ve
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from critics.problem import is_object
-from rollout.actor_critic.feedback import Reply, Review, Reviewing
+from rollout.actor_critic.feedback import Reply, Reviewing
 from rollout.conversation import Messages, message
+from rollout.digests import PolicyDigests
 from rollout.policy import ChatPolicy, Completion
-from rollout.traces import PolicyDigests, Sampling, derived_seed
+from rollout.steps import DialogReview, SecondOpinion
+from rollout.traces import Sampling, derived_seed
 
 _EXPLAINED = ("contradiction", "tests")
 """Kinds of review that have a proof to be put into words; of what cannot be read, line and column say enough."""
@@ -55,49 +57,6 @@ class OpinionSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
-    """What a model critic says of one reply."""
-
-    doubts: Mapping[int, str]
-    """By the number of a test, from 1: what the statements demand instead."""
-    words: str
-    """The solver's finding in its words; empty, like the doubts, where its reply could not be read."""
-    completion: Completion
-    seed: int
-    policy: PolicyDigests
-
-    def told(self) -> str:
-        """Return what is added to the solver's own words; empty where it has nothing to say."""
-        lines = [f"- What the solver found, in other words: {self.words}"] if self.words else []
-        lines += [f"- Test {number} is in doubt: {why}" for number, why in self.doubts.items()]
-        return "\n".join(["", _MARK, *lines]) if lines else ""
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form that a trace keeps."""
-        server = self.completion.server
-        return {
-            "doubts": {str(number): why for number, why in self.doubts.items()},
-            "words": self.words,
-            "completion": self.completion.text,
-            "finished": self.completion.finished,
-            "seed": self.seed,
-            "policy": {"base": self.policy.base, "adapter": self.policy.adapter},
-            **({} if server is None else {"server": dict(server)}),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class OpinedReview(Review):
-    """A review of the solver's with an opinion beside it."""
-
-    opinion: Opinion = field(kw_only=True)
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form that a trace keeps."""
-        return {**Review.record(self), "opinion": self.opinion.record()}
-
-
-@dataclass(frozen=True, slots=True)
 class ModelCritic:
     """Reviews as `review` does, and adds what `policy` thinks: a `Reviewing` made of another."""
 
@@ -106,8 +65,8 @@ class ModelCritic:
     settings: OpinionSettings = field(default_factory=OpinionSettings)
     seed: int = 0
 
-    def __call__(self, replies: Sequence[Reply]) -> list[Review]:
-        """Review replies in their order.
+    def __call__(self, replies: Sequence[Reply]) -> list[DialogReview]:
+        """DialogReview replies in their order.
 
         An opinion depends on reply, review and seed, and not on what else is in the batch. Raises `Interrupted`
         where the policy cannot go on: an arm that was to have opinions must not silently be one without.
@@ -119,11 +78,11 @@ class ModelCritic:
             reviews[place] = _with_opinion(reviews[place], opinion)
         return reviews
 
-    def _asks(self, reply: Reply, review: Review) -> bool:
+    def _asks(self, reply: Reply, review: DialogReview) -> bool:
         wanted = review.kind in _EXPLAINED or (review.kind == "clean" and self.settings.on_accepted)
         return wanted and len(reply.text) <= _MAX_READ
 
-    def _opinions(self, pairs: Sequence[tuple[Reply, Review]]) -> list[Opinion]:
+    def _opinions(self, pairs: Sequence[tuple[Reply, DialogReview]]) -> list[SecondOpinion]:
         if not pairs:
             return []
         prompts = [self.policy.conversation(question(*pair)) for pair in pairs]
@@ -134,7 +93,7 @@ class ModelCritic:
         return [_opinion(completion, pair[1].num_tests, seed, self.policy.digests) for pair, completion, seed in told]
 
 
-def question(reply: Reply, review: Review) -> Messages:
+def question(reply: Reply, review: DialogReview) -> Messages:
     """Return the conversation that asks for an opinion. Nothing of a reply knows the gold answer."""
     found = review.told or "The program runs, and all tests pass."
     parts = [
@@ -145,17 +104,19 @@ def question(reply: Reply, review: Review) -> Messages:
     return [message("system", _TASK), message("user", "\n\n".join(parts))]
 
 
-def _opinion(completion: Completion, num_tests: int, seed: int, policy: PolicyDigests) -> Opinion:
+def _opinion(completion: Completion, num_tests: int, seed: int, policy: PolicyDigests) -> SecondOpinion:
     said = _read(completion.text)
     listed = said.get("tests")
     tests: dict[str, Any] = listed if is_object(listed) else {}
     doubts = {number: _plain(tests.get(str(number)), _LONGEST_DOUBT) for number in range(1, num_tests + 1)}
-    return Opinion(
+    return SecondOpinion(
         {number: why for number, why in doubts.items() if why},
         _plain(said.get("words"), _LONGEST_WORDS),
-        completion,
+        completion.text,
+        completion.finished,
         seed,
         policy,
+        completion.server,
     )
 
 
@@ -181,17 +142,14 @@ def _plain(value: object, longest: int) -> str:
     return line if len(line) <= longest else f"{line[:longest]} .."
 
 
-def _with_opinion(review: Review, opinion: Opinion) -> OpinedReview:
+def told(opinion: SecondOpinion) -> str:
+    """Return what is added to the solver's own words; empty where the opinion has nothing to say."""
+    lines = [f"- What the solver found, in other words: {opinion.words}"] if opinion.words else []
+    lines += [f"- Test {number} is in doubt: {why}" for number, why in opinion.doubts.items()]
+    return "\n".join(["", _MARK, *lines]) if lines else ""
+
+
+def _with_opinion(review: DialogReview, opinion: SecondOpinion) -> DialogReview:
     """Return the review with an opinion beside it: everything but what is told is the solver's."""
     # Attack: a critic that can be flattered must not be able to accept, so of a clean reply nothing is changed.
-    told = review.told + opinion.told() if review.told else ""
-    return OpinedReview(
-        review.kind,
-        review.reason,
-        told,
-        review.part,
-        review.written,
-        review.failing,
-        review.num_tests,
-        opinion=opinion,
-    )
+    return replace(review, told=review.told + told(opinion) if review.told else "", opinion=opinion)

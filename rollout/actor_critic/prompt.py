@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from critics.problem import Problem
-from rollout.actor_critic.feedback import Review
 from rollout.demonstration import numbered_sentences
+from rollout.steps import DialogReview
 from rollout.stratification import LOGIC_CLASSES, LogicClass
 
 _EXAMPLES_PATH = Path(__file__).with_name("examples.yaml")
@@ -231,12 +231,12 @@ def portion(listed: Sequence[str], start: int, *, query: str | None = None, so_f
     return "\n".join([*parts, *(() if query is None else (f"Query: {query}",))])
 
 
-def feedback_text(review: Review) -> str:
+def feedback_text(review: DialogReview) -> str:
     """Return what the actor is told about a reply that is not clean."""
     return _said(review)
 
 
-def refusal_text(before: Review, review: Review) -> str:
+def refusal_text(before: DialogReview, review: DialogReview) -> str:
     """Return what the actor is told where its reply, now under `review`, mends nothing of what was wrong `before`."""
     if review.kind == "clean":
         begun = f"Your last reply leaves {before.part} out, and what is left out is not mended. Put it back"
@@ -248,7 +248,7 @@ def refusal_text(before: Review, review: Review) -> str:
     )
 
 
-def _said(review: Review) -> str:
+def _said(review: DialogReview) -> str:
     return f"{_HEADINGS[review.kind]}\n{review.told}\n{_AGAIN}"
 
 

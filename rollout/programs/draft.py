@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 from critics.problem import Problem
 from rollout.conversation import Message, Messages
 from rollout.guide import Guide
 from rollout.policy import Completion
 from rollout.programs.prompt import about, opening, program_in
-from rollout.programs.review import KINDS, Review, Submission
+from rollout.programs.review import KINDS, Submission
 from rollout.programs.steps import Steps, Write, execute, write
+from rollout.steps import ProgramReply, ProgramStep, RunReview
 from rollout.traces import derived_seed
 
 Depth = Literal["execution", "strict"]
@@ -23,7 +24,7 @@ class Draft:
     """A program, what running it shows, and the reply that holds it."""
 
     program: str
-    review: Review
+    review: RunReview
     reply: Completion
     is_first: bool = True
     """Whether the reply is to the problem itself, and not to something said about an earlier draft."""
@@ -50,7 +51,7 @@ class Task:
     num_examples: int
     guide: Guide | None = None
     """What programs are held to while they are written; None: nothing."""
-    steps: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    steps: list[ProgramStep] = field(default_factory=list[ProgramStep])
 
     def opening(self) -> list[Message]:
         """Return the conversation up to the first program."""
@@ -67,7 +68,7 @@ class Task:
 
     def ask_often(self, purpose: str, messages: Messages, num: int, *, program: bool = True) -> Steps[list[Completion]]:
         """Have several replies to the same written; each has a seed of its own, so that fewer are the first of more."""
-        first = sum(step.get("purpose") == purpose for step in self.steps)
+        first = sum(step.purpose == purpose for step in self.steps if isinstance(step, ProgramReply))
         seeds = [derived_seed(self.seed, purpose, first + n) for n in range(num)]
         guide = self.guide if program else None
         asked = [Write(messages, seed, None if guide is None else guide.clone()) for seed in seeds]
@@ -75,13 +76,22 @@ class Task:
         self.steps += [_step(purpose, messages[-1]["content"], *pair) for pair in zip(completions, seeds, strict=True)]
         return completions
 
-    def run(self, programs: Sequence[str], *, finished: Sequence[bool]) -> Steps[list[Review]]:
+    def run(self, programs: Sequence[str], *, finished: Sequence[bool]) -> Steps[list[RunReview]]:
         """Have programs run; the reviews go to the last steps."""
         listed = zip(programs, finished, strict=True)
         reviews = yield from execute([Submission(self.problem, self.format, text, done) for text, done in listed])
-        for step, review in zip(self.steps[-len(programs) :], reviews, strict=True):
-            step["review"] = review.record()
+        start = len(self.steps) - len(programs)
+        for place, review in enumerate(reviews, start):
+            step = self.steps[place]
+            assert isinstance(step, ProgramReply), "what is run was written last"
+            self.steps[place] = replace(step, review=review)
         return reviews
+
+    def decide(self, *, kept: bool) -> None:
+        """Record of the last refinement whether it is gone on with."""
+        step = self.steps[-1]
+        assert isinstance(step, ProgramReply), "a refinement was written last"
+        self.steps[-1] = replace(step, kept=kept)
 
     def drafted(self, completions: Sequence[Completion]) -> Steps[list[Draft]]:
         """Return what replies hold as drafts that were run."""
@@ -95,13 +105,8 @@ class Task:
         return replace(draft, is_first=False)
 
 
-def _step(purpose: str, asked: str, completion: Completion, seed: int) -> dict[str, Any]:
-    return {
-        "purpose": purpose,
-        **({} if purpose == "sample" else {"asked": asked}),
-        "text": completion.text,
-        "completion_ids": list(completion.ids),
-        "finished": completion.finished,
-        "seed": seed,
-        **({} if completion.server is None else {"server": dict(completion.server)}),
-    }
+def _step(purpose: str, asked: str, completion: Completion, seed: int) -> ProgramReply:
+    said = None if purpose == "sample" else asked
+    return ProgramReply(
+        purpose, said, completion.text, completion.ids, completion.finished, seed, server=completion.server
+    )

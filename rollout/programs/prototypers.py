@@ -12,6 +12,7 @@ from typing import TypeAlias
 from rollout.programs.draft import Draft, Task
 from rollout.programs.prompt import problem_text, reviewing
 from rollout.programs.steps import Rate, Steps, rate
+from rollout.steps import ChosenSample, Rating
 from rollout.traces import derived_seed
 
 Choice: TypeAlias = int | None
@@ -43,7 +44,7 @@ def coder_reviewer(task: Task, drafts: Sequence[Draft]) -> Steps[Choice]:
     values = yield from rate([*coder, *reviewer])
     forward, backward = values[: len(drafts)], values[len(drafts) :]
     totals = [one + other for one, other in zip(forward, backward, strict=True)]
-    task.steps.append({"purpose": "rate", "coder": forward, "reviewer": backward})
+    task.steps.append(Rating(tuple(forward), tuple(backward)))
     return max(range(len(drafts)), key=totals.__getitem__)
 
 
@@ -67,6 +68,6 @@ def prototype(task: Task, drafts: Sequence[Draft], names: Sequence[str]) -> Step
         if isinstance(chosen, Generator):
             chosen = yield from chosen
         if chosen is not None:
-            task.steps.append({"purpose": "prototype", "prototyper": name, "chosen": chosen})
+            task.steps.append(ChosenSample(name, chosen))
             return drafts[chosen]
     return drafts[0]

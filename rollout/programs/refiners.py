@@ -104,6 +104,6 @@ def refine_draft(task: Task, draft: Draft, names: Sequence[str], max_rounds: int
                 break
             mended = yield from task.redrafted(reply)
             kept = mended.is_no_worse_than(draft)
-            task.steps[-1]["kept"] = kept
+            task.decide(kept=kept)
             draft = mended if kept else draft
     return draft

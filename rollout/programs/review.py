@@ -7,7 +7,7 @@ that no feedback can give them away. Programs run in processes that can be kille
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import TypeAlias
 
 from critics.errors import InputError
 from critics.explanation import explanation
@@ -16,11 +16,9 @@ from critics.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Retu
 from critics.problem import Attempt, Problem
 from critics.reference import TRANSLATORS, ReferenceMismatch, reference
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Vacuous, Verdict
+from rollout.steps import RunKind, RunReview
 
-Kind = Literal["answered", "undecided", "unknown", "unreadable", "error"]
-"""answered: one answer comes out; undecided: it runs, and none or several do, or it contradicts itself; unknown: a
-budget ran out; unreadable: it does not parse or type; error: the critic failed, so that the attempt cannot go on."""
-KINDS: tuple[Kind, ...] = ("answered", "undecided", "unknown", "unreadable", "error")
+KINDS: tuple[RunKind, ...] = ("answered", "undecided", "unknown", "unreadable", "error")
 """From the best to the worst."""
 _LONGEST_TOLD = 2_000
 """Characters of one feedback or explanation."""
@@ -38,35 +36,7 @@ class Submission:
     """False where the token limit cut it off."""
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
-    """What running a program shows."""
-
-    kind: Kind
-    reason: str
-    told: str
-    """What is wrong, in the critic's words; empty where nothing is."""
-    answer: str | None = None
-    explanation: str = ""
-    """Of `undecided`: the statements that clash, or situations that differ; empty where there is nothing to show."""
-
-    @property
-    def is_barred(self) -> bool:
-        """Whether there is an answer that would not be certified, whatever the gold answer."""
-        return self.kind == "answered" and self.reason != "proved"
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form that a trace keeps."""
-        return {
-            "kind": self.kind,
-            "reason": self.reason,
-            "told": self.told,
-            "answer": self.answer,
-            **({"explanation": self.explanation} if self.explanation else {}),
-        }
-
-
-Reviewing: TypeAlias = Callable[[Sequence[Submission]], list[Review]]
+Reviewing: TypeAlias = Callable[[Sequence[Submission]], list[RunReview]]
 """Reviews programs in their order."""
 
 
@@ -91,25 +61,25 @@ def require_critic(format_: str) -> None:
         raise InputError(f"format: no critic runs {format_!r} programs; known here: {', '.join(sorted(CRITICS))}")
 
 
-def review(submission: Submission) -> Review:
-    """Review one program. Needs a killable worker: not every solver keeps to its budget."""
+def review(submission: Submission) -> RunReview:
+    """RunReview one program. Needs a killable worker: not every solver keeps to its budget."""
     attempt = Attempt("draft", submission.problem, submission.format, submission.program)
     verdict = judge(submission.problem, attempt)
     kind = _kind(verdict)
     if isinstance(verdict, Certified):
-        return Review(kind, "proved", "", verdict.answer)
+        return RunReview(kind, "proved", "", verdict.answer)
     told = verdict.feedback if submission.finished or kind != "unreadable" else _CUT_OFF
     answer = verdict.answer if kind == "answered" else None
     shown = explanation(submission.problem, attempt) if kind == "undecided" else None
-    return Review(kind, verdict.reason, _shortened(told), answer, _shortened(shown or ""))
+    return RunReview(kind, verdict.reason, _shortened(told), answer, _shortened(shown or ""))
 
 
-def review_here(submissions: Sequence[Submission]) -> list[Review]:
-    """Review in this process: for texts that are trusted, such as those of tests."""
+def review_here(submissions: Sequence[Submission]) -> list[RunReview]:
+    """RunReview in this process: for texts that are trusted, such as those of tests."""
     return [review(submission) for submission in submissions]
 
 
-def _kind(verdict: Verdict) -> Kind:
+def _kind(verdict: Verdict) -> RunKind:
     match verdict:
         case CriticError():
             return "error"
@@ -137,8 +107,8 @@ class ReviewPool:
     def __init__(self, *, jobs: int = 1, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
         self._pool = KillablePool(review, jobs=jobs, timeout_s=timeout_s)
 
-    def __call__(self, submissions: Sequence[Submission]) -> list[Review]:
-        """Review programs in their order."""
+    def __call__(self, submissions: Sequence[Submission]) -> list[RunReview]:
+        """RunReview programs in their order."""
         return list(map(_review, self._pool.outcomes(submissions)))
 
     def stop(self) -> None:
@@ -152,13 +122,13 @@ class ReviewPool:
         self.stop()
 
 
-def _review(outcome: CallOutcome[Review]) -> Review:
+def _review(outcome: CallOutcome[RunReview]) -> RunReview:
     match outcome:
         case Returned(found):
             return found
         case OverTime():
-            return Review("unknown", "time_limit", "running it takes longer than is allowed; write a simpler one")
+            return RunReview("unknown", "time_limit", "running it takes longer than is allowed; write a simpler one")
         case Raised(error):
-            return Review("error", "critic_failed", f"{type(error).__name__}: {error}")
+            return RunReview("error", "critic_failed", f"{type(error).__name__}: {error}")
         case Died(reason):
-            return Review("error", "critic_failed", reason)
+            return RunReview("error", "critic_failed", reason)

@@ -12,7 +12,8 @@ from critics.errors import InputError
 from rollout.conversation import Messages
 from rollout.guide import Guide
 from rollout.policy import ChatPolicy, Completion, Interrupted, ScoringPolicy
-from rollout.programs.review import Review, Reviewing, Submission
+from rollout.programs.review import Reviewing, Submission
+from rollout.steps import RunReview
 from rollout.traces import Sampling
 
 Outcome = TypeVar("Outcome")
@@ -52,9 +53,9 @@ def rate(needs: Sequence[Rate]) -> Steps[list[float]]:
     return values
 
 
-def execute(needs: Sequence[Submission]) -> Steps[list[Review]]:
+def execute(needs: Sequence[Submission]) -> Steps[list[RunReview]]:
     """Have programs run."""
-    reviews: list[Review] = yield needs
+    reviews: list[RunReview] = yield needs
     return reviews
 
 

@@ -19,9 +19,9 @@ from rollout.programs.grammars.catalogue import guide_for
 from rollout.programs.prompt import FORMATS, LANGUAGES, STAND_IN
 from rollout.programs.prototypers import PROTOTYPERS, prototype
 from rollout.programs.refiners import REFINERS, refine_draft
-from rollout.programs.review import Review, Reviewing, require_critic, without_gold
+from rollout.programs.review import Reviewing, require_critic, without_gold
 from rollout.programs.steps import Steps, conduct
-from rollout.traces import PolicyDigests, Sampling, derived_seed
+from rollout.traces import BackupAnswer, Sampling, Trace, derived_seed
 
 Name = Literal["translate-and-refine", "prototype-then-refine"]
 
@@ -89,58 +89,6 @@ def prototype_then_refine(**changes: Any) -> ProgramSettings:
     return replace(published, **changes)
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramTrace:
-    """An attempt by a program, with everything that led to it."""
-
-    id: str
-    problem: Problem
-    format: str
-    prompt: str
-    """What the policy read before its first program: what a model learns to answer by the last one."""
-    program: str
-    """The last program, which is what a critic judges."""
-    completion_ids: tuple[int, ...]
-    """Where the policy wrote it in answer to `prompt` and added nothing; empty of a program that was mended."""
-    finished: bool
-    """False where the token limit cut the reply that holds it off."""
-    review: Review
-    steps: tuple[Mapping[str, Any], ...]
-    """Every sample, rating, choice, refinement and check, in order."""
-    backup: Mapping[str, Any] | None
-    """The back-up answer that was needed; it is no answer of the program's."""
-    sample: int
-    seed: int
-    sampling: Sampling
-    settings: ProgramSettings
-    policy: PolicyDigests
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form: the attempt first, everything else beside it."""
-        return {
-            "id": self.id,
-            "problem": self.problem.record(),
-            "format": self.format,
-            "completion": self.program,
-            "prompt": self.prompt,
-            "completion_ids": list(self.completion_ids),
-            "finished": self.finished,
-            "steps": [dict(step) for step in self.steps],
-            "review": self.review.record(),
-            "backup": None if self.backup is None else dict(self.backup),
-            "sample": self.sample,
-            "hint": False,
-            "seed": self.seed,
-            "strategy": self.settings.record(),
-            "sampling": {
-                "decoding": self.sampling.decoding,
-                "temperature": self.sampling.temperature,
-                "max_new_tokens": self.sampling.max_new_tokens,
-            },
-            "policy": {"base": self.policy.base, "adapter": self.policy.adapter},
-        }
-
-
 def refine(
     policy: ChatPolicy,
     problems: Sequence[Problem],
@@ -149,7 +97,7 @@ def refine(
     *,
     seed: int,
     review: Reviewing,
-) -> Iterator[ProgramTrace]:
+) -> Iterator[Trace]:
     """Yield `sampling.samples_per_problem` attempts for each problem, in problem order; all go on in step, as batches.
 
     Seeds come from (seed, problem id, sample index, purpose, number), so that a run with fewer samples or rounds is the
@@ -163,22 +111,21 @@ def refine(
     for (problem, number), task, ending in zip(wanted, tasks, endings, strict=True):
         if ending is None:
             continue
-        yield ProgramTrace(
+        yield Trace(
             id=f"{problem.id}#{number}",
             problem=problem,
             format=task.format,
             prompt=policy.conversation(task.opening()),
-            program=ending.draft.program,
+            completion=ending.draft.program,
             completion_ids=_ids(ending.draft),
             finished=ending.draft.reply.finished,
-            review=ending.draft.review,
-            steps=tuple(task.steps),
-            backup=ending.backup,
             sample=number,
             seed=task.seed,
-            sampling=sampling,
-            settings=settings,
+            sampling=sampling.unswitched(sampling.decoding),
             policy=policy.digests,
+            strategy=settings.record(),
+            steps=tuple(task.steps),
+            backup=ending.backup,
         )
     if interrupted is not None:
         raise interrupted.reason
@@ -187,7 +134,7 @@ def refine(
 @dataclass(frozen=True, slots=True)
 class _Ending:
     draft: Draft
-    backup: Mapping[str, Any] | None
+    backup: BackupAnswer | None
 
 
 def _task(problem: Problem, settings: ProgramSettings, seed: int) -> Task:
@@ -209,7 +156,7 @@ def _attempt(task: Task, settings: ProgramSettings) -> Steps[_Ending]:
     answer = BACKUPS[settings.backup](task)
     if isinstance(answer, Generator):
         answer = yield from answer
-    return _Ending(draft, {"kind": settings.backup, "answer": answer})
+    return _Ending(draft, BackupAnswer(settings.backup, answer))
 
 
 def _ids(draft: Draft) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from critics.errors import InputError, RunFailed
 from critics.problem import Problem
 from rollout.conversation import Messages, as_text
 from rollout.decoding.texts import TextGuide
+from rollout.digests import PolicyDigests
 from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted
 from rollout.prompt import SEPARATOR, PromptStyle, messages, text
@@ -16,7 +17,7 @@ from rollout.servers.capability import Capability, Probe
 from rollout.servers.connection import Connection, RequestRefused, ServerSettings, Tally
 from rollout.servers.scoring import score_texts
 from rollout.servers.tokens import ServedTokens
-from rollout.traces import PolicyDigests, Sampling
+from rollout.traces import Sampling
 
 
 class ServerPolicy:

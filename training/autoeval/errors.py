@@ -67,7 +67,7 @@ def measure_false_positives(trips: Sequence[Record], judging: Judging, *, seed: 
     if not trips or trips[0]["strategy"]["rounds"] > 1:
         return None
     found = hallucination_rate(judged(shuffled(trips, seed=seed), judging))
-    arrived = [trace for trace in trips if trace["legs"] and trace["ending"] == "arrived"]
+    arrived = [trace for trace in trips if trace["steps"] and trace["ending"] == "arrived"]
     readable = false_positives(arrived, judged(described(arrived), judging))
     return FalsePositives(found, readable if readable["right"] + readable["wrong"] else None)
 

@@ -5,7 +5,7 @@ description, formula) gives two examples, one each way, with the digest of the c
 the trip came back; that the description itself is right it does not say (`training.autoeval.errors`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
@@ -13,7 +13,8 @@ from critics.errors import InputError
 from critics.problem import Problem
 from rollout.policy import ChatPolicy, Policy
 from rollout.round_trip import RoundTripSettings, after_rounds, travel
-from rollout.traces import Sampling, derived_seed
+from rollout.steps import Leg
+from rollout.traces import Sampling, Trace, derived_seed
 
 Record = dict[str, Any]
 Way = Literal["both", "informalise", "autoformalise"]
@@ -29,57 +30,54 @@ class RoundTrips:
 
     def attempts(
         self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
-    ) -> Iterator[Record]:
+    ) -> Iterator[Trace]:
         """Yield round trips; there is nothing that a hint could give away."""
         assert not hinted
-        for trace in travel(cast("ChatPolicy", policy), problems, self.settings, sampling, seed=seed):
-            yield trace.record()
+        return travel(cast("ChatPolicy", policy), problems, self.settings, sampling, seed=seed)
 
-    def examples(self, traces: Iterable[Record], *, seed: int) -> list[Record]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Record]:
         """Return two examples for each kept trip."""
         return [example for trace in traces for example in both_ways(trace, self.ways)]
 
-    def shortened(self, trace: Record) -> list[Record]:
+    def shortened(self, trace: Trace) -> list[Trace]:
         """Return the trip after 1, 2, .. rounds; empty where there is one."""
         if self.settings.rounds == 1:
             return []
         return [after_rounds(trace, num) for num in range(1, self.settings.rounds + 1)]
 
 
-def both_ways(trace: Mapping[str, Any], ways: Way = "both") -> list[Record]:
+def both_ways(trace: Trace, ways: Way = "both") -> list[Record]:
     """Return a kept trip's examples: its prompts with what was written on them.
 
     A trip with a leak, or without a second leg, teaches nothing, whichever filter kept it. Raises `InputError` for
     trips of several rounds: of their descriptions only the first formula and the last are known to agree.
     """
-    if trace["strategy"]["rounds"] != 1:
-        raise InputError(f"trace {trace['id']}: only round trips of one round teach; set rounds to 1")
-    legs = trace["legs"]
+    if trace.strategy is not None and trace.strategy["rounds"] != 1:
+        raise InputError(f"trace {trace.id}: only round trips of one round teach; set rounds to 1")
+    legs = trace.legs
     # Attack: pass the formula on in the description, and learn to do so.
-    if len(legs) != 2 or any("leak" in leg for leg in legs) or not all(leg["text"] for leg in legs):
+    if len(legs) != 2 or any(leg.leak is not None for leg in legs) or not all(leg.text for leg in legs):
         return []
-    return [_example(trace, leg) for leg in legs if ways in ("both", leg["direction"])]
+    return [_example(trace, leg) for leg in legs if ways in ("both", leg.direction)]
 
 
-def _example(trace: Mapping[str, Any], leg: Mapping[str, Any]) -> Record:
-    certificate = (trace.get("judgement") or {}).get("certificate")
-    meta = trace["problem"]["meta"]
+def _example(trace: Trace, leg: Leg) -> Record:
     # The ids are those of the whole completion, thinking included: where any was stripped, the text is tokenised anew.
-    ids = leg["completion_ids"] if leg["completion"] == leg["text"] else []
+    ids = list(leg.completion_ids) if leg.completion == leg.text else []
     return {
-        "id": f"{trace['id']}/{leg['direction']}",
-        "prompt": leg["prompt"],
-        "completion": leg["text"],
+        "id": f"{trace.id}/{leg.direction}",
+        "prompt": leg.prompt,
+        "completion": leg.text,
         "completion_ids": ids,
-        "direction": leg["direction"],
-        "category": meta.get("category"),
-        "certificate": None if certificate is None else certificate["digest"],
+        "direction": leg.direction,
+        "category": trace.problem.meta.get("category"),
+        "certificate": None if trace.judgement is None else trace.judgement.digest,
     }
 
 
-def comes_back_readable(trace: Mapping[str, Any]) -> bool:
+def comes_back_readable(trace: Trace) -> bool:
     """Say whether a judged trip came back with a formula at all: the criterion of the `naive` arm."""
-    return trace["ending"] == "arrived" and trace["judgement"]["verdict"] not in ("malformed", "error")
+    return trace.ending == "arrived" and trace.judged.verdict not in ("malformed", "error")
 
 
 @dataclass(frozen=True, slots=True)

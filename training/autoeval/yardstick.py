@@ -16,7 +16,7 @@ from rollout.formulas.verifier import opinions
 from rollout.policy import ChatPolicy
 from rollout.problems.catalogue import family
 from rollout.splits import Split
-from rollout.traces import Sampling, derived_seed
+from rollout.traces import Sampling, derived_seed, read_trace
 from training.autoeval.errors import (
     VerifierScore,
     judged,
@@ -164,12 +164,12 @@ def measure_trips(
 def _attempts(policy: ChatPolicy, problems: Sequence[Problem], asked: Asked, seed: int) -> Iterator[Record]:
     for start in range(0, len(problems), asked.batch_size):
         batch = problems[start : start + asked.batch_size]
-        yield from asked.strategy.attempts(policy, batch, asked.sampling, seed=seed)
+        yield from (trace.record() for trace in asked.strategy.attempts(policy, batch, asked.sampling, seed=seed))
 
 
 def _by_rounds(trips: Sequence[Record], strategy: RoundTrips, judging: Judging) -> list[dict[str, Scores]]:
     """Return the scores that 1, 2, .. rounds would have had, as the trips of more begin with those of fewer."""
-    levels = zip(*(strategy.shortened(trace) for trace in trips), strict=True)
+    levels = zip(*([t.record() for t in strategy.shortened(read_trace(trip))] for trip in trips), strict=True)
     return [score_report(judged(level, judging)) for level in levels]
 
 

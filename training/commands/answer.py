@@ -14,6 +14,7 @@ from critics.judge import JudgePool, judge_on_trust, judge_record
 from critics.problem import Problem
 from rollout.actor_critic.feedback import ReviewPool
 from rollout.selection import Abstained, Answered, AnswerRule, Outcome, is_settled, outcome
+from rollout.traces import Trace
 from training.commands.evaluate import arms_of
 from training.commands.messages import say, tracked
 from training.commands.options import (
@@ -131,7 +132,7 @@ def _refuse(asked: Asked) -> None:
 
 def _attempts(
     config: RunConfig, arms: Sequence[ArmConfig], problems: Sequence[Problem], asked: Asked
-) -> Mapping[str, list[Record]]:
+) -> Mapping[str, list[Trace]]:
     """Return the judged attempts; under `--curve` as many as there may be at each problem."""
     trusting = asked.formalisation == "trusted"
     judge_one = judge_on_trust if trusting else judge_record
@@ -160,13 +161,13 @@ def _formalism(config: RunConfig, arm: ArmConfig, asked: Asked, reviews: ReviewP
     return Formalism(arm.name, strategy, policy, config.sampling.sampling(arm.decoding, samples=1))
 
 
-def _record(problem: Problem, found: Outcome, attempts: Sequence[Record]) -> Record:
+def _record(problem: Problem, found: Outcome, attempts: Sequence[Trace]) -> Record:
     record: Record = {"id": problem.id, "answer": None, "reason": "proved", "attempts": len(attempts), "proofs": []}
     match found:
         case Answered(answer, proofs):
-            certificates = [proof["judgement"]["certificate"] for proof in proofs]
-            shown = {"formats": list(found.formalisms), "certificate": certificates[0]["digest"]}
-            return {**record, "answer": answer, **shown, "proofs": [c["digest"] for c in certificates]}
+            digests = [proof.judged.digest for proof in proofs]
+            shown = {"formats": list(found.formalisms), "certificate": digests[0]}
+            return {**record, "answer": answer, **shown, "proofs": digests}
         case Abstained(reason):
             return {**record, "reason": reason, "formats": [], "certificate": None}
 
@@ -179,7 +180,7 @@ def _counts(found: Mapping[str, Outcome], gold: Mapping[str, str]) -> Record:
     return counts | ({"selective": Point(len(gold), len(answers.keys() & gold.keys()), right).record()} if gold else {})
 
 
-def _curve(gold: Mapping[str, str], attempts: Mapping[str, list[Record]], asked: Asked) -> list[CurveRow]:
+def _curve(gold: Mapping[str, str], attempts: Mapping[str, list[Trace]], asked: Asked) -> list[CurveRow]:
     if not gold:
         raise InputError("--curve: none of the problems has a gold answer to be measured by")
     rules = {_name(asked.rule): asked.rule}
@@ -209,10 +210,10 @@ def _provenance(config: RunConfig, arms: Sequence[ArmConfig], problems: Sequence
 
 
 def _write(
-    out: Path, result: Record, rows: Sequence[CurveRow], attempts: Mapping[str, list[Record]], provenance: Record
+    out: Path, result: Record, rows: Sequence[CurveRow], attempts: Mapping[str, list[Trace]], provenance: Record
 ) -> None:
     """Write the judged attempts, which `trace` reads, the answers, and the curve with where it comes from."""
-    write_records(out / "traces.jsonl", (a for made in attempts.values() for a in made), checksum=True)
+    write_records(out / "traces.jsonl", (a.record() for made in attempts.values() for a in made), checksum=True)
     write_records(out / "answers.jsonl", result["answers"])
     if rows:
         write_text(out / "curve.svg", curve_figure(rows))
@@ -222,13 +223,15 @@ def _write(
         path.unlink()
 
 
-def _print(problem: Problem, found: Outcome, attempts: Sequence[Record]) -> None:
+def _print(problem: Problem, found: Outcome, attempts: Sequence[Trace]) -> None:
     if isinstance(found, Abstained):
         print(f"{problem.id}: no answer after {len(attempts)} attempts, {_REASONS[found.reason]}\n")
         return
     agreed = f", {' and '.join(found.formalisms)} agree" if len(found.formalisms) > 1 else ""
     print(f"{problem.id}: {found.answer} (proofs: {len(found.proofs)}, attempts: {len(attempts)}{agreed})")
-    print("\n".join(proof_lines(read_certificate(found.proofs[0]["judgement"]["certificate"]))), end="\n\n")
+    certificate = found.proofs[0].judged.certificate
+    assert certificate is not None, "only what is certified is a proof"
+    print("\n".join(proof_lines(read_certificate(certificate))), end="\n\n")
 
 
 def _say(result: Record, rows: Sequence[CurveRow]) -> None:

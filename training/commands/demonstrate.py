@@ -10,6 +10,7 @@ from critics.errors import InputError
 from critics.problem import Problem
 from rollout import first_order
 from rollout.prompt import messages, text
+from rollout.traces import Trace
 from training.commands.messages import say_or_print
 from training.commands.options import Json, Out, Overrides
 from training.configuration.run import ArmConfig, RunConfig, load_run
@@ -54,7 +55,7 @@ def demonstrate(
         raise InputError(f"{file}: {error}") from error
     if not attempts:
         raise InputError(f"{file}: no problem has {_NEEDS[format_]}")
-    write_records(out, attempts)
+    write_records(out, (attempt.record() for attempt in attempts))
     left = len(problems) - len(attempts)
     lack = "have no formalisation" if format_ == "guided" else f"lack {_NEEDS[format_]}"
     counts = {"demonstrations": len(attempts), "left_out": left, "out": str(out)}
@@ -103,7 +104,7 @@ def _prompts(config: RunConfig, arm: ArmConfig) -> Callable[[Problem], str]:
     return prompt
 
 
-def _reviewed_dialogs(problems: list[Problem], asked: tuple[RunConfig, ArmConfig] | None) -> list[dict[str, object]]:
+def _reviewed_dialogs(problems: list[Problem], asked: tuple[RunConfig, ArmConfig] | None) -> list[Trace]:
     from rollout.actor_critic.feedback import ReviewPool
 
     settings = UNTAUGHT

@@ -7,6 +7,7 @@ import typer
 
 from critics.errors import InputError
 from critics.judge import Judging
+from rollout.traces import read_trace
 from training.commands.attempts import judged, read_attempts, with_verdicts
 from training.commands.messages import print_counts, say
 from training.commands.options import (
@@ -18,7 +19,7 @@ from training.commands.options import (
 )
 from training.configuration.section import nearest
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
-from training.curation.filters import KEEPS, faithfulness_counts, funnel, select
+from training.curation.filters import KEEPS, faithfulness_counts, funnel, outline, select
 from training.lineage.entries import LINEAGE, entries, origin, write_entries
 from training.records.store import write_json, write_records
 from training.rounds.problems import read_problems
@@ -78,16 +79,19 @@ def _write_dataset(
     found: list[dict[str, Any]], derivation: Derivation, keep: str, out: Path, judging: Judging
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Write what is kept of judged traces; return the counts that people are shown, and all of them."""
-    candidates, failures = derive(found, derivation, judging)
+    traces = list(map(read_trace, found))
+    candidates, failures = derive(traces, derivation, judging)
     kept = select(candidates, keep)  # type: ignore[arg-type]
     examples = file_examples(kept)
     write_records(out / "examples.jsonl", examples)
-    write_entries(out / LINEAGE, entries(examples, {trace["id"]: origin(trace) for trace in kept}))
+    derived = {trace.id: trace.record() for trace in kept if is_derived(trace)}
+    sources = {record["id"]: record for record in found} | derived
+    write_entries(out / LINEAGE, entries(examples, {trace.id: origin(sources[trace.id]) for trace in kept}))
     if derivation.wanted:
-        write_records(out / DERIVED, [trace for trace in kept if is_derived(trace)], checksum=True)
+        write_records(out / DERIVED, derived.values(), checksum=True)
     made = derivation_counts(kept, failures, derivation)
-    made |= faithfulness_counts(found) if keep == "faithful" else {}
-    summary = {**funnel(found, len(kept)), **made, "examples": len(examples), "keep": keep}
+    made |= faithfulness_counts(traces) if keep == "faithful" else {}
+    summary = {**funnel(list(map(outline, traces)), len(kept)), **made, "examples": len(examples), "keep": keep}
     write_json(out / "summary.json", summary)
     return {k: summary[k] for k in ("sampled", "right", "certified", "lucky", *made, "kept")}, summary
 

@@ -8,6 +8,7 @@ from typing import Any
 from critics.errors import InputError
 from critics.problem import FORMATS
 from rollout.formalisation import FORMATS as FORMALISED
+from rollout.traces import Trace, with_judgement
 from training.commands.attempts import judged
 from training.commands.messages import print_counts, tracked
 from training.configuration.section import nearest
@@ -52,9 +53,10 @@ def filter_table(
         attempts = as_they_stand(table.rationales, reading.format)
     else:
         attempts = formal_versions(table, reading, reading.formalise, out)
-        about["formalised_by"] = attempts[0]["policy"]
-    verdicts = judged(attempts, jobs, timeout_s)
-    traces = [{**a, "judgement": v} for a, v in zip(attempts, verdicts, strict=True)]
+        digests = attempts[0].policy
+        about["formalised_by"] = None if digests is None else digests.record()
+    verdicts = judged([attempt.record() for attempt in attempts], jobs, timeout_s)
+    traces = [with_judgement(a, v) for a, v in zip(attempts, verdicts, strict=True)]
     if reading.formalise is not None:
         traces = [agreed(trace) for trace in traces]
     summary = write_dataset(traces, table, keep, out, about)  # type: ignore[arg-type]
@@ -86,7 +88,7 @@ def _check(reading: Reading, keep: str) -> None:
         raise InputError("--formalise needs --keep strict, because a formal version is there to be proved")
 
 
-def formal_versions(table: Table, reading: Reading, config_path: Path, out: Path) -> list[Record]:
+def formal_versions(table: Table, reading: Reading, config_path: Path, out: Path) -> list[Trace]:
     """Return a policy's formal version of each text; what an earlier, interrupted call wrote is kept."""
     from training.configuration.run import load_run
     from training.records.store import OpenStore
@@ -110,14 +112,14 @@ def _opened(out: Path) -> Path:
     return out.with_name(f".{out.name}.open")
 
 
-def _show(traces: list[Record], table: Table) -> None:
+def _show(traces: list[Trace], table: Table) -> None:
     """Print a row for each verdict and reason, most frequent first, with one id to look at."""
     from rich.console import Console
     from rich.table import Table as Shown
 
-    counts = Counter((t["judgement"]["verdict"], "" if is_certified(t) else t["judgement"]["reason"]) for t in traces)
+    counts = Counter((t.judged.verdict, "" if is_certified(t) else t.judged.reason) for t in traces)
     counts.update(("unreadable", row.reason) for row in table.unreadable)
-    first = {(t["judgement"]["verdict"], t["judgement"]["reason"]): t["id"] for t in reversed(traces)}
+    first = {(t.judged.verdict, t.judged.reason): t.id for t in reversed(traces)}
     first |= {("unreadable", row.reason): row.id for row in reversed(table.unreadable)}
     shown = Shown("verdict", "reason", "rows", "such as")
     for (verdict, reason), num in counts.most_common():

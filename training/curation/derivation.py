@@ -9,12 +9,12 @@ stays what it was.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from critics.blocks import BlockError
 from critics.formula import FormulaError
 from critics.judge import Judging
-from critics.problem import Problem, read_attempt
+from critics.problem import Problem
+from rollout.traces import Trace, with_judgement
 from training.curation.filters import kept
 from training.curation.hindsight import FAILED, relabelled, unsigned_content
 from training.curation.pruning import pruned
@@ -44,9 +44,7 @@ def contents_of(problems: Iterable[Problem]) -> frozenset[str]:
     return frozenset(map(unsigned_content, problems))
 
 
-def derive(
-    traces: Sequence[dict[str, Any]], derivation: Derivation, judging: Judging
-) -> tuple[list[dict[str, Any]], Counter[str]]:
+def derive(traces: Sequence[Trace], derivation: Derivation, judging: Judging) -> tuple[list[Trace], Counter[str]]:
     """Return the traces with the derived ones in their originals' places, and how many drafts came to nothing.
 
     A pure function of the traces and of what `judging` says of the drafts. Counted are `prune_failed`, a detour
@@ -55,19 +53,22 @@ def derive(
     failures: Counter[str] = Counter()
     drafts = {i: made for i, trace in enumerate(traces) if (made := _draft(trace, derivation, failures)) is not None}
     derived = list(traces)
-    for (position, made), verdict in zip(drafts.items(), judging(list(drafts.values())), strict=True):
-        if verdict["verdict"] == "certified":
-            derived[position] = {**made, "judgement": verdict}
+    for (position, made), verdict in zip(
+        drafts.items(), judging([made.record() for made in drafts.values()]), strict=True
+    ):
+        judged = with_judgement(made, verdict)
+        if judged.judged.is_certified:
+            derived[position] = judged
         else:
-            failures["prune_failed" if made["by"] == "prune" else "relabel_failed"] += 1
+            failures["prune_failed" if made.by == "prune" else "relabel_failed"] += 1
     return derived, failures
 
 
 def derivation_counts(
-    kept_traces: Iterable[dict[str, Any]], failures: Counter[str], derivation: Derivation
+    kept_traces: Iterable[Trace], failures: Counter[str], derivation: Derivation
 ) -> dict[str, int | None]:
     """Return the funnel's counts: derived traces among the kept ones, and failures; `leaked` null: not compared."""
-    by = Counter(trace.get("by") for trace in kept_traces if is_derived(trace))
+    by = Counter(trace.by for trace in kept_traces if is_derived(trace))
     counts: dict[str, int | None] = {}
     if derivation.prune:
         counts |= {"pruned": by["prune"], "prune_failed": failures["prune_failed"]}
@@ -77,24 +78,24 @@ def derivation_counts(
     return counts
 
 
-def is_derived(trace: dict[str, Any]) -> bool:
+def is_derived(trace: Trace) -> bool:
     """Say whether a trace was made of another one."""
-    return "derived_from" in trace
+    return trace.derived_from is not None
 
 
-def provenance(trace: dict[str, Any]) -> dict[str, Any]:
+def provenance(trace: Trace) -> dict[str, str | None]:
     """Return what an example keeps of where its trace comes from; nothing for a trace that was sampled."""
-    return {key: trace[key] for key in ("derived_from", "by") if key in trace}
+    return {"derived_from": trace.derived_from, "by": trace.by} if is_derived(trace) else {}
 
 
-def _draft(trace: dict[str, Any], derivation: Derivation, failures: Counter[str]) -> dict[str, Any] | None:
+def _draft(trace: Trace, derivation: Derivation, failures: Counter[str]) -> Trace | None:
     if derivation.prune and kept(trace, "strict"):
         try:
             return pruned(trace)
         except (RationaleError, BlockError, FormulaError):
             failures["prune_failed"] += 1
             return None
-    if not derivation.hindsight or trace["judgement"]["verdict"] not in FAILED:
+    if not derivation.hindsight or trace.judged.verdict not in FAILED:
         return None
     made = relabelled(trace)
     if made is not None and _leaks(made, derivation):
@@ -103,6 +104,6 @@ def _draft(trace: dict[str, Any], derivation: Derivation, failures: Counter[str]
     return made
 
 
-def _leaks(made: dict[str, Any], derivation: Derivation) -> bool:
+def _leaks(made: Trace, derivation: Derivation) -> bool:
     # Attack: ask a held-out question, or its negation, of the same context in training.
-    return derivation.held_out is not None and unsigned_content(read_attempt(made).problem) in derivation.held_out
+    return derivation.held_out is not None and unsigned_content(made.problem) in derivation.held_out

@@ -7,21 +7,20 @@ the new question is known to ask what it should, and never of a trace that assum
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from critics.blocks import Block, BlockError, split_blocks
 from critics.checker import in_terms_of
 from critics.formula import FormulaError, Literal, canonical_statement, parse_literal, parse_statement
 from critics.kernel import ArityError, Inference, Kernel, WorkLimitExceeded
-from critics.problem import Attempt, Formal, Problem, read_attempt
+from critics.problem import Formal, Problem
 from critics.reference import Reference, ReferenceMismatch, reference, theory
 from critics.sorts import SortError
 from rollout.prompt import problem_text
 from rollout.sentence import read_aloud
 from rollout.splits import content_key
-from rollout.traces import derived_seed
+from rollout.traces import Trace, derived_seed
 from training.curation.pruning import draft
 from training.curation.rationale import Rationale, RationaleError, predicates_of, take_apart
 
@@ -49,22 +48,19 @@ class _Sound:
     kernel: Kernel
 
 
-def relabelled(trace: Mapping[str, Any]) -> dict[str, Any] | None:
+def relabelled(trace: Trace) -> Trace | None:
     """Return the draft of an attempt at the deepest other goal that a failed trace proves; None if there is none.
 
     Whether the goal or its negation is asked, and which of several equally deep ones, depends on the trace's id
     alone. A dialog is left alone: its earlier turns are about the old question.
     """
-    attempt = read_attempt(trace)
-    if attempt.format != "guided" or trace.get("completion") is None:
+    if trace.format != "guided" or trace.messages:
         return None
     try:
-        sound = _sound_beginning(attempt)
+        sound = _sound_beginning(trace)
         if sound is None:
             return None
-        return next(
-            (made for literal in _goals(sound, attempt.id) if (made := _attempt_at(literal, sound, trace))), None
-        )
+        return next((made for literal in _goals(sound, trace.id) if (made := _attempt_at(literal, sound, trace))), None)
     except _UNREADABLE:
         return None
 
@@ -82,17 +78,17 @@ def unsigned_content(problem: Problem) -> str:
     return content_key(replace(problem, formal=Formal(tuple(axioms), str(goal if goal.positive else goal.negated()))))
 
 
-def _sound_beginning(attempt: Attempt) -> _Sound | None:
+def _sound_beginning(trace: Trace) -> _Sound | None:
     """Replay an attempt up to the first move that the critic would refuse; None if it then infers nothing."""
-    known = reference(attempt.problem)
+    known = reference(trace.problem)
     if known is None or known.source not in SPOKEN:
         return None
     kernel = Kernel()
-    num = _replay(split_blocks(attempt.completion), theory(known.formal).stated, kernel)
+    num = _replay(split_blocks(trace.completion), theory(known.formal).stated, kernel)
     if not num:
         return None
-    rationale = take_apart(attempt.completion)
-    return _Sound(attempt.problem, known, replace(rationale, steps=rationale.steps[:num]), kernel)
+    rationale = take_apart(trace.completion)
+    return _Sound(trace.problem, known, replace(rationale, steps=rationale.steps[:num]), kernel)
 
 
 def _replay(blocks: list[Block], stated: frozenset[str], kernel: Kernel) -> int:
@@ -130,20 +126,21 @@ def _proof(sound: _Sound, literal: Literal) -> list[Literal]:
     return [entry.statement for entry in sound.kernel.proof(literal) if isinstance(entry, Inference)]
 
 
-def _attempt_at(literal: Literal, sound: _Sound, trace: Mapping[str, Any]) -> dict[str, Any] | None:
+def _attempt_at(literal: Literal, sound: _Sound, trace: Trace) -> Trace | None:
     """Return the draft that proves `literal` where it, or its negation, is asked; None if it cannot be written."""
     # Half of the questions ask the negation, so that no answer is more frequent than the other.
-    straight = derived_seed("hindsight", trace["id"]) % 2 == 0
+    straight = derived_seed("hindsight", trace.id) % 2 == 0
     asked, truth = (literal, "true") if straight else (literal.negated(), "false")
     proof = _proof(sound, literal)
-    problem = _problem(sound, asked, truth, len(proof), trace["id"] + SUFFIX)
+    problem = _problem(sound, asked, truth, len(proof), trace.id + SUFFIX)
     completion = _completion(sound, literal, asked, truth)
     if problem is None or completion is None:
         return None
-    changes = {"problem": problem.record(), "completion": completion, "finished": True}
-    if trace.get("prompt") is not None:
-        changes["prompt"] = _prompt(trace["prompt"], sound.problem, problem)
-    return None if None in changes.values() else draft(trace, problem.id, "hindsight", **changes)
+    prompt = None if trace.prompt is None else _prompt(trace.prompt, sound.problem, problem)
+    if trace.prompt is not None and prompt is None:
+        return None
+    changes = {"problem": problem, "completion": completion, "finished": True, "prompt": prompt}
+    return draft(trace, problem.id, "hindsight", **changes)
 
 
 def _problem(sound: _Sound, asked: Literal, truth: str, hops: int, problem_id: str) -> Problem | None:

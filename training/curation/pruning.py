@@ -4,24 +4,25 @@ The proof is the certificate's. What is dropped goes with the words that belong 
 line stay as they are. The result is a draft: it is judged like any attempt before anything is made of it.
 """
 
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from critics.formula import parse_literal, parse_statement
+from rollout.traces import Trace
 from training.curation.rationale import RationaleError, predicates_of, take_apart
 
 SUFFIX = "~pruned"
 
 
-def pruned(trace: dict[str, Any]) -> dict[str, Any] | None:
+def pruned(trace: Trace) -> Trace | None:
     """Return a draft without the inferences that the proof does not use; None where there is nothing to drop.
 
     Raises `RationaleError` where something should be dropped and cannot be. Dialogs are left alone, because a
     later turn answers what stood before it, and so is whatever is certified by something else than a proof:
     the claim that nothing follows needs every inference.
     """
-    certificate, completion = trace["judgement"]["certificate"], trace.get("completion")
-    if trace["format"] != "guided" or completion is None or certificate["kind"] != "horn-proof":
+    certificate, completion = trace.judged.certificate, trace.completion
+    if trace.format != "guided" or trace.messages or certificate is None or certificate["kind"] != "horn-proof":
         return None
     steps = certificate["evidence"]["steps"]
     proof = {parse_literal(step["statement"]) for step in steps if step["by"] == "rule"}
@@ -36,13 +37,13 @@ def pruned(trace: dict[str, Any]) -> dict[str, Any] | None:
     dropped = predicates_of(step.literal for step in rationale.steps if step.literal is not None)
     if rest.speaks_of(dropped - predicates_of(parse_statement(step["statement"]) for step in steps)):
         raise RationaleError("the words of a kept inference go back to one that would be dropped")
-    return draft(trace, trace["id"] + SUFFIX, "prune", completion=rest.text)
+    return draft(trace, trace.id + SUFFIX, "prune", completion=rest.text)
 
 
-def draft(trace: Mapping[str, Any], draft_id: str, by: str, **changes: Any) -> dict[str, Any]:
+def draft(trace: Trace, draft_id: str, by: str, **changes: Any) -> Trace:
     """Return a new attempt made of a trace, with where it comes from and without what holds for the trace alone.
 
     The token ids are emptied: they spell the old text, and fine-tuning tokenises what has none.
     """
-    rest = {key: value for key, value in trace.items() if key not in ("judgement", "crc")}
-    return {**rest, "id": draft_id, "completion_ids": [], "derived_from": trace["id"], "by": by, **changes}
+    made = replace(trace, id=draft_id, completion_ids=(), derived_from=trace.id, by=by, judgement=None)
+    return replace(made, **changes)

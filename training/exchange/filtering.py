@@ -13,6 +13,7 @@ from typing import Any, cast
 from critics.errors import InputError, RunFailed
 from critics.judge import judge_record, slim
 from critics.problem import RecordError, read_attempt
+from rollout.traces import Trace, read_trace, with_judgement
 from training.configuration.section import nearest
 from training.curation.filters import KEEPS, Keep, select
 from training.exchange.columns import PARTS, RowError, check_columns, read_columns, read_rationale
@@ -35,13 +36,13 @@ def filtered(
         return given
     _check_free(listed[0])
     attempts = _attempts(listed, columns, format_, language)
-    verdicts = _judged(list(attempts.values()), jobs, timeout_s)
-    traces = [{**attempt, "judgement": verdict} for attempt, verdict in zip(attempts.values(), verdicts, strict=True)]
-    chosen = {trace["id"] for trace in select(traces, keep)}
-    kept = {number: trace for number, trace in zip(attempts, traces, strict=True) if trace["id"] in chosen}
+    verdicts = _judged([attempt.record() for attempt in attempts.values()], jobs, timeout_s)
+    traces = [with_judgement(attempt, verdict) for attempt, verdict in zip(attempts.values(), verdicts, strict=True)]
+    chosen = {trace.id for trace in select(traces, keep)}
+    kept = {number: v for number, trace, v in zip(attempts, traces, verdicts, strict=True) if trace.id in chosen}
     if isinstance(given, list):
-        return [{**listed[number], **_added(trace["judgement"])} for number, trace in kept.items()]
-    return _with_columns(given.select(list(kept)), [_added(trace["judgement"]) for trace in kept.values()])
+        return [{**listed[number], **_added(verdict)} for number, verdict in kept.items()]
+    return _with_columns(given.select(list(kept)), [_added(verdict) for verdict in kept.values()])
 
 
 def _listed(given: Any) -> list[Row]:
@@ -59,14 +60,15 @@ def _check_free(row: Row) -> None:
         raise InputError(f"filter: the column {taken[0]!r} is there already; rename it, because filter adds one")
 
 
-def _attempts(rows: Sequence[Row], columns: Mapping[str, str] | None, format_: str, language: str) -> dict[int, Any]:
+def _attempts(rows: Sequence[Row], columns: Mapping[str, str] | None, format_: str, language: str) -> dict[int, Trace]:
     """Return the attempts of the rows that can be read, by the rows' positions."""
     if columns is None and isinstance(rows[0].get("problem"), Mapping):
         found = dict(enumerate(map(_own_attempt, rows, range(len(rows)))))
         _check_ids(found)
         return found
     names = _columns(rows[0], columns)
-    found, unreadable = {}, []
+    found: dict[int, Trace] = {}
+    unreadable: list[str] = []
     for position, row in enumerate(rows):
         try:
             rationale = read_rationale(row, names, number=position + 1, name="rows", dataset=language)
@@ -75,7 +77,7 @@ def _attempts(rows: Sequence[Row], columns: Mapping[str, str] | None, format_: s
             unreadable.append(f"row {position}: {error}")
     if not found:
         raise InputError(f"filter: no row can be read; {unreadable[0]}")
-    read_attempt(next(iter(found.values())))  # the format, before all rows are judged
+    read_attempt(next(iter(found.values())).record())  # the format, before all rows are judged
     if unreadable:
         said = f"{len(unreadable)} of {len(rows)} rows cannot be read and are left out; {unreadable[0]}"
         warnings.warn(said, stacklevel=4)
@@ -83,19 +85,18 @@ def _attempts(rows: Sequence[Row], columns: Mapping[str, str] | None, format_: s
     return found
 
 
-def _own_attempt(row: Row, position: int) -> dict[str, Any]:
+def _own_attempt(row: Row, position: int) -> Trace:
     try:
-        read_attempt(row)
+        return read_trace({key: value for key, value in row.items() if key != "judgement"})
     except RecordError as error:
         raise InputError(f"filter: row {position}: {error}") from error
-    return dict(row)
 
 
-def _check_ids(attempts: Mapping[int, Any]) -> None:
+def _check_ids(attempts: Mapping[int, Trace]) -> None:
     seen: dict[str, int] = {}
     for position, attempt in attempts.items():
-        if seen.setdefault(attempt["id"], position) != position:
-            raise InputError(f"filter: row {position}: the id {attempt['id']!r} is row {seen[attempt['id']]}'s already")
+        if seen.setdefault(attempt.id, position) != position:
+            raise InputError(f"filter: row {position}: the id {attempt.id!r} is row {seen[attempt.id]}'s already")
 
 
 def _columns(row: Row, columns: Mapping[str, str] | None) -> dict[str, str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
+from rollout.traces import read_trace
 from training.curation.derivation import DERIVED
 from training.exchange.cards import AdapterFacts, RunFacts, adapter_card, certified_dataset_card, dataset_facts
 from training.exchange.examples import EXAMPLES, read_examples
@@ -73,11 +74,11 @@ def certified_traces(found: Found) -> Iterator[Record]:
         return
     wanted = {example.certificate for example in read_examples(found.dataset) if example.certificate}
     seen: set[tuple[str, str]] = set()
-    for trace in _traces(found) if wanted else ():
-        certificate = trace["judgement"].get("certificate") or {}
-        text = learnt_text(trace) if "completion" in trace else json.dumps(trace["messages"])
-        if certificate.get("digest") in wanted and (certificate["digest"], text) not in seen:
-            seen.add((certificate["digest"], text))
+    for trace in map(read_trace, _traces(found) if wanted else ()):
+        digest = trace.judged.digest
+        text = json.dumps(trace.messages) if trace.messages else learnt_text(trace)
+        if digest is not None and digest in wanted and (digest, text) not in seen:
+            seen.add((digest, text))
             yield slim(trace)
     lacking = wanted - {digest for digest, _ in seen}
     if lacking:

@@ -14,12 +14,12 @@ from typing import Any, cast
 
 from critics.blocks import answers_early, final_answer
 from critics.errors import InputError
-from critics.problem import Problem, read_problem
+from critics.problem import Problem
 from rollout.formalisation import RATIONALE, Formaliser
 from rollout.policy import ChatPolicy, Policy
 from rollout.prompt import PromptStyle, text
-from rollout.traces import Sampling
-from training.curation.filters import Keep, funnel, is_certified, kept, select
+from rollout.traces import Judgement, Sampling, Trace
+from training.curation.filters import Keep, funnel, is_certified, kept, outline, select
 from training.exchange.cards import certified_dataset_card, dataset_facts
 from training.exchange.columns import Rationale, RowError, read_rationale
 from training.records.store import write_json, write_records, write_text
@@ -54,10 +54,10 @@ class Formalising(SingleAttempt):
 
     def attempts(
         self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
-    ) -> Iterator[Record]:
+    ) -> Iterator[Trace]:
         """Yield one attempt after the other."""
         writer = Formaliser(cast("ChatPolicy", policy), self.format)
-        yield from SingleAttempt.attempts(self, writer, problems, sampling, seed=seed, hinted=hinted)
+        return SingleAttempt.attempts(self, writer, problems, sampling, seed=seed, hinted=hinted)
 
 
 def read_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], *, name: str, dataset: str) -> Table:
@@ -77,11 +77,9 @@ def read_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], *,
     return Table(list(found.values()), unreadable)
 
 
-def as_they_stand(rationales: Iterable[Rationale], format_: str) -> list[Record]:
+def as_they_stand(rationales: Iterable[Rationale], format_: str) -> list[Trace]:
     """Return the texts as attempts of a format."""
-    return [
-        {"id": r.problem.id, "problem": r.problem.record(), "format": format_, "completion": r.text} for r in rationales
-    ]
+    return [Trace(r.problem.id, r.problem, format_, r.text) for r in rationales]
 
 
 def to_be_formalised(rationales: Iterable[Rationale]) -> list[Problem]:
@@ -89,45 +87,42 @@ def to_be_formalised(rationales: Iterable[Rationale]) -> list[Problem]:
     return [replace(r.problem, meta={**r.problem.meta, RATIONALE: r.text}) for r in rationales]
 
 
-def agreed(trace: Record) -> Record:
+def agreed(trace: Trace) -> Trace:
     """Return the judged trace of a formal version, not certified where its text answers otherwise, or twice."""
-    problem, verdict = read_problem(trace["problem"]), trace["judgement"]
+    problem, verdict = trace.problem, trace.judged
     said = str(problem.meta[RATIONALE])
     own = final_answer(said, problem)
-    if verdict["verdict"] != "certified":
+    if not verdict.is_certified:
         return trace
     if own is None:
         return _not_certified(trace, "no_answer", own, "the text has no answer of its own")
-    if own != verdict["answer"] or answers_early(said, problem):
+    if own != verdict.answer or answers_early(said, problem):
         # Attack: have a policy prove the gold answer beside a text that argues for another one.
-        return _not_certified(trace, "text_answers_otherwise", own, f"its formal version answers {verdict['answer']}")
+        return _not_certified(trace, "text_answers_otherwise", own, f"its formal version answers {verdict.answer}")
     return trace
 
 
-def _not_certified(trace: Record, reason: str, answer: str | None, feedback: str) -> Record:
-    lowered = {"verdict": "unproved", "reason": reason, "answer": answer, "feedback": feedback, "certificate": None}
-    return {**trace, "judgement": {**trace["judgement"], **lowered}}
+def _not_certified(trace: Trace, reason: str, answer: str | None, feedback: str) -> Trace:
+    return replace(trace, judgement=Judgement("unproved", reason, answer, feedback))
 
 
-def learnt_text(trace: Record) -> str:
+def learnt_text(trace: Trace) -> str:
     """Return what is trained on: the text itself, whatever formal version vouches for it."""
-    return str((trace["problem"].get("meta") or {}).get(RATIONALE) or trace["completion"])
+    return str(trace.problem.meta.get(RATIONALE) or trace.completion)
 
 
-def write_dataset(traces: Sequence[Record], table: Table, keep: Keep, out: Path, about: Record) -> Record:
+def write_dataset(traces: Sequence[Trace], table: Table, keep: Keep, out: Path, about: Record) -> Record:
     """Write the dataset folder, summary.json last, and return the summary."""
-    by_id = {trace["id"]: trace for trace in traces}
-    chosen = [by_id[t["id"]] for t in select(({**t, "completion": learnt_text(t)} for t in traces), keep)]
+    by_id = {trace.id: trace for trace in traces}
+    chosen = [by_id[t.id] for t in select((replace(t, completion=learnt_text(t)) for t in traces), keep)]
     examples = [rationale_example(trace) for trace in chosen]
     write_records(out / "examples.jsonl", examples)
     write_records(out / CERTIFICATES, (slim(trace) for trace in chosen if is_certified(trace)), checksum=True)
-    write_records(
-        out / REJECTED, [*map(asdict, table.unreadable), *_rejections(traces, {t["id"] for t in chosen}, keep)]
-    )
+    write_records(out / REJECTED, [*map(asdict, table.unreadable), *_rejections(traces, {t.id for t in chosen}, keep)])
     summary = {
         "rows": len(table.rationales) + len(table.unreadable),
         "unreadable": dict(sorted(Counter(row.reason for row in table.unreadable).items())),
-        **funnel(traces, len(chosen)),
+        **funnel(list(map(outline, traces)), len(chosen)),
         "examples": len(examples),
         "keep": keep,
         **about,
@@ -137,31 +132,31 @@ def write_dataset(traces: Sequence[Record], table: Table, keep: Keep, out: Path,
     return summary
 
 
-def rationale_example(trace: Record) -> Record:
+def rationale_example(trace: Trace) -> Record:
     """Return a line that TRL trains on as it is; `formalisation` says on whose word the certificate is about it."""
-    problem = read_problem(trace["problem"])
-    formalised = RATIONALE in problem.meta
-    certificate = trace["judgement"].get("certificate")
-    plain = {**trace, "completion": learnt_text(trace), "completion_ids": [], "prompt": text(problem, PromptStyle())}
+    formalised = RATIONALE in trace.problem.meta
+    certificate = trace.judged.certificate
+    prompt = text(trace.problem, PromptStyle())
+    plain = replace(trace, completion=learnt_text(trace), completion_ids=(), prompt=prompt)
     word = None if certificate is None else "trusted" if formalised else certificate.get("formalisation")
     return {**completion_example(plain), "formalisation": word}
 
 
-def slim(trace: Record) -> Record:
+def slim(trace: Trace) -> Record:
     """Return the attempt and its verdict, without token ids and how it was sampled."""
     kept = ("id", "problem", "format", "completion", "messages", "judgement", "policy")
-    return {key: trace[key] for key in kept if key in trace}
+    record = trace.record()
+    return {key: record[key] for key in kept if key in record}
 
 
-def _rejections(traces: Iterable[Record], chosen: set[str], keep: Keep) -> Iterator[Record]:
+def _rejections(traces: Iterable[Trace], chosen: set[str], keep: Keep) -> Iterator[Record]:
     for trace in traces:
-        if trace["id"] not in chosen:
-            told = {key: trace["judgement"].get(key) for key in ("verdict", "reason", "answer", "feedback")}
-            yield {"id": trace["id"], **told, "reason": _why_not_kept(trace, keep)}
+        if trace.id not in chosen:
+            told = {key: getattr(trace.judged, key) for key in ("verdict", "reason", "answer", "feedback")}
+            yield {"id": trace.id, **told, "reason": _why_not_kept(trace, keep)}
 
 
-def _why_not_kept(trace: Record, keep: Keep) -> str:
+def _why_not_kept(trace: Trace, keep: Keep) -> str:
     if kept(trace, keep):
         return "text_twice"
-    certified = trace["judgement"]["verdict"] == "certified"
-    return "cut_off" if certified and trace.get("finished") is False else trace["judgement"]["reason"]
+    return "cut_off" if is_certified(trace) and not trace.finished else trace.judged.reason

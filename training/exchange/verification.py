@@ -6,16 +6,18 @@ which takes the base model's tokenizer, and that a text says what a policy's for
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
+from critics.problem import Problem
 from critics.recheck import recheck
 from rollout.conversation import Message
 from rollout.demonstration import numbered_sentences
 from rollout.formalisation import RATIONALE
+from rollout.traces import Trace, read_trace, with_judgement
 from training.curation.filters import is_certified
 from training.exchange.examples import EXAMPLES, StoredExample, read_examples
 from training.exchange.finding import read_json
@@ -74,8 +76,9 @@ def check_dataset(folder: Path, judging: Judging) -> CheckedDataset:
     for name in (EXAMPLES, CERTIFICATES):
         if not (folder / name).is_file():
             raise InputError(f"{name} is missing, so this is no dataset of Certistar's; push it again")
-    traces = list(read_records(folder / CERTIFICATES, checksum=True))
-    result = recheck(traces)
+    records = list(read_records(folder / CERTIFICATES, checksum=True))
+    result = recheck(records)
+    traces = list(map(read_trace, records))
     rejected = [Rejection(str(each["id"]), each["reason"]) for each in result["rejected"]]
     rejected += [*_judged_again(traces, judging), *_other_lineage(folder)]
     strict, examined = _says_strict(folder), list(_examined(folder, traces))
@@ -98,27 +101,25 @@ def _says_strict(folder: Path) -> bool:
     return (read_json(path).get("keep", "strict") if path.is_file() else "strict") in ("strict", "faithful")
 
 
-def _judged_again(traces: list[Record], judging: Judging) -> Iterator[Rejection]:
+def _judged_again(traces: list[Trace], judging: Judging) -> Iterator[Rejection]:
     """Yield the attempts that their critic does not certify again, or not for the same answer."""
-    fresh = judging([{key: value for key, value in t.items() if key != "judgement"} for t in traces])
+    fresh = judging([replace(trace, judgement=None).record() for trace in traces])
     for trace, verdict in zip(traces, fresh, strict=True):
-        again = {**trace, "judgement": verdict}
-        if RATIONALE in (trace["problem"].get("meta") or {}):
-            again = agreed(again)
-        now = again["judgement"]
+        again = with_judgement(trace, verdict)
+        now = (agreed(again) if RATIONALE in trace.problem.meta else again).judged
         if not is_certified(trace):
             # Attack: a certificate that `recheck` skips, because nobody claims that it holds.
-            yield Rejection(trace["id"], "not_certified")
-        elif now["verdict"] != "certified" or now["answer"] != trace["judgement"]["answer"]:
+            yield Rejection(trace.id, "not_certified")
+        elif not now.is_certified or now.answer != trace.judged.answer:
             # Attack: a good certificate beside a text that it does not belong to.
-            yield Rejection(trace["id"], f"judged again: {now['verdict']}, {now['reason']}")
+            yield Rejection(trace.id, f"judged again: {now.verdict}, {now.reason}")
 
 
-def _examined(folder: Path, traces: list[Record]) -> Iterator[tuple[StoredExample, str | None]]:
+def _examined(folder: Path, traces: list[Trace]) -> Iterator[tuple[StoredExample, str | None]]:
     """Yield the examples, each with the reason why it is not what its certificate is about."""
-    traces_of: dict[str, list[Record]] = defaultdict(list)
+    traces_of: dict[str, list[Trace]] = defaultdict(list)
     for trace in traces:
-        traces_of[str((trace["judgement"].get("certificate") or {}).get("digest"))].append(trace)
+        traces_of[str(trace.judged.digest)].append(trace)
     for example in read_examples(folder):
         digest = example.certificate
         if digest is None:
@@ -132,24 +133,24 @@ def _examined(folder: Path, traces: list[Record]) -> Iterator[tuple[StoredExampl
             yield example, None
 
 
-def _teaches(example: StoredExample, trace: Record) -> bool:
+def _teaches(example: StoredExample, trace: Trace) -> bool:
     """Say whether what an example has a model learn is what the trace holds, and is asked as the trace's problem."""
     if example.is_dialog:
         return all(_stands_in(turn, trace) for turn in example.turns if turn["role"] != "system")
-    return example.completion == learnt_text(trace) and _asks(example.prompt, trace["problem"])
+    return example.completion == learnt_text(trace) and _asks(example.prompt, trace.problem)
 
 
-def _stands_in(turn: Message, trace: Record) -> bool:
+def _stands_in(turn: Message, trace: Trace) -> bool:
     """Say whether a turn of a lesson is one of the dialog's, the program of a trace, or its problem."""
-    if any((turn["role"], turn["content"]) == (m["role"], m["content"]) for m in trace.get("messages", [])):
+    if any((turn["role"], turn["content"]) == (m["role"], m["content"]) for m in trace.messages):
         return True
     if turn["role"] == "assistant":
-        return turn["content"] == trace.get("completion")
-    return _asks(turn["content"], trace["problem"])
+        return not trace.messages and turn["content"] == trace.completion
+    return _asks(turn["content"], trace.problem)
 
 
-def _asks(prompt: str, problem: Mapping[str, Any]) -> bool:
+def _asks(prompt: str, problem: Problem) -> bool:
     """Say whether a prompt holds the question, and the context as it is or sentence by sentence."""
-    context = problem["context"]
+    context = problem.context
     whole = context in prompt or all(sentence in prompt for sentence in numbered_sentences(context))
-    return whole and problem["question"] in prompt
+    return whole and problem.question in prompt

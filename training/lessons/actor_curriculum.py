@@ -12,11 +12,12 @@ from typing import Any
 
 from critics.problem import Problem
 from rollout.actor_critic.demonstration import draft
-from rollout.actor_critic.feedback import Reply, Review, review
+from rollout.actor_critic.feedback import Reply, review
 from rollout.actor_critic.prompt import feedback_text, opening
 from rollout.conversation import Message, message
 from rollout.problems.catalogue import family
 from rollout.problems.controlled_english import ADJECTIVES, NAMES
+from rollout.steps import DialogReview
 from training.configuration.pretraining import ActorPretrainingConfig, FlawsConfig, LessonPhaseConfig
 from training.lessons.actor_flaws import flawed
 from training.lessons.piece_tokenizer import EOS, PAD, common_pieces, piece_tokenizer
@@ -68,7 +69,7 @@ def _reply(problem: Problem, flaws: FlawsConfig, rng: random.Random) -> str:
     return flawed(draft(problem), flaws, rng).text()
 
 
-def _wrong(problem: Problem, flaws: FlawsConfig, rng: random.Random) -> tuple[str, Review] | None:
+def _wrong(problem: Problem, flaws: FlawsConfig, rng: random.Random) -> tuple[str, DialogReview] | None:
     """Return a spoilt reply and what the critic makes of it; None where it would not be found wrong."""
     for _ in range(_MAX_TRIES):
         reply = _reply(problem, flaws, rng)

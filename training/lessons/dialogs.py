@@ -18,7 +18,8 @@ from rollout.actor_critic.prompt import ActorPrompt, system_text
 from rollout.conversation import Message, Messages, message
 from rollout.policy import prompt_ids
 from rollout.prompt import PromptStyle
-from rollout.traces import derived_seed
+from rollout.steps import DialogTurn
+from rollout.traces import Trace, derived_seed
 from training.lessons.examples import IGNORED, ExampleError
 
 Kind = Literal["compile-fix", "test-fix", "direct"]
@@ -83,75 +84,76 @@ class Lesson:
 def read_lesson(record: Mapping[str, Any]) -> Lesson:
     """Build a lesson from its JSON form; raises `ExampleError` where turns and messages do not fit."""
     turns = tuple(ActorTurn(tuple(turn["completion_ids"]), turn["learnt"]) for turn in record["turns"])
-    if len(turns) != len(turn_places(record)) or record["messages"][-1]["role"] != "assistant":
+    if len(turns) != len(turn_places(record["messages"])) or record["messages"][-1]["role"] != "assistant":
         raise ExampleError(f"lesson {record['id']}: its turns are not those of its messages; make the dataset again")
     return Lesson(record["id"], record["kind"], tuple(record["messages"]), turns, tuple(record["classes"]))
 
 
-def lessons(record: Mapping[str, Any], settings: LessonSettings) -> list[Lesson]:
+def lessons(trace: Trace, settings: LessonSettings) -> list[Lesson]:
     """Return what a dialog teaches: its last rectification, and the direct way to where it ended.
 
     Portions before the last one teach nothing by themselves: only what they came to was judged.
     """
-    turns = record["turns"]
+    turns = trace.turns
     final = len(turns) - 1
-    first = next(i for i, turn in enumerate(turns) if turn["portion"] == turns[final]["portion"])
+    first = next(i for i, turn in enumerate(turns) if turn.portion == turns[final].portion)
     found: list[Lesson] = []
-    if first < final and record["strategy"]["history"] != "none":
+    if first < final and _asked(trace)["history"] != "none":
         earlier = [] if settings.passing_only else _compile_fixes(turns, first)[-1:]
         steps = sorted({final, *earlier})
-        found += [_fix(record, first, step, settings) for step in steps]
+        found += [_fix(trace, first, step, settings) for step in steps]
     if first == final or settings.shortcuts:
-        found.append(_direct(record, first))
+        found.append(_direct(trace, first))
     return found
 
 
-def _compile_fixes(turns: Sequence[Mapping[str, Any]], first: int) -> list[int]:
+def _compile_fixes(turns: Sequence[DialogTurn], first: int) -> list[int]:
     """Return the turns that compile where the one before did not, from the turn `first` on."""
-    compiles = [turn["review"]["kind"] not in (*_BEFORE_TESTS, "unknown", "error") for turn in turns]
-    failed = [turn["review"]["kind"] in _BEFORE_TESTS for turn in turns]
+    compiles = [turn.review.kind not in (*_BEFORE_TESTS, "unknown", "error") for turn in turns]
+    failed = [turn.review.kind in _BEFORE_TESTS for turn in turns]
     return [i for i in range(first + 1, len(turns)) if compiles[i] and failed[i - 1]]
 
 
-def _fix(record: Mapping[str, Any], first: int, step: int, settings: LessonSettings) -> Lesson:
+def _fix(trace: Trace, first: int, step: int, settings: LessonSettings) -> Lesson:
     """Return the lesson that ends with turn `step`; `first` opens its portion."""
-    places = turn_places(record)
+    places = turn_places(trace.messages)
     begin = first if settings.extent == "whole" else step - 1
-    told = record["turns"][step - 1]["review"]["kind"]
-    kind: Kind = "compile-fix" if told in _BEFORE_TESTS else "test-fix"
-    read = record["messages"][places[begin] : places[step] + 1]
+    kind: Kind = "compile-fix" if trace.turns[step - 1].review.kind in _BEFORE_TESTS else "test-fix"
+    read = trace.messages[places[begin] : places[step] + 1]
     turns = [
-        _actor_turn(turn, learnt=i == step or (settings.loss == "actor" and not turn["refused"]))
-        for i, turn in enumerate(record["turns"][: step + 1])
+        ActorTurn(turn.completion_ids, i == step or (settings.loss == "actor" and not turn.refused))
+        for i, turn in enumerate(trace.turns[: step + 1])
     ]
-    messages = (_instructions(record), record["messages"][places[first] - 1], *read)
-    return Lesson(f"{record['id']}/{step}-{kind}", kind, messages, tuple(turns[begin:]), _classes(record))
+    messages = (_instructions(trace), trace.messages[places[first] - 1], *read)
+    return Lesson(f"{trace.id}/{step}-{kind}", kind, messages, tuple(turns[begin:]), _classes(trace))
 
 
-def _direct(record: Mapping[str, Any], first: int) -> Lesson:
-    opened = record["messages"][turn_places(record)[first] - 1]
-    messages = (_instructions(record), opened, record["messages"][-1])
-    last = _actor_turn(record["turns"][-1], learnt=True)
-    return Lesson(f"{record['id']}/direct", "direct", messages, (last,), _classes(record))
+def _direct(trace: Trace, first: int) -> Lesson:
+    opened = trace.messages[turn_places(trace.messages)[first] - 1]
+    messages = (_instructions(trace), opened, trace.messages[-1])
+    last = ActorTurn(trace.turns[-1].completion_ids, learnt=True)
+    return Lesson(f"{trace.id}/direct", "direct", messages, (last,), _classes(trace))
 
 
-def _actor_turn(turn: Mapping[str, Any], *, learnt: bool) -> ActorTurn:
-    return ActorTurn(tuple(turn["completion_ids"]), learnt)
-
-
-def _instructions(record: Mapping[str, Any]) -> Message:
-    strategy = record["strategy"]
+def _instructions(trace: Trace) -> Message:
+    asked = _asked(trace)
     prompt = ActorPrompt(
-        tests=strategy["tests"],
-        guidelines=strategy["guidelines"],
-        incremental=strategy["portion_size"] is not None,
-        instructions=strategy.get("instructions", True),
+        tests=asked["tests"],
+        guidelines=asked["guidelines"],
+        incremental=asked["portion_size"] is not None,
+        instructions=asked.get("instructions", True),
     )
     return message("system", system_text(prompt.trained()))
 
 
-def _classes(record: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(record["problem"].get("meta", {}).get("logic_classes") or ())
+def _asked(trace: Trace) -> Mapping[str, Any]:
+    if trace.strategy is None:
+        raise ExampleError(f"dialog {trace.id}: it does not say how its actor was asked (`strategy`)")
+    return trace.strategy
+
+
+def _classes(trace: Trace) -> tuple[str, ...]:
+    return tuple(trace.problem.meta.get("logic_classes") or ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ formulas (section 4). Each is an attempt like any other: it is judged, not trust
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from critics.errors import InputError
 from critics.fol.syntax import FormulaError
@@ -20,10 +19,9 @@ from rollout.actor_critic.prompt import ActorPrompt
 from rollout.demonstration import demonstrate
 from rollout.policy import ScriptedPolicy
 from rollout.prompt import answer_line
-from rollout.traces import Sampling
+from rollout.traces import Sampling, Trace
 from training.rounds.strategy import JUDGED_AS
 
-Record = dict[str, Any]
 Writer = Callable[[Problem], str | None]
 """Returns a completion, or None where the problem lacks what it takes."""
 UNTAUGHT = DialogSettings(ActorPrompt(examples=0))
@@ -70,23 +68,18 @@ WRITERS: Mapping[str, Writer] = {
 """How completions are written, by the name of what they show."""
 
 
-def completions(problems: Sequence[Problem], name: str, prompt: Callable[[Problem], str] | None = None) -> list[Record]:
+def completions(problems: Sequence[Problem], name: str, prompt: Callable[[Problem], str] | None = None) -> list[Trace]:
     """Return an attempt for each problem that has what it takes; with `prompt`, what a policy reads stands in it."""
     written = ((problem, WRITERS[name](problem)) for problem in problems)
+    format_ = JUDGED_AS.get(name, name)
     return [
-        {
-            "id": _id(problem),
-            "problem": problem.record(),
-            "format": JUDGED_AS.get(name, name),
-            "completion": completion,
-            **({} if prompt is None else {"prompt": prompt(problem)}),
-        }
+        Trace(_id(problem), problem, format_, completion, prompt=None if prompt is None else prompt(problem))
         for problem, completion in written
         if completion is not None
     ]
 
 
-def dialogs(problems: Sequence[Problem], review: Reviewing, settings: DialogSettings = UNTAUGHT) -> list[Record]:
+def dialogs(problems: Sequence[Problem], review: Reviewing, settings: DialogSettings = UNTAUGHT) -> list[Trace]:
     """Return dialogs of one turn, reviewed like any other, in the order of the problems.
 
     From controlled English programs have tests. From annotated formulas they have none, so that such a dialog's
@@ -95,15 +88,13 @@ def dialogs(problems: Sequence[Problem], review: Reviewing, settings: DialogSett
     whole = replace(settings.prompt, incremental=False)
     tested = replace(settings, prompt=whole, max_retries=0, portion_size=None)
     untested = replace(tested, prompt=replace(whole, tests=False), depth="compile")
-    made: dict[int, Record] = {}
+    made: dict[int, Trace] = {}
     for writer, asked in ((_controlled_english, tested), (_annotated, untested)):
         places = [place for place in range(len(problems)) if place not in made]
         written = {place: text for place in places if (text := writer(problems[place])) is not None}
         chosen, script = [problems[place] for place in written], ScriptedPolicy(list(written.values()))
         traces = converse(script, chosen, asked, Sampling("free"), seed=0, review=review)
-        made |= {
-            place: {**trace.record(), "id": _id(trace.problem)} for place, trace in zip(written, traces, strict=True)
-        }
+        made |= {place: replace(trace, id=_id(trace.problem)) for place, trace in zip(written, traces, strict=True)}
     return [made[place] for place in sorted(made)]
 
 

@@ -71,7 +71,7 @@ def described(traces: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
     for trace in traces:
         claim = json.loads(trace["completion"])
         try:
-            right = understand(trace["legs"][0]["text"], Language(claim["language"]))
+            right = understand(trace["steps"][0]["text"], Language(claim["language"]))
         except DescriptionError:
             right = ""
         yield {

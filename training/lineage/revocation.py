@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rollout.traces import Trace
 from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder
 from training.lineage.entries import LineageError, engine_name
@@ -100,10 +101,10 @@ def read_revocations(run: Path) -> Revocations:
         raise LineageError(f"{path}: cannot be read ({error!r}); revoke again after moving it away") from error
 
 
-def unrevoked(traces: Iterable[dict[str, Any]], revoked: Revocations) -> Iterator[dict[str, Any]]:
+def unrevoked(traces: Iterable[Trace], revoked: Revocations) -> Iterator[Trace]:
     """Yield the traces that may be trained on: those whose certificate is not revoked."""
     for trace in traces:
-        certificate = trace["judgement"].get("certificate")
+        certificate = trace.judged.certificate
         named = None if certificate is None else certificate["digest"]
         engine = None if certificate is None else engine_name(certificate)
         if not revoked.cover(named, engine):

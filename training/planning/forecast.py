@@ -316,7 +316,7 @@ def _measured(config: RunConfig, lengths: Lengths) -> Speed:
     shown = completions(problems, "guided") if arm.format == "guided" else []
     began = perf_counter()
     for record in shown:
-        judge_record(record)
+        judge_record(record.record())
     critic = (perf_counter() - began) / len(shown) if shown else UNKNOWN_CRITIC_S
     tokens = max(2, round(lengths.prompt + lengths.completion))
     return Speed(step, row, _training_seconds(policy, config, tokens), critic, measured=True)

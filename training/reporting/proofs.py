@@ -44,7 +44,7 @@ def trace_lines(trace: Mapping[str, Any]) -> list[str]:
     """Return the lines of an attempt: its proof, or what it wrote and why that is none; then its verdict."""
     verdict = trace["judgement"]
     certificate = None if verdict.get("certificate") is None else read_certificate(verdict["certificate"])
-    said = _dialog_lines(trace) if certificate is None or trace.get("turns") else _program_lines(trace)
+    said = _dialog_lines(trace) if certificate is None or trace.get("messages") else _program_lines(trace)
     proof = _problem_lines(read_problem(trace["problem"])) if certificate is None else proof_lines(certificate)
     reason = "" if certificate is not None else f": {verdict['reason']} ({verdict['feedback']})"
     return [f"attempt {trace['id']} ({trace['format']})", *proof, *said, f"verdict: {verdict['verdict']}{reason}"]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rollout.selection import Answered, AnswerRule, majority, outcome
+from rollout.traces import Trace
 from training.estimates import Interval, Proportion, exact_interval
 from training.figures import drawing, panels_of, svg_of
 
@@ -61,7 +62,7 @@ class CurveRow:
 
 def selective_curve(
     gold: Mapping[str, str],
-    attempts: Mapping[str, Sequence[dict[str, Any]]],
+    attempts: Mapping[str, Sequence[Trace]],
     rules: Mapping[str, AnswerRule],
     budget: int,
 ) -> list[CurveRow]:

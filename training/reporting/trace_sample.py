@@ -60,7 +60,7 @@ class Cost:
 
     def add(self, trace: Trace) -> None:
         """Count one attempt."""
-        turns = trace.get("turns") or [trace]
+        turns = [step for step in trace.get("steps") or () if step["kind"] == "turn"] or [trace]
         self.attempts += 1
         self.turns += len(turns)
         self.tokens += sum(len(turn.get("completion_ids") or ()) for turn in turns)

@@ -7,16 +7,13 @@ The seed of an attempt depends on (seed, problem id, its number) alone.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from critics.judge import Judging
 from critics.problem import Problem
 from rollout.policy import Policy
-from rollout.traces import Sampling, derived_seed
+from rollout.traces import Sampling, Trace, derived_seed, with_judgement
 from training.rounds.strategy import Strategy
 from training.rounds.work_units import batches
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,7 @@ class Answering:
     judging: Judging
     batch_size: int
     seed: int
-    is_settled: Callable[[Sequence[Record]], bool]
+    is_settled: Callable[[Sequence[Trace]], bool]
     """Whether a problem's judged attempts so far suffice."""
 
 
@@ -50,25 +47,24 @@ def blind(problem: Problem, *, trusting: bool = False) -> Problem:
     return replace(problem, answer=None, formal=None if trusting else problem.formal)
 
 
-def attempts_at(
-    problems: Sequence[Problem], answering: Answering, numbers: Iterable[int]
-) -> Mapping[str, list[Record]]:
+def attempts_at(problems: Sequence[Problem], answering: Answering, numbers: Iterable[int]) -> Mapping[str, list[Trace]]:
     """Return the judged attempts at each blind problem, one for each of `numbers` at most; formalisms take turns."""
     assert all(problem.answer is None for problem in problems), "blind the problems first"
-    made: dict[str, list[Record]] = {problem.id: [] for problem in problems}
+    made: dict[str, list[Trace]] = {problem.id: [] for problem in problems}
     left = list(problems)
     for number in numbers:
         formalism = answering.formalisms[number % len(answering.formalisms)]
         for batch in batches(left, answering.batch_size):
             for attempt in _judged(batch, formalism, answering, number):
-                made[attempt["problem"]["id"]].append(attempt)
+                made[attempt.problem.id].append(attempt)
         left = [problem for problem in left if not answering.is_settled(made[problem.id])]
     return made
 
 
-def _judged(batch: Sequence[Problem], formalism: Formalism, answering: Answering, number: int) -> Iterator[Record]:
+def _judged(batch: Sequence[Problem], formalism: Formalism, answering: Answering, number: int) -> Iterator[Trace]:
     seed = derived_seed(answering.seed, "answer", number)
     sampled = formalism.strategy.attempts(formalism.policy, batch, formalism.sampling, seed=seed)
-    attempts = [{**attempt, "id": f"{attempt['problem']['id']}#{number}"} for attempt in sampled]
-    for attempt, verdict in zip(attempts, answering.judging(attempts), strict=True):
-        yield {**attempt, "judgement": verdict}
+    attempts = [replace(attempt, id=f"{attempt.problem.id}#{number}") for attempt in sampled]
+    verdicts = answering.judging([attempt.record() for attempt in attempts])
+    for attempt, verdict in zip(attempts, verdicts, strict=True):
+        yield with_judgement(attempt, verdict)

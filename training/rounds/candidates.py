@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from critics.judge import Judging
+from rollout.traces import Trace, read_trace
 from training.curation.derivation import Derivation, derive
+from training.curation.filters import Outline, outline
 from training.records.store import read_records
 from training.rounds.traces import AT_A_TIME, chunks
-
-Trace = dict[str, Any]
 
 
 @dataclass
@@ -26,19 +25,15 @@ class Candidates:
     judging: Judging
     failures: Counter[str] = field(default_factory=Counter)
     """How many drafts came to nothing, by what became of them."""
-    outlines: list[Trace] = field(default_factory=list)
+    outlines: list[Outline] = field(default_factory=list[Outline])
     """What the funnel counts of each trace; equal ones are one object, so that a million of them are a list."""
-    _known: dict[tuple[Any, ...], Trace] = field(default_factory=dict)
+    _known: dict[Outline, Outline] = field(default_factory=dict[Outline, Outline])
 
     def __iter__(self) -> Iterator[Trace]:
         """Yield the candidates in the traces' order."""
-        for chunk in chunks(read_records(self.path, checksum=True), AT_A_TIME):
-            self.outlines += map(self._outline, chunk)
+        for chunk in chunks(map(read_trace, read_records(self.path, checksum=True)), AT_A_TIME):
+            for counted in map(outline, chunk):
+                self.outlines.append(self._known.setdefault(counted, counted))
             derived, failures = derive(chunk, self.derivation, self.judging)
             self.failures += failures
             yield from derived
-
-    def _outline(self, trace: Trace) -> Trace:
-        gold, verdict = trace["problem"].get("answer"), trace["judgement"]
-        counted = {name: verdict[name] for name in ("verdict", "reason", "answer")}
-        return self._known.setdefault((gold, *counted.values()), {"problem": {"answer": gold}, "judgement": counted})

@@ -12,19 +12,17 @@ from typing import Any
 
 from critics.checker import in_terms_of
 from critics.judge import Judging
-from critics.problem import Problem, read_problem
+from critics.problem import Problem
 from rollout.guide import Truth
 from rollout.guides.logic import LogicGuide
 from rollout.policy import Policy
 from rollout.splits import content_key
-from rollout.traces import Sampling
+from rollout.traces import Sampling, Trace, with_judgement
 from training.autoeval.errors import measure_false_positives
 from training.autoeval.scores import report_record, score_report
 from training.curation.filters import compiles, is_certified, is_lucky, is_right, passes_tests
 from training.rounds.strategy import Strategy
 from training.rounds.work_units import batches
-
-Trace = dict[str, Any]
 
 _BLOCK = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 
@@ -41,8 +39,7 @@ def measure(
 
     `shortened`: `Strategy.shortened` of whoever made the attempts.
     """
-    records = list(attempts)
-    _judge(records, judging)
+    records = _judged(attempts, judging)
     return {
         "decoding": sampling.decoding,
         "conclusion": sampling.conclusion,
@@ -63,10 +60,13 @@ def asked(
         yield from strategy.attempts(policy, batch, sampling, seed=seed)
 
 
-def _judge(records: Sequence[Trace], judging: Judging) -> None:
-    """Attach verdicts without their certificates, which nothing here reads and thousands of which fill the memory."""
-    for record, verdict in zip(records, judging(records), strict=True):
-        record["judgement"] = {**verdict, "certificate": None}
+def _judged(traces: Iterable[Trace], judging: Judging) -> list[Trace]:
+    """Return the traces with their verdicts, without certificates: thousands of those fill the memory."""
+    listed = list(traces)
+    verdicts = judging([trace.record() for trace in listed])
+    return [
+        with_judgement(trace, {**verdict, "certificate": None}) for trace, verdict in zip(listed, verdicts, strict=True)
+    ]
 
 
 def tally(records: Sequence[Trace]) -> dict[str, Any]:
@@ -83,26 +83,26 @@ def tally(records: Sequence[Trace]) -> dict[str, Any]:
 
     return {
         **_counts(outcomes, chances, range(len(records))),
-        "by_hops": grouped(str(r["problem"]["meta"].get("hops", "unknown")) for r in records),
+        "by_hops": grouped(str(r.problem.meta.get("hops", "unknown")) for r in records),
         "by_condition": grouped(_condition(r) for r in records),
-        "by_dataset": grouped(r["problem"]["dataset"] for r in records),
+        "by_dataset": grouped(r.problem.dataset for r in records),
         "outcomes": {
-            "ids": [r["problem"]["id"] for r in records],
+            "ids": [r.problem.id for r in records],
             **outcomes,
-            "hops": [r["problem"]["meta"].get("hops") for r in records],
+            "hops": [r.problem.meta.get("hops") for r in records],
         },
     }
 
 
 def _round_trips(records: Sequence[Trace]) -> dict[str, Any]:
     """Return AutoEval's scores by category where the attempts are round trips, undecided and malformed ones apart."""
-    trips = [record for record in records if record.get("legs")]
+    trips = [record.record() for record in records if record.legs]
     return {"round_trips": report_record(score_report(trips))} if trips else {}
 
 
 def _false_positives(records: Sequence[Trace], judging: Judging, seed: int) -> dict[str, Any]:
     """Return how often a wrong description came back right, where the attempts are round trips of one round."""
-    trips = [record for record in records if record.get("legs")]
+    trips = [record.record() for record in records if record.legs]
     found = measure_false_positives(trips, judging, seed=seed)
     return {} if found is None else {"false_positives": found.record()}
 
@@ -115,12 +115,12 @@ def _at_smaller_budgets(
     The former are figure 5 of LLM-ARC.
     """
     cut = [shortened(record) for record in records]
-    unjudged = [shorter for attempts in cut for shorter in attempts if "judgement" not in shorter]
-    _judge(unjudged, judging)
-    levels = list(zip(*cut, strict=True))
+    fresh = iter(_judged((t for attempts in cut for t in attempts if t.judgement is None), judging))
+    judged = [[next(fresh) if trace.judgement is None else trace for trace in attempts] for attempts in cut]
+    levels = list(zip(*judged, strict=True))
     if not levels:
         return {}
-    if levels[0][0].get("legs"):
+    if levels[0][0].legs:
         return {"by_rounds": [{"rounds": num, **_round_trips(level)} for num, level in enumerate(levels, 1)]}
     return {"by_retries": [_at_retries(num, level) for num, level in enumerate(levels)]}
 
@@ -169,30 +169,30 @@ def _counts(outcomes: Mapping[str, Sequence[int]], chances: Sequence[float], cho
 
 def is_answered(trace: Trace) -> bool:
     """Say whether the attempt gives an answer, `unknown` included."""
-    return trace["judgement"]["answer"] is not None
+    return trace.judged.answer is not None
 
 
 def is_unanswered(trace: Trace) -> bool:
     """Say whether the attempt gives no answer at all; one that no critic came to read is neither."""
-    return not is_answered(trace) and trace["judgement"]["verdict"] not in ("timeout", "error")
+    return not is_answered(trace) and trace.judged.verdict not in ("timeout", "error")
 
 
 def is_abstention(trace: Trace) -> bool:
     """Say whether the answer is `unknown` where the gold one is known to be another."""
-    problem, answer = trace["problem"], trace["judgement"]["answer"]
-    if answer is None or problem.get("answer") in (None, answer):
+    problem, answer = trace.problem, trace.judged.answer
+    if answer is None or problem.answer in (None, answer):
         return False
     # `Invalid` says that nothing follows as much as that the opposite does: it abstains from nothing.
-    own, false = (in_terms_of(truth, problem.get("options")) for truth in ("unknown", "false"))
+    own, false = (in_terms_of(truth, problem.options) for truth in ("unknown", "false"))
     return answer == own != false
 
 
 def contradicts_gold(trace: Trace, proved: Truth | None) -> bool:
     """Say whether what the attempt proved, or disproved, of its goal contradicts the gold answer."""
-    gold = trace["problem"].get("answer")
+    gold = trace.problem.answer
     if gold is None or proved not in ("true", "false"):
         return False
-    return in_terms_of(proved, trace["problem"].get("options")) not in (None, gold)
+    return in_terms_of(proved, trace.problem.options) not in (None, gold)
 
 
 def formal_outcome(trace: Trace) -> Truth | None:
@@ -202,10 +202,10 @@ def formal_outcome(trace: Trace) -> Truth | None:
     guide's own state after all closed blocks, in which a step that does not follow changes nothing. `unknown` where
     all that follows was inferred and the goal is open; None where more could be inferred, or no goal is set.
     """
-    if "completion" not in trace or trace.get("legs"):
+    if trace.messages or trace.legs:
         return None
-    guide = LogicGuide.for_problem(read_problem(trace["problem"]))
-    for block in _BLOCK.findall(trace["completion"]):
+    guide = LogicGuide.for_problem(trace.problem)
+    for block in _BLOCK.findall(trace.completion):
         guide.close(block.encode(errors="replace"))
     return guide.conclusion()
 
@@ -216,16 +216,13 @@ def _chances(records: Sequence[Trace]) -> list[float]:
     Without options it is one of the answers that its data set has here, of which true and false are two.
     """
     answers: dict[str, set[str]] = defaultdict(lambda: {"true", "false"})
-    for problem in (r["problem"] for r in records):
-        if problem.get("options") is None and problem.get("answer") is not None:
-            answers[problem["dataset"]].add(problem["answer"])
-    return [
-        0.0 if r.get("legs") else 1 / len(r["problem"].get("options") or answers[r["problem"]["dataset"]])
-        for r in records
-    ]
+    for problem in (r.problem for r in records):
+        if problem.options is None and problem.answer is not None:
+            answers[problem.dataset].add(problem.answer)
+    return [0.0 if r.legs else 1 / len(r.problem.options or answers[r.problem.dataset]) for r in records]
 
 
 def _condition(trace: Trace) -> str | None:
     """Return the condition under which content effects are compared: the data set's own, or the ontology."""
-    meta = trace["problem"]["meta"]
+    meta = trace.problem.meta
     return meta.get("condition") or meta.get("ontology")

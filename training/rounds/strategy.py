@@ -9,7 +9,7 @@ from typing import Any, Protocol, cast
 
 from critics import plugins
 from critics.errors import InputError
-from critics.problem import Problem, read_attempt
+from critics.problem import Problem
 from rollout.actor_critic.dialog import DialogSettings, after_retries, converse
 from rollout.actor_critic.feedback import Reviewing
 from rollout.first_order import DEFAULT_EXAMPLES, FormulaWriter
@@ -18,7 +18,7 @@ from rollout.programs.lessons import direct_messages
 from rollout.programs.review import ReviewPool
 from rollout.programs.strategy import ProgramSettings, refine
 from rollout.prompt import PromptStyle, text
-from rollout.traces import Sampling
+from rollout.traces import Sampling, Trace
 from rollout.worker import sample
 from training.autoeval.round_trips import both_ways
 from training.configuration.run import ArmConfig, RunConfig
@@ -36,15 +36,15 @@ class Strategy(Protocol):
 
     def attempts(
         self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
-    ) -> Iterator[Record]:
+    ) -> Iterator[Trace]:
         """Yield `sampling.samples_per_problem` attempts for each problem, in problem order, as one batch."""
         ...
 
-    def examples(self, traces: Iterable[Record], *, seed: int) -> list[Record]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Record]:
         """Return what kept traces teach, as lines of a dataset."""
         ...
 
-    def shortened(self, trace: Record) -> list[Record]:
+    def shortened(self, trace: Trace) -> list[Trace]:
         """Return the trace as it would be with a smaller budget, smallest first; empty where it has one size."""
         ...
 
@@ -57,16 +57,15 @@ class SingleAttempt:
 
     def attempts(
         self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
-    ) -> Iterator[Record]:
+    ) -> Iterator[Trace]:
         """Yield one attempt after the other."""
-        for trace in sample(policy, problems, sampling, seed=seed, format_=self.format, hinted=hinted):
-            yield trace.record()
+        return sample(policy, problems, sampling, seed=seed, format_=self.format, hinted=hinted)
 
-    def examples(self, traces: Iterable[Record], *, seed: int) -> list[Record]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Record]:
         """Return each trace's prompt and completion."""
         return [completion_example(trace) for trace in traces]
 
-    def shortened(self, trace: Record) -> list[Record]:
+    def shortened(self, trace: Trace) -> list[Trace]:
         """Return nothing: there is one completion."""
         return []
 
@@ -80,10 +79,10 @@ class FirstOrder(SingleAttempt):
 
     def attempts(
         self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
-    ) -> Iterator[Record]:
+    ) -> Iterator[Trace]:
         """Yield one attempt after the other."""
         writer = FormulaWriter(cast("ChatPolicy", policy), self.num_examples, answers=self.answers)
-        yield from SingleAttempt.attempts(self, writer, problems, sampling, seed=seed, hinted=hinted)
+        return SingleAttempt.attempts(self, writer, problems, sampling, seed=seed, hinted=hinted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,26 +96,25 @@ class ActorCritic:
 
     def attempts(
         self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
-    ) -> Iterator[Record]:
+    ) -> Iterator[Trace]:
         """Yield dialogs; there is no hint, because the critic's feedback takes its place."""
         assert not hinted
         actor = cast("ChatPolicy", policy)
-        for trace in converse(actor, problems, self.settings, sampling, seed=seed, review=self.review):
-            yield trace.record()
+        return converse(actor, problems, self.settings, sampling, seed=seed, review=self.review)
 
-    def examples(self, traces: Iterable[Record], *, seed: int) -> list[Record]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Record]:
         """Return lessons, each with the certificate of its dialog, mixed as the configuration says."""
         found: list[Any] = []
         origins: dict[str, Record] = {}
         for trace in traces:
             taught = lessons(trace, self.lessons)
             found += taught
-            origins |= {lesson.id: {"certificate": _certificate(trace), **provenance(trace)} for lesson in taught}
+            origins |= {lesson.id: {"certificate": trace.judged.digest, **provenance(trace)} for lesson in taught}
         return [
             {**lesson.record(), **origins[lesson.id.partition("~")[0]]} for lesson in mixed(found, self.mix, seed=seed)
         ]
 
-    def shortened(self, trace: Record) -> list[Record]:
+    def shortened(self, trace: Trace) -> list[Trace]:
         """Return the dialog after 0, 1, .. retries, for the curves of figure 5; a problem in portions has none."""
         if self.settings.portion_size is not None:
             return []
@@ -136,28 +134,27 @@ class Programs:
 
     def attempts(
         self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
-    ) -> Iterator[Record]:
+    ) -> Iterator[Trace]:
         """Yield attempts; there is no hint, because what running a program shows takes its place."""
         assert not hinted
         writer = cast("ChatPolicy", policy)
         with ReviewPool(timeout_s=self.timeout_s) as review:
-            for trace in refine(writer, problems, self.settings, sampling, seed=seed, review=review):
-                yield trace.record()
+            yield from refine(writer, problems, self.settings, sampling, seed=seed, review=review)
 
-    def examples(self, traces: Iterable[Record], *, seed: int) -> list[Record]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Record]:
         """Return the direct way from each problem to its last program, in one turn and without solved examples."""
         return [program_example(trace) for trace in traces]
 
-    def shortened(self, trace: Record) -> list[Record]:
+    def shortened(self, trace: Trace) -> list[Trace]:
         """Return nothing: what a smaller budget comes to is `rollout.programs.lessons.after_refinements`'s."""
         return []
 
 
-def program_example(trace: Record) -> Record:
+def program_example(trace: Trace) -> Record:
     """Return what a translator learns from a trace of a program, with the digest of its certificate."""
-    learnt = ActorTurn(tuple(trace["completion_ids"]), learnt=True)
-    lesson = Lesson(trace["id"], "direct", tuple(direct_messages(trace)), (learnt,))
-    return {**lesson.record(), "certificate": _certificate(trace), **provenance(trace)}
+    learnt = ActorTurn(trace.completion_ids, learnt=True)
+    lesson = Lesson(trace.id, "direct", tuple(direct_messages(trace)), (learnt,))
+    return {**lesson.record(), "certificate": trace.judged.digest, **provenance(trace)}
 
 
 def strategy_of(config: RunConfig, arm: ArmConfig, *, trained: bool, review: Reviewing) -> Strategy:
@@ -179,39 +176,31 @@ def strategy_of(config: RunConfig, arm: ArmConfig, *, trained: bool, review: Rev
     return ActorCritic(dialog.settings(trained=trained), review, dialog.lessons.settings(), dialog.lessons.mix())
 
 
-def completion_example(trace: Record) -> Record:
+def completion_example(trace: Trace) -> Record:
     """Return the example of a trace with one completion, with the digest of its certificate where it has one."""
-    attempt = read_attempt(trace)
     return {
-        "id": trace["id"],
-        "prompt": trace.get("prompt") or text(attempt.problem, PromptStyle()),
-        "completion": attempt.completion,
-        "completion_ids": trace.get("completion_ids") or [],
-        "certificate": _certificate(trace),
+        "id": trace.id,
+        "prompt": trace.prompt or text(trace.problem, PromptStyle()),
+        "completion": trace.completion,
+        "completion_ids": list(trace.completion_ids),
+        "certificate": trace.judged.digest,
         **provenance(trace),
     }
 
 
-def file_examples(traces: Iterable[Record]) -> list[Record]:
+def file_examples(traces: Iterable[Trace]) -> list[Record]:
     """Return what the traces of a file teach, whatever strategies they are of: `certistar filter`."""
     made: list[Record] = []
     for trace in traces:
-        if trace.get("turns"):
+        if trace.turns:
             made += ActorCritic(DialogSettings(), no_review).examples([trace], seed=0)
-        elif trace.get("steps"):
-            made.append(program_example(trace))
-        elif trace.get("legs"):
+        elif trace.legs:
             made += both_ways(trace)
         else:
-            made.append(completion_example(trace))
+            made.append(program_example(trace) if trace.program_steps else completion_example(trace))
     return made
 
 
 def no_review(_: object) -> Any:
     """Stand in for the critic where no dialog goes on."""
     raise InputError("a finished dialog is not reviewed again")
-
-
-def _certificate(trace: Record) -> str | None:
-    certificate = trace["judgement"].get("certificate")
-    return None if certificate is None else certificate["digest"]

@@ -48,7 +48,8 @@ def _num_tokens(path: Path) -> int:
 
 def _written(trace: Mapping[str, Any]) -> int:
     """Return how many tokens the policy wrote in an attempt, in all turns of a dialog."""
-    return len(trace.get("completion_ids") or ()) + sum(len(t["completion_ids"]) for t in trace.get("turns") or ())
+    turns = [step for step in trace.get("steps") or () if step["kind"] == "turn"]
+    return len(trace.get("completion_ids") or ()) + sum(len(turn["completion_ids"]) for turn in turns)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -17,8 +17,9 @@ from typing import Any
 
 from critics.errors import InputError
 from critics.problem import Problem
+from rollout.digests import PolicyDigests
 from rollout.policy import Policy
-from rollout.traces import PolicyDigests, Sampling
+from rollout.traces import Sampling, Trace, read_trace
 from training.configuration.run import ArmConfig, RunConfig
 from training.records.store import OpenStore
 from training.rounds.strategy import Strategy
@@ -96,7 +97,7 @@ class WorkUnits:
         """Return what the store has."""
         return StoredUnits(self.store, self.asking)
 
-    def attempts(self, problems: Sequence[Problem], sampling: Sampling, *, hinted: bool = False) -> Iterator[Record]:
+    def attempts(self, problems: Sequence[Problem], sampling: Sampling, *, hinted: bool = False) -> Iterator[Trace]:
         """Return the problems' attempts by problem and sample; what the store lacks is on the disk before the first.
 
         What a server wrote before it failed is stored before its error is raised.
@@ -104,12 +105,11 @@ class WorkUnits:
         if missing := self.units.missing(problems, sampling, hinted=hinted):
             fresh: list[Record] = []
             try:
-                fresh.extend(
-                    self.strategy.attempts(self.policy, missing, sampling, seed=self.asking.seed, hinted=hinted)
-                )
+                sampled = self.strategy.attempts(self.policy, missing, sampling, seed=self.asking.seed, hinted=hinted)
+                fresh.extend(trace.record() for trace in sampled)
             finally:  # what a server wrote before it failed was paid for
                 self.units.keep(fresh, problems, sampling, hinted=hinted)
-        return self.stored(problems, sampling, hinted=hinted)
+        return map(read_trace, self.stored(problems, sampling, hinted=hinted))
 
     def stored(self, problems: Sequence[Problem], sampling: Sampling, *, hinted: bool = False) -> Iterator[Record]:
         """Yield the attempts that the store holds, by problem and sample."""
@@ -131,16 +131,16 @@ class Remembering:
 
     def attempts(
         self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
-    ) -> Iterator[Record]:
+    ) -> Iterator[Trace]:
         """Yield the attempts by problem and sample."""
         asking = Asking(self.how, seed, policy.digests, self.is_batched)
         return WorkUnits(self.store, self.strategy, asking, lambda: policy).attempts(problems, sampling, hinted=hinted)
 
-    def examples(self, traces: Iterable[Record], *, seed: int) -> list[Record]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Record]:
         """Return what the strategy makes of them."""
         return self.strategy.examples(traces, seed=seed)
 
-    def shortened(self, trace: Record) -> list[Record]:
+    def shortened(self, trace: Trace) -> list[Trace]:
         """Return what the strategy makes of it."""
         return self.strategy.shortened(trace)
 

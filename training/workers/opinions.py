@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import cast
 
-from rollout.actor_critic.feedback import Reply, Review, Reviewing
+from rollout.actor_critic.feedback import Reply, Reviewing
 from rollout.actor_critic.model_critic import ModelCritic, OpinionSettings
 from rollout.policy import ChatPolicy
+from rollout.steps import DialogReview
 from training.configuration.actor_critic import ActorCriticConfig
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
@@ -22,7 +23,7 @@ def opinionated(config: RunConfig, section: ActorCriticConfig, review: Reviewing
     settings = OpinionSettings(on_accepted=section.opinions == "all")
     model = json.dumps(config.model_critic.model_dump(mode="json"))
 
-    def reviewed(replies: Sequence[Reply]) -> list[Review]:
+    def reviewed(replies: Sequence[Reply]) -> list[DialogReview]:
         return ModelCritic(review, _policy(model, config.sampling.num_seats), settings)(replies)
 
     return reviewed

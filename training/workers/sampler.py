@@ -19,8 +19,9 @@ class Sampler:
 
     def attempts(self, batch: Batch) -> Iterator[Record]:
         """Yield the attempts at a batch by problem and sample, raising a policy's error after what it wrote before."""
-        seed = self._author.seed
-        return self._strategy.attempts(self._policy, batch.problems, batch.sampling, seed=seed, hinted=batch.hinted)
+        seed, hinted = self._author.seed, batch.hinted
+        traces = self._strategy.attempts(self._policy, batch.problems, batch.sampling, seed=seed, hinted=hinted)
+        return (trace.record() for trace in traces)
 
     @cached_property
     def _policy(self) -> Policy:

@@ -38,10 +38,10 @@ def curate(line: Line, number: int, traces: Path) -> None:
     prefix = f"round-{number:03d}/"
     fresh = [{**example, "id": prefix + example["id"]} for example in taught]
     num_examples = write_records(folder / "examples.jsonl", chain(earlier, fresh))
-    of_fresh = entries(fresh, {trace["id"]: origin(trace) for trace in kept}, prefix=prefix)
+    of_fresh = entries(fresh, {trace.id: origin(trace.record()) for trace in kept}, prefix=prefix)
     write_entries(folder / LINEAGE, chain(origins, of_fresh))
     if derivation.wanted:
-        write_records(folder / DERIVED, filter(is_derived, kept), checksum=True)
+        write_records(folder / DERIVED, (trace.record() for trace in kept if is_derived(trace)), checksum=True)
     counts = {**funnel(candidates.outlines, len(kept)), **derivation_counts(kept, candidates.failures, derivation)}
     write_json(folder / "summary.json", {**counts, "examples": num_examples})
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rollout.policy import adapter_weights_digest
-from rollout.traces import Sampling, derived_seed
+from rollout.traces import Sampling, derived_seed, read_trace
 from training.records.store import OpenStore, write_json
 from training.rounds.evaluation import measure, problems_digest
 from training.rounds.line import Line, Progress, base_path
@@ -82,7 +82,7 @@ def _measured(line: Line, mode: _Mode) -> dict[str, Any]:
     line.pulse(beat)
     assert not mode.question.missing(), "held-out problems that nobody answered would be left out of the counts"
     sampling = mode.question.asked.sampling
-    attempts = mode.question.stored()
+    attempts = map(read_trace, mode.question.stored())
     return measure(attempts, sampling, line.judging(beat), mode.strategy.shortened, seed=mode.author.seed)
 
 

@@ -1,14 +1,15 @@
 """Attempts and their verdicts: two stages that may overlap, and the file that both make."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from pathlib import Path
 from typing import Any
 
 from critics.problem import Problem
+from rollout.digests import PolicyDigests
 from rollout.policy import adapter_weights_digest
 from rollout.splits import content_key
-from rollout.traces import PolicyDigests, derived_seed
+from rollout.traces import derived_seed, read_trace
 from training.curation.filters import is_certified, is_right
 from training.records.store import OpenStore, is_stored
 from training.rounds.line import Line, Progress, RunError
@@ -86,10 +87,10 @@ def stored_units(line: Line, store: OpenStore, author: Author, **how: str) -> St
     return StoredUnits(store, Asking(asked, author.seed, digests, line.config.model.server is None))
 
 
-def _failed(line: Line, problems: Sequence[Problem], traces: Iterable[dict[str, Any]]) -> list[Problem]:
+def _failed(line: Line, problems: Sequence[Problem], traces: Iterable[Mapping[str, Any]]) -> list[Problem]:
     """Return the problems that no trace solved in the sense of the arm's filter."""
     solves = is_certified if line.arm.keep in ("strict", "faithful") else is_right
-    solved = {trace["problem"]["id"] for trace in traces if solves(trace)}
+    solved = {trace.problem.id for trace in map(read_trace, traces) if solves(trace)}
     return [problem for problem in problems if problem.id not in solved and problem.answer is not None]
 
 
