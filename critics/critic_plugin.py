@@ -1,4 +1,4 @@
-"""Critics from other packages: what they name, and what they are held to."""
+"""Critics from other packages: their entry, and the promises they are held to."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ def as_critic(found: object, name: str) -> CriticPlugin:
 
 
 def judge_by(plugin: CriticPlugin, problem: Problem, attempt: Attempt) -> Verdict:
-    """Judge, and hold a critic that is not ours to what a verdict promises.
+    """Judge by a critic of another package, and hold it to what a verdict promises.
 
     Raises `TypeError` for what is no verdict, `CertificateError` for what is no certificate, and `RuntimeError`
     where the critic complains of its input: then it failed. The gold answer counts whatever it says.

@@ -1,8 +1,8 @@
 """Certificates of critics from other packages: made, and re-checked beside our own.
 
-Such a certificate has the format's name as its `kind`, and in its evidence the `completion` that it is about. What
-holds for every certificate is checked here (digest, claim, whose problem and whose text it is); the evidence is the
-package's own checker's business, and counts as a second opinion where that says so.
+Such a certificate has the format's name as its `kind`, and its evidence holds the `completion` that it is about. This
+module checks what holds for every certificate: digest, claim, problem and text. The package's own checker replays the
+evidence; the result counts as a second opinion if that checker says so.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,11 +1,12 @@
-"""Functions run in processes that can be killed: the one pool of all critics.
+"""Pool of processes that can be killed, in which all critics run.
 
-A call that takes too long has its process killed, and its outcome is `OverTime`; one whose process dies of it is
-`Died`; one that raises is `Raised`. What pebble cannot survive is a worker that is killed from outside: while none is
-working, which it takes for a pool that is broken as a whole, or with the queue's lock in its hands, for which the
-others then wait for ever. So such a pool is replaced, and what it had not finished is called again: a kill from outside
-changes nothing but the log. The call that stood at the head of the line is called alone, so that what then dies again
-and again is its own doing, and not that of a neighbour.
+A call that takes too long has its process killed: `OverTime`. One whose process dies is `Died`; one that raises is
+`Raised`.
+
+Pebble, which runs the processes, does not survive a worker that is killed from outside. It takes an idle worker's death
+for a broken pool; if the worker held the lock of the queue, the others wait for it without end. Such a pool is replaced
+and its unfinished calls are made again, so that a kill from outside changes nothing but the log. The call at the head
+of the line is made again alone: if its process dies each time, the call is the cause, and not a neighbour.
 """
 
 import logging
@@ -26,11 +27,11 @@ Result = TypeVar("Result")
 TASKS_PER_WORKER = 10_000
 """Then a worker is replaced, because clingo never frees a name: 12 MB in 2,000 programs with names of their own."""
 CALLS_ALONE = 2
-"""How often a call that was lost is called with no other beside it, before its end counts as its own doing."""
+"""How often a lost call is made again alone before it counts as the cause."""
 FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP, signal.SIGTERM)
 """Exit codes; pebble's processes end at SIGTERM with its number."""
 GRACE_S = 5.0
-"""How long a call may stand still after a worker died, or beyond its time limit, before its pool counts as broken."""
+"""Seconds without progress, after a worker died or beyond the time limit, until the pool counts as broken."""
 LOOK_S = 0.5
 
 
@@ -55,7 +56,7 @@ class OverTime:
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """The process ended: of the call, as far as anyone can tell."""
+    """The process ended, as far as anyone can tell because of the call."""
 
     reason: str
 
@@ -65,7 +66,7 @@ CallOutcome: TypeAlias = Returned[Result] | Raised | OverTime | Died
 
 @dataclass(frozen=True, slots=True)
 class _Lost:
-    """Nothing became of a call, and perhaps not of its own doing."""
+    """A call without a result, perhaps through no fault of its own."""
 
     reason: str
 
@@ -140,14 +141,14 @@ class KillablePool(Generic[Result]):
 
 @dataclass(eq=False, slots=True)
 class _Call:
-    """A call, and what is to become of it; None: it reached no process."""
+    """A call and the future of its result; None where no process has it."""
 
     argument: Any
     future: "Future[Any] | None" = None
 
 
 class _Processes:
-    """A pool of pebble's, and the processes that it ever started."""
+    """A pebble pool and all processes that it has started."""
 
     def __init__(self, jobs: int) -> None:
         from pebble import ProcessPool
@@ -176,7 +177,7 @@ class _Processes:
 
 
 class _Recording(SpawnContext):
-    """Starts processes afresh, and remembers them: pebble forgets those that died."""
+    """Context that spawns processes and remembers them; pebble forgets those that died."""
 
     def __init__(self) -> None:
         self.started: list[SpawnProcess] = []

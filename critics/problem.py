@@ -33,7 +33,7 @@ class Formal:
 
 @dataclass(frozen=True, slots=True)
 class ProblemText:
-    """What a problem says, without what it is called: a certificate embeds it."""
+    """Text, gold answer and formalisation of a problem: the part that a certificate embeds."""
 
     context: str
     question: str

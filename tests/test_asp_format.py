@@ -9,7 +9,7 @@ import pytest
 
 from critics.asp.critic import feedback_of, judge_asp
 from critics.asp.examination import Outcome, prepare, run
-from critics.asp.hypothesis import Finding
+from critics.asp.hypothesis import QueryValue
 from critics.asp.reader import read_literal, read_program
 from critics.asp.submission import read_submission, read_test
 from critics.asp.tokens import ProgramError
@@ -28,7 +28,7 @@ def outcome(program: str, *query: str, tests: list[dict[str, Any]] | None = None
 
 def value(program: str, *query: str) -> str:
     finding = outcome(program, *query).finding
-    assert isinstance(finding, Finding)
+    assert isinstance(finding, QueryValue)
     return finding.value
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from critics.audit.audit import Finding, audit, report, without_slow_cases
+from critics.audit.audit import CaseResult, audit, report, without_slow_cases
 from critics.audit.case import Catalogue, ForgeryCase, HonestCase, attempt_record
 from critics.audit.catalogue_file import load_catalogue, own_catalogues
 from critics.errors import InputError
@@ -27,7 +27,7 @@ MINIMUM = {"cot": 5, "guided": 20, "asp": 30, "rules": 15, "csp": 15, "equivalen
 MINIMUM |= {"logic-program": 18, "z3-python": 20}
 
 
-def audited(catalogue: Catalogue, judging: Any = judge_record) -> list[Finding]:
+def audited(catalogue: Catalogue, judging: Any = judge_record) -> list[CaseResult]:
     return audit(catalogue, lambda records: map(judging, records))
 
 
@@ -48,7 +48,7 @@ def without_cases_of(catalogue: Catalogue, honest: tuple[HonestCase, ...]) -> tu
     return tuple(case for case in catalogue.forgeries if case.honest in honest)
 
 
-def wrong(findings: list[Finding]) -> list[Finding]:
+def wrong(findings: list[CaseResult]) -> list[CaseResult]:
     return [finding for finding in findings if not finding.is_right or not finding.is_by_its_rule]
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from critics.asp.control import GuardedControl
 from critics.asp.grounding import unsafe_variables
-from critics.asp.rules import Choice, Literal, Rule, constants_of
+from critics.asp.rules import AspLiteral, Choice, Rule, constants_of
 from critics.asp.submission import ProgramTest
 from critics.asp.suite import run_test
 
@@ -40,7 +40,7 @@ def _mutants(position: int, rule: Rule) -> Iterator[Mutant]:
     yield Mutant(position, "delete", None)
     for i in range(len(rule.body)):
         rest = replace(rule, body=rule.body[:i] + rule.body[i + 1 :])
-        domain = tuple(Literal("__dom", (variable,)) for variable in unsafe_variables(rest))
+        domain = tuple(AspLiteral("__dom", (variable,)) for variable in unsafe_variables(rest))
         yield Mutant(position, f"drop {i}", replace(rest, body=rest.body + domain))
     if not isinstance(rule.head, Choice):
         if len(rule.head) > 1:

@@ -26,7 +26,7 @@ class CompileError(Exception):
     """Clingo refuses what the reader let pass; the text is its message."""
 
 
-class Solver(Protocol):
+class GuardSolver(Protocol):
     """Says whether an answer set exists with some guards on and all others off."""
 
     def satisfiable(self, on: Collection[str]) -> bool:

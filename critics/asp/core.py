@@ -11,7 +11,7 @@ from itertools import chain
 from critics.asp.adequacy import selector
 from critics.asp.control import CompileError, GuardedControl, deletion_minimal
 from critics.asp.reader import Program
-from critics.asp.rules import Choice, Comparison, Condition, Element, Literal, Rule, is_variable
+from critics.asp.rules import AspLiteral, Choice, Comparison, Condition, Element, Rule, is_variable
 
 MAX_GROUND = 2_000
 """Ground instances of one explanation; beyond, its rules alone are told."""
@@ -58,7 +58,7 @@ def grounded(program: Program, core: tuple[int, ...], extra: tuple[Rule, ...]) -
 
 def _instances(rules: list[tuple[int, Rule]]) -> Iterator[tuple[int, Rule]]:
     """Yield ground instances whose positive conditions could hold, in the order in which they become derivable."""
-    known: dict[Literal, None] = {}
+    known: dict[AspLiteral, None] = {}
     seen: dict[tuple[int, Rule], None] = {}
     grown = True
     while grown and len(seen) <= MAX_GROUND:
@@ -75,9 +75,9 @@ def _instances(rules: list[tuple[int, Rule]]) -> Iterator[tuple[int, Rule]]:
 
 
 def _bindings(
-    conditions: tuple[Condition, ...], known: dict[Literal, None], binding: dict[str, str]
+    conditions: tuple[Condition, ...], known: dict[AspLiteral, None], binding: dict[str, str]
 ) -> Iterator[dict[str, str]]:
-    positive = [c for c in conditions if isinstance(c, Literal) and not c.default]
+    positive = [c for c in conditions if isinstance(c, AspLiteral) and not c.default]
     found = [binding]
     for literal in positive:
         found = [new for old in found for atom in known if (new := _matched(literal, atom, old)) is not None]
@@ -90,7 +90,7 @@ def _bindings(
             yield solved
 
 
-def _matched(literal: Literal, atom: Literal, binding: dict[str, str]) -> dict[str, str] | None:
+def _matched(literal: AspLiteral, atom: AspLiteral, binding: dict[str, str]) -> dict[str, str] | None:
     if literal.signed != atom.signed:
         return None
     new = dict(binding)
@@ -115,7 +115,7 @@ def _solved(equations: list[Comparison], binding: dict[str, str]) -> dict[str, s
     return new
 
 
-def _ground(rule: Rule, binding: dict[str, str], known: dict[Literal, None]) -> Rule:
+def _ground(rule: Rule, binding: dict[str, str], known: dict[AspLiteral, None]) -> Rule:
     body = tuple(_filled(condition, binding) for condition in rule.body)
     if not isinstance(rule.head, Choice):
         return Rule(tuple(_filled_literal(literal, binding) for literal in rule.head), body)
@@ -128,13 +128,13 @@ def _ground(rule: Rule, binding: dict[str, str], known: dict[Literal, None]) -> 
 
 
 def _filled(condition: Condition, binding: dict[str, str]) -> Condition:
-    if isinstance(condition, Literal):
+    if isinstance(condition, AspLiteral):
         return _filled_literal(condition, binding)
     left, right = (binding.get(term, term) for term in condition.arguments)
     return Comparison(left, condition.operator, right)
 
 
-def _filled_literal(literal: Literal, binding: dict[str, str]) -> Literal:
+def _filled_literal(literal: AspLiteral, binding: dict[str, str]) -> AspLiteral:
     return replace(literal, arguments=tuple(binding.get(term, term) for term in literal.arguments))
 
 

@@ -36,7 +36,7 @@ MAX_TOLD = 3
 
 
 def _barred(verdict: type[Unproved | Vacuous | Refuted], reason: str, feedback: str) -> Refusal:
-    """Return what bars certification, told in full: an actor mends several tests at once."""
+    """Return a refusal told in full, however long: an actor mends several tests at once."""
     return Refusal(verdict, reason, feedback, max_feedback=None)
 
 

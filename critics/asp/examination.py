@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from critics.asp.adequacy import Mutant, domain_facts, kills, mutants, selected_fragments, selector
-from critics.asp.control import Fragments, GuardedControl, Solver, deletion_minimal
+from critics.asp.control import Fragments, GuardedControl, GuardSolver, deletion_minimal
 from critics.asp.core import grounded, sentence, steps, strong_core
 from critics.asp.grounding import MAX_INSTANCES, check_recursion, check_safety, num_instances
-from critics.asp.hypothesis import Finding, Hypotheses
+from critics.asp.hypothesis import Hypotheses, QueryValue
 from critics.asp.premises import Source, is_stated
 from critics.asp.query import QUANTIFIED, Connective, Query, read_query
 from critics.asp.rules import Comparison, Rule, constants_of
@@ -39,7 +39,7 @@ class Outcome:
     """Result of running a submission; of an inconsistent program nothing else is run."""
 
     consistent: bool
-    finding: Finding | None
+    finding: QueryValue | None
     """The query's value; None without a query."""
     failures: tuple[Failure, ...]
     """The tests that do not pass."""
@@ -73,7 +73,7 @@ def prepare(completion: str) -> Prepared:
     return Prepared(submission, query, hypotheses, fragments)
 
 
-def run(prepared: Prepared, make: Callable[[str, Fragments], Solver] = GuardedControl) -> Outcome:
+def run(prepared: Prepared, make: Callable[[str, Fragments], GuardSolver] = GuardedControl) -> Outcome:
     """Run program, query and tests; raises `BudgetExhausted` and `CompileError`."""
     solver = make(prepared.text, prepared.fragments)
     if not solver.satisfiable(()):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from critics.asp.rules import Choice, Comparison, Condition, Literal, Rule, is_variable
+from critics.asp.rules import AspLiteral, Choice, Comparison, Condition, Rule, is_variable
 from critics.asp.tokens import fault
 
 MAX_INSTANCES = 200_000
@@ -53,7 +53,7 @@ def _bound(conditions: tuple[Condition, ...], given: set[str]) -> set[str]:
     bound = given | {
         term
         for condition in conditions
-        if isinstance(condition, Literal) and not condition.default
+        if isinstance(condition, AspLiteral) and not condition.default
         for term in condition.arguments
     }
     equalities = [c for c in conditions if isinstance(c, Comparison) and c.operator == "="]
@@ -69,7 +69,7 @@ def _loose(conditions: Iterable[Condition], bound: set[str]) -> list[str]:
     """Return variables that nothing binds; `_` binds itself in a positive condition alone."""
     loose: list[str] = []
     for condition in conditions:
-        positive = isinstance(condition, Literal) and not condition.default and "_" in bound
+        positive = isinstance(condition, AspLiteral) and not condition.default and "_" in bound
         loose += [t for t in condition.arguments if is_variable(t) and (t not in bound or (t == "_" and not positive))]
     return loose
 
@@ -86,13 +86,13 @@ def check_recursion(rules: Sequence[Rule], text: str) -> None:
         return
     uses: dict[tuple[str, int, bool], set[tuple[str, int, bool]]] = {}
     for rule in rules:
-        needed = {c.signed for c in rule.conditions() if isinstance(c, Literal)}
+        needed = {c.signed for c in rule.conditions() if isinstance(c, AspLiteral)}
         for head in rule.heads():
             uses.setdefault(head.signed, set()).update(needed)
     for rule in conditional:
         if isinstance(rule.head, Choice):
             conditions = (c for element in rule.head.elements for c in element.condition)
-            asked = {c.signed for c in conditions if isinstance(c, Literal)}
+            asked = {c.signed for c in conditions if isinstance(c, AspLiteral)}
             if _reached(asked, uses) & {head.signed for head in rule.heads()}:
                 raise fault("recursive_choice", "a choice's condition depends on the choice itself", text, rule.offset)
 

@@ -13,13 +13,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
 
-from critics.asp.control import Solver
-from critics.asp.query import GLOBAL, Atom, Connective, Query
+from critics.asp.control import GuardSolver
+from critics.asp.query import GLOBAL, Connective, Query, QueryAtom
 from critics.asp.rules import is_variable
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class QueryValue:
     """Value of a query: `true`, `false` or `unknown`, and what speaks against believing it."""
 
     value: str
@@ -53,7 +53,7 @@ class Hypotheses:
                 found |= self._instance_guards(position)
         return found
 
-    def evaluate(self, solver: Solver, context: frozenset[str] = frozenset()) -> Finding:
+    def evaluate(self, solver: GuardSolver, context: frozenset[str] = frozenset()) -> QueryValue:
         """Return the query's value under the guards of `context`; the program must be consistent there."""
         flags: dict[str, None] = {}
         root = len(self._query.blocks) - 1
@@ -63,9 +63,11 @@ class Hypotheses:
         if holds and refuted:
             flags["contradictory_query"] = None
         value = "unknown" if holds == refuted else "true" if holds else "false"
-        return Finding(value, tuple(flags))
+        return QueryValue(value, tuple(flags))
 
-    def _decided(self, solver: Solver, top: int, context: frozenset[str], flags: dict[str, None]) -> frozenset[str]:
+    def _decided(
+        self, solver: GuardSolver, top: int, context: frozenset[str], flags: dict[str, None]
+    ) -> frozenset[str]:
         """Return the guards of the global blocks below `top` that are decided positively in this context."""
         return frozenset(
             f"__y{position}"
@@ -73,7 +75,7 @@ class Hypotheses:
             if position in self._hypotheses and self._holds(solver, position, context, flags)
         )
 
-    def _holds(self, solver: Solver, position: int, context: frozenset[str], flags: dict[str, None]) -> bool:
+    def _holds(self, solver: GuardSolver, position: int, context: frozenset[str], flags: dict[str, None]) -> bool:
         """Decide a global block: IF-THEN and ALL whether they hold, SOME whether it is refuted."""
         block = self._query.blocks[position]
         assert isinstance(block, Connective)
@@ -100,7 +102,7 @@ class Hypotheses:
         """Return the rules for the t and f of one block."""
         block = self._query.blocks[position]
         holds, refuted = self._atom("t", position), self._atom("f", position)
-        if isinstance(block, Atom):
+        if isinstance(block, QueryAtom):
             return [f"{holds}:-{block.literal}.", f"{refuted}:-{block.literal.complement()}."]
         true = [self._atom("t", part) for part in block.parts]
         false = [self._atom("f", part) for part in block.parts]
@@ -154,7 +156,7 @@ class Hypotheses:
     def _assertion(self, position: int, positive: bool, guard: str) -> list[str]:
         """Return rules that make a block hold, or its negation, wherever `guard` does."""
         block = self._query.blocks[position]
-        if isinstance(block, Atom):
+        if isinstance(block, QueryAtom):
             return [f"{block.literal if positive else block.literal.complement()}:-{guard}."]
         match block.kind:
             case "NOT":

@@ -11,30 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from critics.asp.query import Query
-from critics.asp.reader import Block, Program
-from critics.asp.rules import Literal, Rule, constants_of, is_variable
+from critics.asp.reader import CommentBlock, Program
+from critics.asp.rules import AspLiteral, Rule, constants_of, is_variable
 from critics.asp.submission import ProgramTest, Submission
 
 _WORD = re.compile(r"[^\W_]+")
 _SMALL = frozenset(
-    [
-        "not",
-        "does",
-        "the",
-        "and",
-        "has",
-        "are",
-        "was",
-        "who",
-        "for",
-        "with",
-        "from",
-        "that",
-        "this",
-        "his",
-        "her",
-        "its",
-    ]
+    "not does the and has are was who for with from that this his her its".split()  # noqa: SIM905
 )
 
 
@@ -85,11 +68,11 @@ def is_stated(program: Program, position: int, source: Source) -> bool:
     return position == block.rules[0] or _belongs(rule, program.rules[block.rules[0]], block)
 
 
-def _belongs(rule: Rule, first: Rule, block: Block) -> bool:
+def _belongs(rule: Rule, first: Rule, block: CommentBlock) -> bool:
     """Say whether a later rule under one comment says more of the same."""
     if not block.comment:
         return bool(rule.body) and rule.body == first.body
-    shown = rule.heads() or tuple(c for c in rule.body if isinstance(c, Literal))
+    shown = rule.heads() or tuple(c for c in rule.body if isinstance(c, AspLiteral))
     if all(shares_word(literal.predicate, block.comment) for literal in shown):
         return True
     named = [term for literal in shown for term in literal.arguments if not is_variable(term)]
@@ -107,7 +90,7 @@ def unstated_goal(submission: Submission, core: Iterable[int], query: Query, sou
     derivable = _derivable(program.rules)
     for position in core:
         rule = program.rules[position]
-        absent = [c for c in rule.body if isinstance(c, Literal) and c.default]
+        absent = [c for c in rule.body if isinstance(c, AspLiteral) and c.default]
         if not is_stated(program, position, source):
             return f"no premise states {rule}, and the answer rests on it"
         if rule.is_constraint() and any(literal.signature in goals for literal in absent):
@@ -149,7 +132,7 @@ def _derivable(rules: tuple[Rule, ...]) -> set[tuple[str, int, bool]]:
     known: set[tuple[str, int, bool]] = set()
     for _ in rules:
         for rule in rules:
-            positive = (c.signed for c in rule.body if isinstance(c, Literal) and not c.default)
+            positive = (c.signed for c in rule.body if isinstance(c, AspLiteral) and not c.default)
             if all(signed in known for signed in positive):
                 known |= {head.signed for head in rule.heads()}
     return known
@@ -159,7 +142,7 @@ def undefined(submission: Submission) -> list[str]:
     """Return the predicates of bodies that neither a rule nor a test's facts can make true: clingo drops such rules."""
     rules = (*submission.program.rules, *(fact for test in submission.tests for fact in test.facts))
     defined = {head.signature for rule in rules for head in rule.heads()}
-    used = (c for rule in submission.program.rules for c in rule.conditions() if isinstance(c, Literal))
+    used = (c for rule in submission.program.rules for c in rule.conditions() if isinstance(c, AspLiteral))
     return list(dict.fromkeys(f"{c.predicate}/{len(c.arguments)}" for c in used if c.signature not in defined))
 
 
@@ -216,7 +199,7 @@ def is_tripwire(program: Program, position: int, source: Source) -> bool:
         return True
     rule = program.rules[position]
     others = {lit.signature for i, r in enumerate(program.rules) if i != position for lit in r.literals()}
-    waits = [c for c in rule.body if isinstance(c, Literal) and not c.arguments and c.signature not in others]
+    waits = [c for c in rule.body if isinstance(c, AspLiteral) and not c.arguments and c.signature not in others]
     return rule.is_constraint() and bool(waits)
 
 

@@ -11,7 +11,7 @@ from itertools import product
 from typing import TypeAlias
 
 from critics.asp.reader import read_literal
-from critics.asp.rules import Literal, is_variable
+from critics.asp.rules import AspLiteral, is_variable
 from critics.asp.tokens import ProgramError
 
 MAX_BLOCKS = 32
@@ -28,10 +28,10 @@ _BLOCK = re.compile(r"\s*(?:([0-9]{1,3})\s*[.):]\s*)?([A-Z]+(?:-[A-Z]+)?)\s*\((.
 
 
 @dataclass(frozen=True, slots=True)
-class Atom:
+class QueryAtom:
     """One literal, open where it has variables."""
 
-    literal: Literal
+    literal: AspLiteral
     variables: tuple[str, ...]
 
 
@@ -44,18 +44,18 @@ class Connective:
     variables: tuple[str, ...]
 
 
-Block: TypeAlias = Atom | Connective
+QueryBlock: TypeAlias = QueryAtom | Connective
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """Blocks, each after its parts; the last is the question."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[QueryBlock, ...]
 
-    def atoms(self) -> list[Literal]:
+    def atoms(self) -> list[AspLiteral]:
         """Return the literals of its atoms."""
-        return [block.literal for block in self.blocks if isinstance(block, Atom)]
+        return [block.literal for block in self.blocks if isinstance(block, QueryAtom)]
 
     def below(self, position: int) -> set[int]:
         """Return the positions of a block and of everything it refers to."""
@@ -74,7 +74,7 @@ def read_query(texts: tuple[str, ...]) -> Query:
         raise ProgramError("query_syntax", f"a query has at most {MAX_BLOCKS} blocks")
     matches = [_BLOCK.fullmatch(text) for text in texts]
     numbers: dict[str, int] = {}
-    blocks: list[Block] = []
+    blocks: list[QueryBlock] = []
     for position, (text, match) in enumerate(zip(texts, matches, strict=True)):
         if match is None or (match[1] is None) != (matches[0] is None or matches[0][1] is None):
             raise ProgramError("query_syntax", f"{text[:80]!r} is not a building block, or numbers some blocks only")
@@ -88,7 +88,7 @@ def read_query(texts: tuple[str, ...]) -> Query:
     return query
 
 
-def _block(kind: str, inside: str, numbers: dict[str, int], blocks: list[Block]) -> Block:
+def _block(kind: str, inside: str, numbers: dict[str, int], blocks: list[QueryBlock]) -> QueryBlock:
     if kind == "ATOM":
         return _atom(inside)
     if kind not in _KINDS:
@@ -108,7 +108,7 @@ def _block(kind: str, inside: str, numbers: dict[str, int], blocks: list[Block])
     return Connective(kind, parts, _variables(kind, [blocks[part].variables for part in parts]))
 
 
-def _atom(inside: str) -> Atom:
+def _atom(inside: str) -> QueryAtom:
     try:
         literal = read_literal(inside, variables=True)
     except ProgramError as error:
@@ -117,7 +117,7 @@ def _atom(inside: str) -> Atom:
         raise ProgramError(reason, f"ATOM({inside[:80]}): {error}") from error
     if "_" in literal.arguments:
         raise ProgramError("unsafe_query_var", f"ATOM({inside[:80]}): a variable needs a name")
-    return Atom(literal, tuple(sorted({term for term in literal.arguments if is_variable(term)})))
+    return QueryAtom(literal, tuple(sorted({term for term in literal.arguments if is_variable(term)})))
 
 
 def _variables(kind: str, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
@@ -148,7 +148,7 @@ def _check(query: Query) -> None:
 
 def _nesting(query: Query, position: int) -> int:
     block = query.blocks[position]
-    if isinstance(block, Atom):
+    if isinstance(block, QueryAtom):
         return 0
     return max(_nesting(query, part) for part in block.parts) + (block.kind in GLOBAL)
 
@@ -163,7 +163,7 @@ def _is_trivial(query: Query) -> bool:
 
 
 def _is_leaf(query: Query, position: int) -> bool:
-    return isinstance(query.blocks[position], Atom) or not _binds_nothing(query, position)
+    return isinstance(query.blocks[position], QueryAtom) or not _binds_nothing(query, position)
 
 
 def _binds_nothing(query: Query, position: int) -> bool:
@@ -174,7 +174,7 @@ def _binds_nothing(query: Query, position: int) -> bool:
 def _leaf(query: Query, position: int) -> str:
     """Return a spelling under which equal blocks are equal."""
     block = query.blocks[position]
-    if isinstance(block, Atom):
+    if isinstance(block, QueryAtom):
         literal = block.literal
         return str(literal.complement() if literal.strong else literal)
     return f"{block.kind}({','.join(_spelled(query, part) for part in block.parts)})"
@@ -182,12 +182,12 @@ def _leaf(query: Query, position: int) -> str:
 
 def _spelled(query: Query, position: int) -> str:
     block = query.blocks[position]
-    return str(block.literal) if isinstance(block, Atom) else _leaf(query, position)
+    return str(block.literal) if isinstance(block, QueryAtom) else _leaf(query, position)
 
 
 def _truth(query: Query, position: int, table: dict[str, bool]) -> bool:
     block = query.blocks[position]
-    if isinstance(block, Atom):
+    if isinstance(block, QueryAtom):
         return table[_leaf(query, position)] != block.literal.strong
     if block.kind in QUANTIFIED:
         same = block.kind == "ALL" and _spelled(query, block.parts[0]) == _spelled(query, block.parts[1])

@@ -8,8 +8,8 @@ they are what grounding bombs are made of.
 import re
 from dataclasses import dataclass
 
-from critics.asp.rules import Choice, Comparison, Condition, Element, Literal, Rule, is_variable
-from critics.asp.tokens import ProgramError, Token, fault, tokens
+from critics.asp.rules import AspLiteral, Choice, Comparison, Condition, Element, Rule, is_variable
+from critics.asp.tokens import AspToken, ProgramError, fault, tokens
 
 MAX_RULES = 200
 MAX_PARTS = 40
@@ -19,7 +19,7 @@ _COMPARISONS = ("=", "==", "!=", "<", "<=", ">", ">=")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class CommentBlock:
     """Rules under one comment."""
 
     number: int | None
@@ -36,7 +36,7 @@ class Program:
 
     text: str
     rules: tuple[Rule, ...]
-    blocks: tuple[Block, ...]
+    blocks: tuple[CommentBlock, ...]
 
     def numbered(self) -> dict[int, tuple[int, ...]]:
         """Return the rules' positions by the number of the comment above them."""
@@ -46,7 +46,7 @@ class Program:
                 found[block.number] = found.get(block.number, ()) + block.rules
         return found
 
-    def block_of(self, rule: int) -> Block | None:
+    def block_of(self, rule: int) -> CommentBlock | None:
         """Return the block that holds a rule; None above the first comment."""
         return next((block for block in self.blocks if rule in block.rules), None)
 
@@ -54,7 +54,7 @@ class Program:
 def read_program(text: str) -> Program:
     """Read a program; raises `ProgramError` with line and column."""
     found = tokens(text)
-    reader = _Reader(text, [token for token in found if token.kind != "comment"])
+    reader = _ProgramReader(text, [token for token in found if token.kind != "comment"])
     rules: list[Rule] = []
     while reader.now.kind != "end":
         rules.append(reader.rule())
@@ -63,16 +63,16 @@ def read_program(text: str) -> Program:
     return Program(text, tuple(rules), _blocks(text, [t for t in found if t.kind == "comment"], rules))
 
 
-def read_literal(text: str, *, variables: bool = False) -> Literal:
+def read_literal(text: str, *, variables: bool = False) -> AspLiteral:
     """Read exactly one literal without default negation, ground unless `variables`; one full stop may follow."""
     found = tokens(text)
     if any(token.kind == "comment" for token in found):
         raise ProgramError("literal_syntax", f"{text[:80]!r} is not one literal")
-    reader = _Reader(text, found)
+    reader = _ProgramReader(text, found)
     literal = reader.condition()
     if reader.now.text == ".":
         reader.step()
-    if reader.now.kind != "end" or not isinstance(literal, Literal) or literal.default:
+    if reader.now.kind != "end" or not isinstance(literal, AspLiteral) or literal.default:
         # Attack: `wet(d1). wet(d1)` or `1=1` where a literal is pasted into a program's text.
         raise ProgramError("literal_syntax", f"{text[:80]!r} is not one literal")
     if not variables and any(map(is_variable, literal.arguments)):
@@ -80,10 +80,10 @@ def read_literal(text: str, *, variables: bool = False) -> Literal:
     return literal
 
 
-def _blocks(text: str, comments: list[Token], rules: list[Rule]) -> tuple[Block, ...]:
+def _blocks(text: str, comments: list[AspToken], rules: list[Rule]) -> tuple[CommentBlock, ...]:
     """Group comments that stand on lines of their own with the rules below them."""
     own = [c for c in comments if not text[text.rfind("\n", 0, c.offset) + 1 : c.offset].strip()]
-    blocks: list[Block] = []
+    blocks: list[CommentBlock] = []
     lines: list[str] = []
     held: list[int] = []
     upcoming = 0
@@ -101,25 +101,25 @@ def _blocks(text: str, comments: list[Token], rules: list[Rule]) -> tuple[Block,
     return tuple(blocks)
 
 
-def _block(lines: list[str], rules: list[int]) -> Block:
+def _block(lines: list[str], rules: list[int]) -> CommentBlock:
     start = next((i for i in reversed(range(len(lines))) if _ID.match(lines[i])), None)
     if start is None:
-        return Block(None, " ".join(lines).strip(), tuple(rules))
+        return CommentBlock(None, " ".join(lines).strip(), tuple(rules))
     match = _ID.match(lines[start])
     assert match is not None
-    return Block(int(match[1]), " ".join([match[2], *lines[start + 1 :]]).strip(), tuple(rules))
+    return CommentBlock(int(match[1]), " ".join([match[2], *lines[start + 1 :]]).strip(), tuple(rules))
 
 
-class _Reader:
+class _ProgramReader:
     """Recursive descent over tokens."""
 
-    def __init__(self, text: str, found: list[Token]) -> None:
+    def __init__(self, text: str, found: list[AspToken]) -> None:
         self._text = text
         self._tokens = found
         self._index = 0
         self.now = found[0]
 
-    def step(self) -> Token:
+    def step(self) -> AspToken:
         token = self.now
         self._index += 1
         self.now = self._tokens[self._index]
@@ -143,14 +143,14 @@ class _Reader:
 
     def rule(self) -> Rule:
         offset = self.now.offset
-        head: Choice | tuple[Literal, ...] = () if self.now.text == ":-" else self.head()
+        head: Choice | tuple[AspLiteral, ...] = () if self.now.text == ":-" else self.head()
         body: tuple[Condition, ...] = ()
         if self.take(":-") and self.now.text != ".":
             body = self.conditions((",", ";"))
         self.need(".")
         return Rule(head, body, offset)
 
-    def head(self) -> Choice | tuple[Literal, ...]:
+    def head(self) -> Choice | tuple[AspLiteral, ...]:
         lower: int | None = None
         if self.now.kind == "number":
             lower = self.bound()
@@ -210,7 +210,7 @@ class _Reader:
         literal = self.literal()
         if self.now.text in _COMPARISONS:
             raise self.fault("syntax", "only terms can be compared")
-        return Literal(literal.predicate, literal.arguments, literal.strong, default)
+        return AspLiteral(literal.predicate, literal.arguments, literal.strong, default)
 
     def comparison(self) -> Comparison:
         left = self.term()
@@ -219,7 +219,7 @@ class _Reader:
         operator = self.step().text
         return Comparison(left, "=" if operator == "==" else operator, self.term())
 
-    def literal(self) -> Literal:
+    def literal(self) -> AspLiteral:
         strong = self.take("-")
         if self.now.kind != "name" or self.now.text == "not":
             hint = "; a predicate starts with a small letter" if self.now.kind == "variable" else ""
@@ -234,7 +234,7 @@ class _Reader:
             if self.now.text == ";":
                 raise self.fault("pool", "pools are not supported; write one atom for each")
             self.need(")")
-        return Literal(predicate, tuple(arguments), strong)
+        return AspLiteral(predicate, tuple(arguments), strong)
 
     def term(self) -> str:
         sign = "-" if self.take("-") else ""
@@ -249,6 +249,6 @@ class _Reader:
             raise self.fault("arithmetic", "arithmetic is not supported")
         return str(int(sign + token.text)) if token.kind == "number" else token.text
 
-    def check_size(self, parts: list[Element] | list[Literal] | list[Condition] | list[str]) -> None:
+    def check_size(self, parts: list[Element] | list[AspLiteral] | list[Condition] | list[str]) -> None:
         if len(parts) > MAX_PARTS:
             raise self.fault("too_long", f"more than {MAX_PARTS} parts in one place")

@@ -15,7 +15,7 @@ def is_variable(term: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class AspLiteral:
     """An atom, strongly negated where `strong`; `default` says `not` before it."""
 
     predicate: str
@@ -33,9 +33,9 @@ class Literal:
         """The predicate, its arity and whether it is strongly negated."""
         return self.predicate, len(self.arguments), self.strong
 
-    def complement(self) -> "Literal":
+    def complement(self) -> "AspLiteral":
         """Return the strong complement."""
-        return Literal(self.predicate, self.arguments, not self.strong, self.default)
+        return AspLiteral(self.predicate, self.arguments, not self.strong, self.default)
 
     def __str__(self) -> str:
         sign = ("not " if self.default else "") + ("-" if self.strong else "")
@@ -59,14 +59,14 @@ class Comparison:
         return f"{self.left}{self.operator}{self.right}"
 
 
-Condition: TypeAlias = Literal | Comparison
+Condition: TypeAlias = AspLiteral | Comparison
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
     """One element of a choice: a literal, and the condition under which it may be chosen."""
 
-    literal: Literal
+    literal: AspLiteral
     condition: tuple[Condition, ...] = ()
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ class Choice:
 class Rule:
     """A rule: a choice, or a disjunction of literals (none: a constraint), and its body."""
 
-    head: Choice | tuple[Literal, ...]
+    head: Choice | tuple[AspLiteral, ...]
     body: tuple[Condition, ...] = ()
     offset: int = field(default=0, compare=False)
     """Where it stands in the text; two rules of one meaning are equal wherever they stand."""
@@ -105,7 +105,7 @@ class Rule:
     def __str__(self) -> str:
         return self.render()
 
-    def heads(self) -> tuple[Literal, ...]:
+    def heads(self) -> tuple[AspLiteral, ...]:
         """Return the literals that it may make true."""
         return tuple(e.literal for e in self.head.elements) if isinstance(self.head, Choice) else self.head
 
@@ -116,10 +116,10 @@ class Rule:
             for element in self.head.elements:
                 yield from element.condition
 
-    def literals(self) -> Iterator[Literal]:
+    def literals(self) -> Iterator[AspLiteral]:
         """Yield every literal of head, body and conditions."""
         yield from self.heads()
-        yield from (c for c in self.conditions() if isinstance(c, Literal))
+        yield from (c for c in self.conditions() if isinstance(c, AspLiteral))
 
     def terms(self) -> Iterator[str]:
         """Yield every term, repeated where it is."""

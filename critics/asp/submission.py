@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from critics.asp.reader import MAX_PARTS, Program, read_literal, read_program
-from critics.asp.rules import Literal, Rule
+from critics.asp.rules import AspLiteral, Rule
 from critics.asp.tokens import ProgramError
 from critics.problem import is_list, is_object
 
@@ -51,16 +51,16 @@ class ProgramTest:
     rules: tuple[int, ...]
     """The n of each `Rn` that it names."""
     why: str
-    infer_all: tuple[Literal, ...] = ()
+    infer_all: tuple[AspLiteral, ...] = ()
     """Each holds in every answer set."""
-    infer_any: tuple[Literal, ...] = ()
+    infer_any: tuple[AspLiteral, ...] = ()
     """Each holds in some answer set, perhaps another one for each."""
-    infer_none: tuple[Literal, ...] = ()
+    infer_none: tuple[AspLiteral, ...] = ()
     """Each holds in no answer set."""
     contradiction: bool = False
     """The program with the facts has no answer set."""
 
-    def literals(self) -> tuple[Literal, ...]:
+    def literals(self) -> tuple[AspLiteral, ...]:
         """Return the literals of all conditions."""
         return self.infer_all + self.infer_any + self.infer_none
 
@@ -130,7 +130,7 @@ def _facts(value: object, name: str) -> tuple[Rule, ...]:
     return tuple(rules)
 
 
-def _literals(value: object, name: str) -> tuple[Literal, ...]:
+def _literals(value: object, name: str) -> tuple[AspLiteral, ...]:
     texts = [value] if isinstance(value, str) else _texts(value, f"{name}, condition")
     if len(texts) > MAX_PARTS:
         raise ProgramError("too_long", f"one condition has more than {MAX_PARTS} literals")

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import permutations
 
-from critics.asp.control import BudgetExhausted, Solver, compiled
+from critics.asp.control import BudgetExhausted, GuardSolver, compiled
 from critics.asp.reader import Program
-from critics.asp.rules import Literal, Rule, constants_of
+from critics.asp.rules import AspLiteral, Rule, constants_of
 from critics.asp.submission import ProgramTest
 
 MAX_RENAMED = 5
@@ -24,7 +24,7 @@ class Failure:
     test: int
     """Position in the suite, from 0."""
     reason: str
-    literal: Literal | None = None
+    literal: AspLiteral | None = None
     """The literal that decided it."""
 
     def __str__(self) -> str:
@@ -65,7 +65,9 @@ def guarded_tests(tests: Iterable[ProgramTest]) -> dict[str, list[str]]:
     return found
 
 
-def run_test(solver: Solver, position: int, test: ProgramTest, context: frozenset[str] = frozenset()) -> Failure | None:
+def run_test(
+    solver: GuardSolver, position: int, test: ProgramTest, context: frozenset[str] = frozenset()
+) -> Failure | None:
     """Return why a test fails under the guards of `context`, None where it passes; raises `BudgetExhausted`."""
     on = context | {f"__x{position}"}
     consistent = solver.satisfiable(on)

@@ -40,7 +40,7 @@ class ProgramError(Exception):
         self.reason = reason
 
 
-class Token(NamedTuple):
+class AspToken(NamedTuple):
     """One token: its kind (`name variable number string mark comment end`), its text and its offset."""
 
     kind: str
@@ -48,11 +48,11 @@ class Token(NamedTuple):
     offset: int
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str) -> list[AspToken]:
     """Return the tokens of a program, comments included; raises `ProgramError` at what is not allowed."""
     if len(text) > MAX_CHARACTERS:
         raise ProgramError("too_long", f"the program has more than {MAX_CHARACTERS} characters")
-    found: list[Token] = []
+    found: list[AspToken] = []
     if (control := _CONTROL.search(text)) is not None:
         # Attack: clingo stops reading at a NUL; a bare carriage return hides code behind a comment.
         raise fault("forbidden_token", f"control character {control[0]!r}", text, control.start())
@@ -62,13 +62,13 @@ def tokens(text: str) -> list[Token]:
             break
         position = match.end()
         if match.lastgroup is not None:
-            found.append(Token(match.lastgroup, match[0], match.start()))
+            found.append(AspToken(match.lastgroup, match[0], match.start()))
             if match.lastgroup == "comment" and match[0].startswith("%*"):
                 # Attack: a block comment hides rules from whoever reads line by line.
                 raise fault("forbidden_token", "block comments are not allowed", text, match.start())
     if position < len(text):
         raise _refusal(text, position)
-    found.append(Token("end", "the end", len(text)))
+    found.append(AspToken("end", "the end", len(text)))
     return found
 
 

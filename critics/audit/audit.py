@@ -13,7 +13,7 @@ from critics.verdict import Certified, Verdict, read_verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CaseResult:
     """Result of one case."""
 
     case: str
@@ -39,7 +39,7 @@ class Row:
     by_another_rule: int
 
 
-def audit(catalogue: Catalogue, judging: Judging) -> list[Finding]:
+def audit(catalogue: Catalogue, judging: Judging) -> list[CaseResult]:
     """Judge every case of a catalogue and re-check what was certified, forged certificates too."""
     attempts: list[HonestCase | CheatCase] = [*catalogue.honest, *catalogue.cheats]
     judged = map(read_verdict, judging([attempt_record(case.attempt) for case in attempts]))
@@ -48,23 +48,23 @@ def audit(catalogue: Catalogue, judging: Judging) -> list[Finding]:
     return found + [_forged(case, verdicts[case.honest.attempt.id]) for case in catalogue.forgeries]
 
 
-def _judged(case: HonestCase | CheatCase, found: Verdict) -> Finding:
+def _judged(case: HonestCase | CheatCase, found: Verdict) -> CaseResult:
     is_certified = isinstance(found, Certified)
     if isinstance(case, HonestCase):
         rejected = _rejection(trace_record(case.attempt, found)) if is_certified else found.reason
         is_right = is_certified and rejected is None and found.answer == case.answer
-        return Finding(case.id, "honest", found.verdict, rejected or found.reason, found.answer, is_right, True)
+        return CaseResult(case.id, "honest", found.verdict, rejected or found.reason, found.answer, is_right, True)
     is_right = not is_certified or (case.answer is not None and found.answer == case.answer)
     is_right = is_right and found.verdict != "error"
     by_rule = not case.rules or found.reason in case.rules
-    return Finding(case.id, case.cheat_class, found.verdict, found.reason, found.answer, is_right, by_rule)
+    return CaseResult(case.id, case.cheat_class, found.verdict, found.reason, found.answer, is_right, by_rule)
 
 
-def _forged(case: ForgeryCase, found: Verdict) -> Finding:
+def _forged(case: ForgeryCase, found: Verdict) -> CaseResult:
     """Change a certificate as the case says, give it the digest that it should have, and re-check it."""
     if not isinstance(found, Certified):
         # Nothing to forge: the honest attempt is counted as rejected already.
-        return Finding(case.id, case.cheat_class, found.verdict, "not_tried", None, True, True)
+        return CaseResult(case.id, case.cheat_class, found.verdict, "not_tried", None, True, True)
     forged = json.loads(json.dumps(trace_record(case.honest.attempt, found)))
     certificate = forged["judgement"]["certificate"]
     try:
@@ -72,7 +72,7 @@ def _forged(case: ForgeryCase, found: Verdict) -> Finding:
             put(certificate, path, value)
     except (KeyError, IndexError, TypeError, ValueError):
         # Another critic's certificate has no such place.
-        return Finding(case.id, case.cheat_class, "certified", "not_tried", None, True, True)
+        return CaseResult(case.id, case.cheat_class, "certified", "not_tried", None, True, True)
     certificate["digest"] = digest(certificate)
     if "claim" in case.changes:
         forged["judgement"]["answer"] = case.changes["claim"]
@@ -80,7 +80,7 @@ def _forged(case: ForgeryCase, found: Verdict) -> Finding:
         put(forged, path, value)
     reason = _rejection(forged)
     verdict = "accepted" if reason is None else "rejected"
-    return Finding(case.id, case.cheat_class, verdict, reason or "", None, reason is not None, True)
+    return CaseResult(case.id, case.cheat_class, verdict, reason or "", None, reason is not None, True)
 
 
 def _rejection(trace: object) -> str | None:
@@ -89,7 +89,7 @@ def _rejection(trace: object) -> str | None:
     return rejected[0]["reason"] if rejected else None
 
 
-def table(format_: str, findings: Sequence[Finding]) -> Iterator[Row]:
+def table(format_: str, findings: Sequence[CaseResult]) -> Iterator[Row]:
     """Yield a row for each class, honest attempts first."""
     classes = sorted({finding.cheat_class for finding in findings}, key=lambda name: (name != "honest", name))
     for name in classes:
@@ -99,7 +99,7 @@ def table(format_: str, findings: Sequence[Finding]) -> Iterator[Row]:
         yield Row(format_, name, len(of_class), wrong, other)
 
 
-def report(format_: str, findings: Sequence[Finding]) -> dict[str, object]:
+def report(format_: str, findings: Sequence[CaseResult]) -> dict[str, object]:
     """Return an audit's JSON form: counts, the table, and every case that came out wrong."""
     return {
         "format": format_,

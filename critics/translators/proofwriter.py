@@ -96,9 +96,9 @@ def translate(context: str, question: str) -> Formal:
     """
     lexicon = _Lexicon()
     said = unnumbered(sentences(_plain(context)))
-    axioms = tuple(str(understood(s, lambda sentence: _Reader(sentence, lexicon).statement())) for s in said)
+    axioms = tuple(str(understood(s, lambda sentence: _SentenceReader(sentence, lexicon).statement())) for s in said)
     asked = claim(_plain(question), _QUESTION_LEAD)
-    goal = str(understood(asked, lambda sentence: _Reader(sentence, lexicon).fact()))
+    goal = str(understood(asked, lambda sentence: _SentenceReader(sentence, lexicon).fact()))
     lexicon.check_domains()
     return Formal(axioms, goal)
 
@@ -187,7 +187,7 @@ class _Lexicon:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _SentenceReader:
     """Reads one sentence; knows which objects it has named so far, and what its pronouns stand for."""
 
     sentence: str

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from critics import plugins
-from critics.audit.audit import Finding, num_cases, report, table, without_slow_cases
+from critics.audit.audit import CaseResult, num_cases, report, table, without_slow_cases
 from critics.audit.audit import audit as try_catalogue
 from critics.audit.case import Catalogue
 from critics.audit.catalogue_file import load_catalogue, own_catalogues
@@ -78,7 +78,7 @@ def _audit(
     """Run the audit and print it; return whether every cheat was stopped and every honest attempt certified."""
     chosen = list(_chosen(formats, entry, catalogue))
     judging = judge_record if entry is None else partial(judge_record_by, entry)
-    audited: dict[str, list[Finding]] = {}
+    audited: dict[str, list[CaseResult]] = {}
     with JudgePool(jobs=jobs, timeout_s=timeout_s, judging=judging) as pool:
         for cases in chosen:
             cases = without_slow_cases(cases) if quick else cases
@@ -121,7 +121,7 @@ def _of_plugin(entry: str) -> Catalogue:
     return load_catalogue(plugin.catalogue)
 
 
-def _show(audited: dict[str, list[Finding]], reports: list[dict[str, Any]]) -> None:
+def _show(audited: dict[str, list[CaseResult]], reports: list[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
