@@ -74,7 +74,7 @@ def judge_on_trust(record: Mapping[str, object]) -> dict[str, Any]:
         return judge_record({**record, "problem": {**problem, "formal": None}})
 
 
-class JudgePool:
+class JudgePool(KillablePool[dict[str, Any]]):
     """Judges attempts in `jobs` processes that can be killed; made once, used for many batches.
 
     Every attempt has `timeout_s` seconds. `judging` stands in for our critics where another one is audited. Use it as
@@ -88,23 +88,13 @@ class JudgePool:
         timeout_s: float = DEFAULT_TIMEOUT_S,
         judging: Callable[[Mapping[str, object]], dict[str, Any]] | None = None,
     ) -> None:
-        self._pool = KillablePool(judging or judge_record, jobs=jobs, timeout_s=timeout_s)
+        super().__init__(judging or judge_record, jobs=jobs, timeout_s=timeout_s)
 
     def judge(self, records: Iterable[Mapping[str, object]]) -> Iterator[dict[str, Any]]:
         """Yield verdict records in the attempts' order; raises `RecordError` at what is no attempt."""
         listed = list(records)
-        for record, outcome in zip(listed, self._pool.outcomes(map(slim, listed)), strict=True):
+        for record, outcome in zip(listed, self.outcomes(map(slim, listed)), strict=True):
             yield _verdict(record, outcome)
-
-    def stop(self) -> None:
-        """End the workers at once."""
-        self._pool.stop()
-
-    def __enter__(self) -> "JudgePool":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
 
 
 def slim(record: Mapping[str, object]) -> dict[str, object]:
