@@ -146,8 +146,15 @@ def failing(problem: Problem, attempt: Attempt) -> Verdict:
     raise ZeroDivisionError
 
 
+def as_json(problem: Problem, attempt: Attempt) -> Verdict:
+    """Judge, and certify with plain JSON, as a plug-in may."""
+    found = judge_guided(problem, attempt)
+    return Certified(found.answer, found.certificate.record()) if isinstance(found, Certified) else found  # type: ignore[arg-type]
+
+
 def test_the_kit_finds_every_broken_promise_and_passes_our_own_critic() -> None:
     assert violations(CriticPlugin(judge_guided), HONEST) == []
+    assert violations(CriticPlugin(as_json), HONEST) == []
     broken = {
         "honest": lambda problem, attempt: Unproved("no", None, "no"),
         "no_exception": failing,
