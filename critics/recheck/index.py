@@ -14,12 +14,12 @@ from critics.recheck.second_reading import EQUIVALENCE_KINDS, canonical_formulas
 from critics.replay.answer_sets.checker import check_answer_sets
 from critics.replay.certificate import (
     FORMS,
+    UNTRUSTED,
     Rejected,
     SealedCertificate,
     Unchecked,
     is_object,
     sealed_certificate,
-    untrusted,
 )
 from critics.replay.consequences import is_contradictory
 from critics.replay.derivations import KINDS as DERIVATIONS
@@ -37,7 +37,7 @@ def _check_derivation(certificate: SealedCertificate) -> Trust:
     """Replay, and search for a contradiction in what is assumed: from it anything follows."""
     check(certificate)
     formal, evidence = certificate.problem.formal, certificate.evidence
-    with untrusted():
+    with UNTRUSTED:
         steps = [step["statement"] for step in evidence["steps"] if step["by"] == "axiom"]
         if is_contradictory(map(read_rule, steps if formal is None else formal.axioms), read_atom(evidence["goal"])):
             raise Rejected("inconsistent_context")

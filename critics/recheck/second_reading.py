@@ -22,7 +22,7 @@ from functools import lru_cache
 from critics.programs.core import TooLarge
 from critics.recheck.records import Origin
 from critics.replay.answers import in_terms_of
-from critics.replay.certificate import REFERENCES, Rejected, SealedCertificate, Unchecked, untrusted
+from critics.replay.certificate import REFERENCES, UNTRUSTED, Rejected, SealedCertificate, Unchecked
 from critics.replay.consequences import follows, is_contradictory
 from critics.replay.solvers import installed
 from critics.replay.statements import Atom, canonical, read_atom, read_canonical, read_rule
@@ -126,7 +126,7 @@ def check_reading(origin: Origin, certificate: SealedCertificate) -> None:
         raise Rejected("other_attempt")
     reader = _READERS.get(certificate.kind)
     if reader is not None:
-        with untrusted():
+        with UNTRUSTED:
             try:
                 reader(origin, certificate)
             except (TooLarge, RecursionError) as error:

@@ -7,13 +7,13 @@ A certificate can be re-checked alone: it embeds its problem. docs/certificates.
 import hashlib
 import json
 import re
-from collections.abc import Collection, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 KEYS = ("kind", "problem", "claim", "evidence", "formalisation", "engine", "limits", "repairs", "digest")
 PROBLEM_KEYS = ("context", "question", "options", "answer", "formal")
+_KEYS, _PROBLEM_KEYS = frozenset(KEYS), frozenset(PROBLEM_KEYS)
 REFERENCES = ("given", "prontoqa", "proofwriter", "syllogism", "prontoqa-ood", "deontiqa")
 """Sources of a reference: the problem itself, or the translator of a data set."""
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -28,13 +28,19 @@ class Unchecked(Rejected):
     """Nobody here can tell whether the certificate holds; the text says what is missing, such as `needs_cvc5`."""
 
 
-@contextmanager
-def untrusted() -> Generator[None]:
-    """Turn what JSON of a wrong shape raises where it is read into `Rejected`."""
-    try:
-        yield
-    except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as error:
-        raise Rejected("ill_formed") from error
+class Untrusted:
+    """Context in which what JSON of a wrong shape raises where it is read is turned into `Rejected`."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, _MISREAD):
+            raise Rejected("ill_formed") from error
+
+
+_MISREAD = (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError, OverflowError)
+UNTRUSTED = Untrusted()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +70,7 @@ class SealedCertificate:
     problem: SealedProblem
     claim: str
     evidence: Any
-    """An object of JSON with the keys of its kind's form; the kind's module reads it, within `untrusted`."""
+    """An object of JSON with the keys of its kind's form; the kind's module reads it, within `UNTRUSTED`."""
     reference: str
     """Source of the reference, `none` where there is none."""
     is_checked: bool
@@ -137,7 +143,7 @@ def sealed_certificate(value: object, kinds: Collection[str]) -> SealedCertifica
     """
     if isinstance(value, SealedCertificate):
         return value
-    with untrusted():
+    with UNTRUSTED:
         sealed = _sealed(value)
     if sealed.kind not in kinds:
         raise Rejected("unknown_kind")
@@ -145,7 +151,7 @@ def sealed_certificate(value: object, kinds: Collection[str]) -> SealedCertifica
 
 
 def _sealed(certificate: Any) -> SealedCertificate:
-    if certificate.keys() != set(KEYS):
+    if certificate.keys() != _KEYS:
         raise Rejected("ill_formed")
     form = FORMS.get(certificate["kind"])
     if form is None or not _is_engine(certificate["engine"], form.engine):
@@ -179,7 +185,7 @@ def _is_engine(engine: Any, wanted: str) -> bool:
 
 def _problem(record: Any) -> SealedProblem:
     options, answer, formal = record["options"], record["answer"], record["formal"]
-    if record.keys() != set(PROBLEM_KEYS) or not are_texts([record["context"], record["question"]]):
+    if record.keys() != _PROBLEM_KEYS or not are_texts([record["context"], record["question"]]):
         raise Rejected("ill_formed")
     if not (answer is None or are_texts([answer])) or not (options is None or are_texts(options)):
         raise Rejected("ill_formed")

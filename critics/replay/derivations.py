@@ -21,7 +21,7 @@ reference in `problem.formal` is taken as it stands. Nothing can be checked of w
 from typing import Any, NamedTuple
 
 from critics.replay.answers import check_claim
-from critics.replay.certificate import Rejected, SealedCertificate, is_list, sealed_certificate, untrusted
+from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, is_list, sealed_certificate
 from critics.replay.saturations import undecided
 from critics.replay.statements import (
     Atom,
@@ -55,7 +55,7 @@ class Step(NamedTuple):
 def check(certificate: object) -> None:
     """Accept a certificate by returning, or raise `Rejected` with the reason."""
     sealed = sealed_certificate(certificate, KINDS)
-    with untrusted():
+    with UNTRUSTED:
         _check(sealed)
 
 
@@ -107,8 +107,9 @@ def _step(record: Any, index: int) -> Step:
     if record["by"] != "rule" or record.keys() != _RULE_KEYS or record["premises"].__class__ is not list:
         raise Rejected("ill_formed")
     rule, premises = record["rule"], record["premises"]
-    if not all(type(i) is int and 0 <= i < index for i in (rule, *premises)):
-        raise Rejected("forward_reference")
+    for number in (rule, *premises):
+        if type(number) is not int or not 0 <= number < index:
+            raise Rejected("forward_reference")
     return Step(text, atoms, rule, premises)
 
 

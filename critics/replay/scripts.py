@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from critics.replay.answers import in_terms_of
-from critics.replay.certificate import Rejected, SealedCertificate, are_texts, sealed_certificate, untrusted
+from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, are_texts, sealed_certificate
 from critics.replay.solvers import Budget, Trust, decide, weakest
 
 KIND = "z3-script"
@@ -30,7 +30,7 @@ Question = tuple[tuple[str, ...], str]
 def check_script(certificate: object) -> Trust:
     """Accept by returning what it rests on; raises `Rejected`."""
     sealed = sealed_certificate(certificate, (KIND,))
-    with untrusted():
+    with UNTRUSTED:
         return _check(sealed)
 
 

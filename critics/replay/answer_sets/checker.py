@@ -29,7 +29,7 @@ from critics.replay.answer_sets.stable_models import (
     ground,
 )
 from critics.replay.answers import in_terms_of
-from critics.replay.certificate import Rejected, SealedCertificate, are_texts, sealed_certificate, untrusted
+from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, are_texts, sealed_certificate
 from critics.replay.solvers import Trust
 
 ANSWER_SETS_KIND = "answer-sets"
@@ -42,7 +42,7 @@ def check_answer_sets(certificate: object) -> Trust:
     """Accept a certificate by returning what it rests on, or raise `Rejected` with the reason."""
     sealed = sealed_certificate(certificate, (ANSWER_SETS_KIND,))
     try:
-        with untrusted():
+        with UNTRUSTED:
             _check(sealed)
     except (TooLarge, Undecidable) as error:
         raise Rejected("too_large") from error

@@ -7,7 +7,7 @@ here again: `valid` that its formula fails in no model of the constraints, `sat`
 from collections.abc import Iterator
 from typing import Any
 
-from critics.replay.certificate import Rejected, SealedCertificate, is_list, sealed_certificate, untrusted
+from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, is_list, sealed_certificate
 from critics.replay.finite.smtlib import script
 from critics.replay.finite.terms import Core, Evaluation, Term, check_term, read_core, read_tables
 from critics.replay.solvers import Budget, Trust, decide, weakest
@@ -22,7 +22,7 @@ Query = tuple[Term, bool]
 def check_models(certificate: object) -> tuple[Core, list[Evaluation]]:
     """Check digest, form, claim and all models; return the program and the models. Raises `Rejected`."""
     sealed = sealed_certificate(certificate, (KIND,))
-    with untrusted():
+    with UNTRUSTED:
         return _checked(sealed)
 
 

@@ -6,7 +6,7 @@ program says is read once more in `critics.recheck.second_reading`.
 
 from typing import Any
 
-from critics.replay.certificate import Rejected, SealedCertificate, sealed_certificate, untrusted
+from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, sealed_certificate
 from critics.replay.finite.search import called, has_solution
 from critics.replay.finite.terms import Core, Evaluation, Term, check_term, read_core
 from critics.replay.solvers import Trust
@@ -20,7 +20,7 @@ def check_solutions(certificate: object, *, exhaustively: bool = True) -> Trust:
     Not `exhaustively` leaves out that the claimed option fails in no solution, which the critic has just found.
     """
     sealed = sealed_certificate(certificate, (KIND,))
-    with untrusted():
+    with UNTRUSTED:
         core, claimed = _checked(sealed)
         if exhaustively:
             _check_entailed(sealed, core, core.options[claimed])

@@ -11,12 +11,12 @@ from typing import Any
 
 from critics.replay.answers import check_claim
 from critics.replay.certificate import (
+    UNTRUSTED,
     Rejected,
     SealedCertificate,
     SealedFormal,
     are_texts,
     sealed_certificate,
-    untrusted,
 )
 from critics.replay.first_order.models import Model
 from critics.replay.first_order.reader import Formula, read
@@ -53,7 +53,7 @@ class _Theory:
 def check_entailment(certificate: object, canonical: Canonical) -> Trust:
     """Accept by returning what it rests on, or raise `Rejected` with the reason."""
     sealed = sealed_certificate(certificate, (KIND,))
-    with untrusted():
+    with UNTRUSTED:
         return _check(sealed, canonical)
 
 
