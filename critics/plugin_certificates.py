@@ -14,7 +14,7 @@ from critics.checker import Rejected, digest
 from critics.critic_plugin import CriticPlugin, critic_plugin
 from critics.problem import Attempt, is_object, read_problem
 from critics.recheck import index as own
-from critics.replay.certificate import untrusted
+from critics.replay.certificate import UNTRUSTED
 from critics.replay.solvers import Trust
 
 
@@ -54,7 +54,7 @@ def check_by(plugin: CriticPlugin, record: object) -> bool:
 
     Returns whether the package calls it a second opinion; raises `Rejected`.
     """
-    with untrusted():
+    with UNTRUSTED:
         verdict = _verdict(record)
         certificate = read_certificate(verdict["certificate"])
         _check_shape(certificate)

@@ -52,8 +52,7 @@ _SIGN = re.compile("|".join([*map(re.escape, _WORDLESS), r"!(?=[\w(])", r"(?<=[\
 _PREFIXED = re.compile(r"\b(?:and|or|not|neg|xor|iff|implies|equiv|forall|exists)\(", re.IGNORECASE)
 """An operator written as a function; `not (p1 and p2)` has a blank, and is read as a part in brackets."""
 _SPELT = re.compile(
-    r"\b(?:(?:open(?:ing)?|clos(?:e|ing)|left|right)[\s-]+(?:round[\s-]+)?(?:bracket|paren)|[lr]paren\b)",
-    re.IGNORECASE,
+    r"\b(?:(?:open(?:ing)?|clos(?:e|ing)|left|right)[\s-]+(?:round[\s-]+)?(?:bracket|paren)|[lr]paren\b)", re.IGNORECASE
 )
 """Brackets by name, as in a formula that is read aloud; signs may be names of a vocabulary, such as `wedge`."""
 _BETWEEN = re.compile(r"[\s,.:`*]+")

@@ -13,17 +13,7 @@ from critics.equivalence.lifting import holding, num_steps
 from critics.equivalence.outcome import Different
 from critics.equivalence.table import column
 from critics.fol.model import Model, Symbol, assignments, satisfies
-from critics.fol.syntax import (
-    Application,
-    Atom,
-    Constant,
-    Equality,
-    Formula,
-    Signature,
-    Term,
-    Variable,
-    signature,
-)
+from critics.fol.syntax import Application, Atom, Constant, Equality, Formula, Signature, Term, Variable, signature
 
 BATCH = 512
 """Models in a batch."""

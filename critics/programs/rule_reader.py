@@ -115,9 +115,7 @@ def _with_variables(clause: Clause, repairs: Repairs) -> Clause:
     repairs.note("bare_variable")
     *premises, conclusion = (
         Atom(
-            atom.value,
-            atom.predicate,
-            tuple(f"${a.lower()}" if a.lower() in _PRONOUNS else a for a in atom.arguments),
+            atom.value, atom.predicate, tuple(f"${a.lower()}" if a.lower() in _PRONOUNS else a for a in atom.arguments)
         )
         for atom in atoms
     )

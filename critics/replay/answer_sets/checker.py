@@ -21,13 +21,7 @@ from typing import Any
 
 from critics.replay.answer_sets.query import Question, Undecidable, domain_of
 from critics.replay.answer_sets.reader import Atom, Body, Rule, Test, attempt_of, is_variable, numbered_rules, rules_of
-from critics.replay.answer_sets.stable_models import (
-    TooLarge,
-    Work,
-    answer_sets,
-    constants_of,
-    ground,
-)
+from critics.replay.answer_sets.stable_models import TooLarge, Work, answer_sets, constants_of, ground
 from critics.replay.answers import in_terms_of
 from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, are_texts, sealed_certificate
 from critics.replay.solvers import Trust

@@ -40,11 +40,7 @@ BUDGET = Budget(cvc5_ms=4_000, finite_models=True)
 _METHODS = {
     "propositional": {"propositional": {"clauses"}},
     "3cnf": {"propositional": {"clauses"}},
-    "first-order": {
-        "propositional": {"clauses"},
-        "prefix": {"order", "clauses"},
-        "solver": {"solver"},
-    },
+    "first-order": {"propositional": {"clauses"}, "prefix": {"order", "clauses"}, "solver": {"solver"}},
     "regex": {"automaton": {"alphabet", "transitions", "accepting"}},
 }
 _ALPHABET = re.compile(r"(?!.*(.).*\1)\d{1,10}", re.ASCII)

@@ -21,15 +21,7 @@ from critics.replay.certificate import (
 from critics.replay.first_order.models import Model
 from critics.replay.first_order.reader import Formula, read
 from critics.replay.first_order.smtlib import script
-from critics.replay.first_order.trees import (
-    conjuncts,
-    horn_formula,
-    horn_literal,
-    key,
-    negated,
-    open_names,
-    symbols_of,
-)
+from critics.replay.first_order.trees import conjuncts, horn_formula, horn_literal, key, negated, open_names, symbols_of
 from critics.replay.solvers import Budget, Trust, decide, weakest
 
 KIND = "fol-entailment"
