@@ -14,14 +14,25 @@ from hypothesis import strategies as st
 from critics.checker import digest
 from critics.judge import judge, judge_record
 from critics.problem import Attempt, Problem
-from critics.programs.core import Application, Constant, Function, Operator, Quantified, Term, Value, Variable
 from critics.programs.grounding import Grounder
 from critics.programs.options_certificate import table_rows
 from critics.programs.record import core_record
 from critics.programs.z3_solver import Satisfiable, Unsatisfiable, Z3Solver
 from critics.recheck import recheck
 from critics.replay.finite.smtlib import script
-from critics.replay.finite.terms import Evaluation, read_core, read_tables
+from critics.replay.finite.terms import (
+    Application,
+    Constant,
+    Evaluation,
+    Function,
+    Operator,
+    Quantified,
+    Term,
+    Value,
+    Variable,
+    read_core,
+    read_tables,
+)
 from critics.replay.solvers import Budget, Trust, decide
 from critics.verdict import Certified, Verdict, verdict_record
 

@@ -26,11 +26,12 @@ from critics.fol.theory import read_theory
 from critics.formula import canonical_statement, parse_literal, parse_statement
 from critics.judge import judge_record
 from critics.problem import Formal
-from critics.programs.core import OUTSIDE, Application, Constant, Operator, Quantified, Term, Variable, apply_operator
+from critics.programs.core import OUTSIDE, apply_operator
 from critics.programs.csp_reader import read_csp
 from critics.programs.logic_program import read_logic_program
 from critics.programs.sections import Repairs
 from critics.recheck import recheck
+from critics.replay.finite.terms import Application, Constant, Operator, Quantified, Term, Variable
 
 Json = Any
 Path = tuple[str | int, ...]

@@ -6,9 +6,9 @@ from time import monotonic
 from typing import Any
 
 from critics.cores import smallest
-from critics.programs.core import Function
 from critics.programs.grounding import Ground
 from critics.programs.smtlib import declarations, written
+from critics.replay.finite.terms import Function
 
 RLIMIT = 3_000_000
 """Z3's resource units for one check."""

@@ -1,79 +1,9 @@
-"""The typed core of a program: finite functions over integers, and terms over them.
+"""Operators of programs as the critics compute them, and the errors of terms that have no value or take too long."""
 
-Every sort is a finite list of integers (the members of an `EnumSort` are numbered from 0), so that models are tables
-and quantifiers are loops.
-"""
+from critics.replay.finite.terms import Value
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import product
-from typing import Literal as Choice
-
-Value = int | bool
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """A number or a truth value."""
-
-    value: Value
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """A bound variable."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Application:
-    """A function's value at its arguments."""
-
-    function: str
-    arguments: "tuple[Term, ...]"
-
-
-@dataclass(frozen=True, slots=True)
-class Operator:
-    """An operator: `not and or implies iff xor eq ne lt le gt ge add sub mul div mod abs if min max distinct`."""
-
-    name: str
-    operands: "tuple[Term, ...]"
-
-
-@dataclass(frozen=True, slots=True)
-class Quantified:
-    """A body for every choice of values: all or some of it true, how often, its sum, or all different."""
-
-    kind: Choice["forall", "exists", "count", "sum", "distinct"]
-    variables: tuple[tuple[str, tuple[int, ...]], ...]
-    body: "Term"
-
-
-Term = Constant | Variable | Application | Operator | Quantified
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A function to be found: the values each argument may take, and those of its result.
-
-    `values` is None for truth values and for all integers; `is_boolean` tells them apart.
-    """
-
-    domains: tuple[tuple[int, ...], ...]
-    values: tuple[int, ...] | None
-    is_boolean: bool
-
-    def points(self) -> Iterator[tuple[int, ...]]:
-        """Yield the arguments in order."""
-        return product(*self.domains)
-
-
-Table = Mapping[tuple[int, ...], Value]
-Model = Mapping[str, Table]
-"""Each function's table. The key `OUTSIDE` holds the value of a function of integers outside its domain."""
 OUTSIDE: tuple[int, ...] = (-1, -1, -1, -1, -1, -1, -1, -1, -1)
+"""Key of a function's table for the value of a function of integers outside its domain."""
 
 
 class TooLarge(RuntimeError):  # noqa: N818

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 from critics.cores import smallest
 from critics.problem import Attempt, Problem
-from critics.programs.core import Operator, Term, TooLarge, Undefined
+from critics.programs.core import TooLarge, Undefined
 from critics.programs.csp_reader import TITLES, CspProgram, read_csp
 from critics.programs.csp_search import Solution, compiled, solutions
 from critics.programs.sections import ProgramError, Repairs, split_sections
 from critics.programs.situations import described
+from critics.replay.finite.terms import Operator, Term
 
 MAX_OPTIONS_SHOWN = 3
 

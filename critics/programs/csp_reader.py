@@ -8,12 +8,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from critics.programs.core import Application, Function, Operator, Quantified, Term
 from critics.programs.declarations import INTEGER, Declarations, Signature, is_reserved
 from critics.programs.elaborator import Elaborator
 from critics.programs.expression import Call, Listing, Name, read_expression
 from critics.programs.option import MAX_OPTIONS
 from critics.programs.sections import Line, ProgramError, Repairs, split_sections
+from critics.replay.finite.terms import Application, Function, Operator, Quantified, Term
 
 TITLES = {
     "domain": ("Domain", "Domains"),

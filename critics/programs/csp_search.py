@@ -7,8 +7,9 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from critics.programs.core import Application, Constant, Function, Operator, Term, TooLarge, Value, apply_operator
+from critics.programs.core import TooLarge, apply_operator
 from critics.programs.csp_reader import variables_of
+from critics.replay.finite.terms import Application, Constant, Function, Operator, Term, Value
 
 MAX_NODES = 60_000
 """Assignments tried; seven objects in a row have under 14,000."""

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from critics.programs.core import Application, Constant, Function, Operator, Term
 from critics.programs.csp_reader import CspProgram, variables_of
 from critics.programs.csp_search import compiled, solutions
 from critics.programs.ordering_text import At, Claim, read_ordering
+from critics.replay.finite.terms import Application, Constant, Function, Operator, Term
 
 DIFFERENCES = ("", "options", "constraints", "domain", "names")
 """From none to the worst."""

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal as Choice
 
-from critics.programs.core import Function
 from critics.programs.expression import Call, Expression, Listing, Name, Operation, read_expression
 from critics.programs.sections import Line, ProgramError, Repairs
+from critics.replay.finite.terms import Function
 
 MAX_MEMBERS = 200
 MAX_POINTS = 5_000

@@ -9,10 +9,10 @@ meant to say is not known, and no such program is certified.
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from critics.programs.core import Application, Constant, Function, Operator, Quantified, Term, Variable
 from critics.programs.declarations import BOOLEAN, INTEGER, Declarations, Sort, Type, is_reserved
 from critics.programs.expression import Binding, Call, Expression, Listing, Name, Number, Operation, moved_inside
 from critics.programs.sections import Line, ProgramError, Repairs
+from critics.replay.finite.terms import Application, Constant, Function, Operator, Quantified, Term, Variable
 
 Typed = tuple[Term, Type]
 Scope = Mapping[str, tuple[str, Type]]

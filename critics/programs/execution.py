@@ -7,10 +7,10 @@ without the constraints each must be possible and not certain.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from critics.programs.core import Value
 from critics.programs.grounding import Ground, Grounder
 from critics.programs.logic_program import LogicProgram
 from critics.programs.z3_solver import Outcome, Satisfiable, Undecided, Unsatisfiable, Z3Solver
+from critics.replay.finite.terms import Value
 
 Tables = dict[str, dict[tuple[int, ...], Value]]
 

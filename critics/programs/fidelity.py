@@ -9,12 +9,12 @@ import re
 from collections.abc import Sequence
 
 from critics.conclusion import Refusal, brief
-from critics.programs.core import Operator
 from critics.programs.declarations import Declarations
 from critics.programs.grounding import Ground
 from critics.programs.logic_program import LogicProgram
 from critics.programs.option import Mode, Option
 from critics.question import Asked, read_question
+from critics.replay.finite.terms import Operator
 from critics.verdict import Unproved, Vacuous
 
 _MODES: dict[Asked, frozenset[Mode]] = {

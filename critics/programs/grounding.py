@@ -8,20 +8,8 @@ over its domain; outside it, a predicate is false and a function of numbers has 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
-from critics.programs.core import (
-    OUTSIDE,
-    Application,
-    Constant,
-    Function,
-    Operator,
-    Quantified,
-    Term,
-    TooLarge,
-    Undefined,
-    Value,
-    Variable,
-    apply_operator,
-)
+from critics.programs.core import OUTSIDE, TooLarge, Undefined, apply_operator
+from critics.replay.finite.terms import Application, Constant, Function, Operator, Quantified, Term, Value, Variable
 
 Ground = int | bool | tuple["str | Ground", ...]
 MAX_NODES = 150_000

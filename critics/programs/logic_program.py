@@ -6,12 +6,12 @@ The result is typed and finite (`critics.programs.core`); no Python is generated
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from critics.programs.core import Term
 from critics.programs.declarations import Declarations, read_declarations
 from critics.programs.elaborator import Elaborator
 from critics.programs.expression import read_expression
 from critics.programs.option import Option, read_options
 from critics.programs.sections import Line, ProgramError, Repairs, split_sections
+from critics.replay.finite.terms import Term
 
 TITLES = {
     "declarations": ("Declarations", "Declaration"),

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal as Choice
 
-from critics.programs.core import Operator, Term
 from critics.programs.declarations import Declarations
 from critics.programs.elaborator import Elaborator
 from critics.programs.expression import Call, Expression, Listing, read_expression
 from critics.programs.sections import Line, ProgramError, Repairs
+from critics.replay.finite.terms import Operator, Term
 
 Mode = Choice["valid", "sat", "unsat", "not_valid", "accurate_list", "least", "greatest"]
 """Claim of a helper about its formula."""

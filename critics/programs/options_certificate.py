@@ -8,11 +8,12 @@ from typing import Any
 
 from critics.certificate import Certificate, certify
 from critics.problem import Problem
-from critics.programs.core import OUTSIDE, Value
+from critics.programs.core import OUTSIDE
 from critics.programs.execution import Execution, Tables
 from critics.programs.logic_program import LogicProgram
 from critics.programs.record import core_record, option_record
 from critics.programs.z3_solver import RLIMIT, WALL_S
+from critics.replay.finite.terms import Value
 
 KIND = "program-options"
 ENGINE = "certistar-logic-program/1"

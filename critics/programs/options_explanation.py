@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from critics.problem import Attempt, Problem
 from critics.programs.clashes import Clashes
-from critics.programs.core import TooLarge, Undefined, Value
+from critics.programs.core import TooLarge, Undefined
 from critics.programs.declarations import Declarations, Type
 from critics.programs.execution import Execution, execute
 from critics.programs.grounding import Grounder
@@ -16,6 +16,7 @@ from critics.programs.logic_program import TITLES, LogicProgram, read_logic_prog
 from critics.programs.sections import ProgramError, Repairs, split_sections
 from critics.programs.situations import described, situation
 from critics.programs.z3_solver import Satisfiable, Z3Solver
+from critics.replay.finite.terms import Value
 
 MAX_OPTIONS_SHOWN = 3
 Tables = Mapping[str, Mapping[tuple[int, ...], Value]]

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from critics.programs.core import Application, Constant, Function, Operator, Quantified, Term, Variable
 from critics.programs.option import Option
+from critics.replay.finite.terms import Application, Constant, Function, Operator, Quantified, Term, Variable
 
 _QUANTIFIED = {"distinct": "all-different"}
 """The one quantifier whose name is an operator's as well."""

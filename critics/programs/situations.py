@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from critics.programs.core import OUTSIDE, Function, Value
+from critics.programs.core import OUTSIDE
+from critics.replay.finite.terms import Function, Value
 
 MAX_SHOWN = 40
 """Values of one situation."""

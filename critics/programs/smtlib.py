@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from critics.programs.core import Function
 from critics.programs.grounding import Ground
 from critics.replay import smtlib
+from critics.replay.finite.terms import Function
 
 
 def script(unknowns: Sequence[Function], formulas: Sequence[Ground]) -> str:

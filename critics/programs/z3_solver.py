@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-from critics.programs.core import Function, Value
 from critics.programs.grounding import Ground
 from critics.programs.smtlib import declarations, written
+from critics.replay.finite.terms import Function, Value
 
 RLIMIT = 6_000_000
 """Z3's resource units for one check: about a second."""

@@ -5,16 +5,16 @@ here again: `valid` that its formula fails in no model of the constraints, `sat`
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, is_list, sealed_certificate
 from critics.replay.finite.smtlib import script
-from critics.replay.finite.terms import Core, Evaluation, Term, check_term, read_core, read_tables
+from critics.replay.finite.terms import Core, Evaluation, Operator, Term, read_core, read_tables, read_term
 from critics.replay.solvers import Budget, Trust, decide, weakest
 
 KIND = "program-options"
 BUDGET = Budget()
-MODES = ("valid", "sat", "unsat", "not_valid", "accurate_list", "least", "greatest")
 Query = tuple[Term, bool]
 """A formula, and whether the option's claim needs it to have a model together with the constraints."""
 
@@ -31,12 +31,12 @@ def check_options(certificate: object) -> Trust:
     sealed = sealed_certificate(certificate, (KIND,))
     core, models = check_models(sealed)
     trusts: list[Trust] = []
-    for option, shown in zip(core.options, sealed.evidence["options"], strict=True):
-        for (formula, _), rows in zip(queries_of(option), shown, strict=True):
+    for option, shown in zip(read_options(core), sealed.evidence["options"], strict=True):
+        for (formula, _), rows in zip(option.queries(), shown, strict=True):
             if rows is None:
                 trusts.append(_decide(core, [*core.constraints, formula], wanted=False))
-        for formula in option["formulas"]:
-            for side in (formula, ["not", formula]):
+        for formula in option.formulas:
+            for side in (formula, _not(formula)):
                 # Attack: an option that holds whatever the constraints are. A model that is here already will do.
                 if not any(model.holds(side) for model in models):
                     trusts.append(_decide(core, [side], wanted=True))
@@ -52,28 +52,40 @@ def _decide(core: Core, formulas: list[Term], *, wanted: bool) -> Trust:
     return trust
 
 
-def queries_of(option: Any) -> list[Query]:
-    """Return what must be so for an option to hold."""
-    if option.keys() != {"mode", "formulas"} or not option["formulas"]:
-        raise Rejected("ill_formed")
-    formulas: list[Term] = option["formulas"]
-    first = formulas[0]
-    if len(formulas) > 1 and option["mode"] != "accurate_list":
-        raise Rejected("ill_formed")
-    match option["mode"]:
-        case "valid" | "not_valid":
-            return [(["not", first], option["mode"] == "not_valid")]
-        case "sat" | "unsat":
-            return [(first, option["mode"] == "sat")]
-        case "accurate_list":
-            return [(["not", ["or", *formulas]], False), *((formula, True) for formula in formulas)]
-        case "least" | "greatest":
-            equal, term, bound = first
-            if equal != "eq":
+@dataclass(frozen=True, slots=True)
+class ClaimedOption:
+    """An option of a certificate's program."""
+
+    mode: str
+    formulas: tuple[Term, ...]
+
+    def queries(self) -> list[Query]:
+        """Return what must be so for the option to hold; raises `Rejected` for a mode that takes other formulas."""
+        match self.mode, self.formulas:
+            case "valid" | "not_valid", (formula,):
+                return [(_not(formula), self.mode == "not_valid")]
+            case "sat" | "unsat", (formula,):
+                return [(formula, self.mode == "sat")]
+            case "accurate_list", (_, *_):
+                return [(_not(Operator("or", self.formulas)), False), *((formula, True) for formula in self.formulas)]
+            case "least" | "greatest", (Operator("eq", (term, bound)) as formula,):
+                return [(formula, True), (Operator("lt" if self.mode == "least" else "gt", (term, bound)), False)]
+            case _:
                 raise Rejected("ill_formed")
-            return [(first, True), (["lt" if option["mode"] == "least" else "gt", term, bound], False)]
-        case _:
-            raise Rejected("ill_formed")
+
+
+def read_options(core: Core) -> list[ClaimedOption]:
+    """Read the options of a program; raises `Rejected`, and what a wrong type raises."""
+    if any(option.keys() != {"mode", "formulas"} for option in core.options):
+        raise Rejected("ill_formed")
+    return [
+        ClaimedOption(option["mode"], tuple([read_term(formula, core.functions) for formula in option["formulas"]]))
+        for option in core.options
+    ]
+
+
+def _not(formula: Term) -> Term:
+    return Operator("not", (formula,))
 
 
 def _checked(certificate: SealedCertificate) -> tuple[Core, list[Evaluation]]:
@@ -86,10 +98,8 @@ def _checked(certificate: SealedCertificate) -> tuple[Core, list[Evaluation]]:
         raise Rejected("ill_formed")
     models = [_model(core, evidence["constraints"], None)]
     holding: list[int] = []
-    for position, (option, rows) in enumerate(zip(core.options, shown, strict=True)):
-        for formula in option["formulas"]:
-            check_term(formula, core.functions)
-        queries = queries_of(option)
+    for position, (option, rows) in enumerate(zip(read_options(core), shown, strict=True)):
+        queries = option.queries()
         models += _models(core, queries, rows)
         if all((row is not None) == wanted for (_, wanted), row in zip(queries, rows, strict=True)):
             holding.append(position)
@@ -108,7 +118,7 @@ def _models(core: Core, queries: list[Query], shown: Any) -> Iterator[Evaluation
             yield _model(core, rows, formula)
 
 
-def _model(core: Core, rows: Any, query: Term) -> Evaluation:
+def _model(core: Core, rows: Any, query: Term | None) -> Evaluation:
     """Return a model in which the constraints hold, and the query where there is one."""
     evaluation = Evaluation(core.functions, read_tables(rows, core.functions))
     if not all(map(evaluation.holds, [*core.constraints, *([] if query is None else [query])])):

@@ -7,8 +7,8 @@ have one. Solutions are counted by the assignments tried, not timed.
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from critics.replay.certificate import Rejected, is_list
-from critics.replay.finite.terms import QUANTIFIERS, Evaluation, Function, Term, Value
+from critics.replay.certificate import Rejected
+from critics.replay.finite.terms import Application, Evaluation, Function, Operator, Quantified, Term, Value
 
 MAX_TRIED = 100_000
 """Assignments; the critic gives up earlier, and seven objects in a row have under 14,000."""
@@ -45,18 +45,23 @@ def has_solution(functions: Mapping[str, Function], constraints: Sequence[Term])
 
 def called(term: Term) -> set[str]:
     """Return the functions that a term calls."""
-    if not is_list(term):
-        return set()
-    parts: list[Term] = term
-    if parts[0] == "call":
-        return {parts[1]}.union(*map(called, parts[2:]))
-    return set[str]().union(*map(called, parts[2:] if parts[0] in QUANTIFIERS else parts[1:]))
+    match term:
+        case Application(name, parts):
+            return {name}.union(*map(called, parts))
+        case Operator(_, parts):
+            return set[str]().union(*map(called, parts))
+        case Quantified(_, _, body):
+            return called(body)
+        case _:
+            return set()
 
 
 def _parts(term: Term) -> list[Term]:
     """Take conjunctions and `distinct` apart, so that they are tried early."""
-    if is_list(term) and term[0] == "and":
-        return [part for inner in term[1:] for part in _parts(inner)]
-    if is_list(term) and term[0] == "distinct":
-        return [["ne", one, other] for one, other in combinations(term[1:], 2)]
-    return [term]
+    match term:
+        case Operator("and", operands):
+            return [part for operand in operands for part in _parts(operand)]
+        case Operator("distinct", operands):
+            return [Operator("ne", pair) for pair in combinations(operands, 2)]
+        case _:
+            return [term]

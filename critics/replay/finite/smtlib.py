@@ -7,8 +7,19 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 from critics.replay import smtlib
-from critics.replay.certificate import Rejected, is_list
-from critics.replay.finite.terms import QUANTIFIERS, Function, Term, Value, choices, operated
+from critics.replay.certificate import Rejected
+from critics.replay.finite.terms import (
+    Application,
+    Constant,
+    Function,
+    Operator,
+    Quantified,
+    Term,
+    Value,
+    Variable,
+    choices,
+    operated,
+)
 
 MAX_NODES = 200_000
 """Of all expressions of one script."""
@@ -44,17 +55,17 @@ class _Writer:
         self._left -= 1
         if self._left < 0:
             raise Rejected("too_large")
-        if not is_list(term):
-            return term
-        head: str = term[0]
-        parts: list[Term] = term[1:]
-        if head == "var":
-            return env[parts[0]]
-        if head == "call":
-            return self._called(parts[0], [self.written(part, env) for part in parts[1:]])
-        if head in QUANTIFIERS:
-            return self._unrolled(head, [self.written(parts[1], {**env, **inner}) for inner in choices(parts[0])])
-        return _operated(head, [self.written(part, env) for part in parts])
+        match term:
+            case Constant(value):
+                return value
+            case Variable(name):
+                return env[name]
+            case Application(name, parts):
+                return self._called(name, [self.written(part, env) for part in parts])
+            case Operator(name, parts):
+                return _operated(name, [self.written(part, env) for part in parts])
+            case Quantified(kind, variables, body):
+                return self._unrolled(kind, [self.written(body, {**env, **inner}) for inner in choices(variables)])
 
     def _unrolled(self, head: str, parts: list[Written]) -> Written:
         match head:

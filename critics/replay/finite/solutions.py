@@ -8,7 +8,7 @@ from typing import Any
 
 from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, sealed_certificate
 from critics.replay.finite.search import called, has_solution
-from critics.replay.finite.terms import Core, Evaluation, Term, check_term, read_core
+from critics.replay.finite.terms import Core, Evaluation, Operator, Term, read_core, read_term
 from critics.replay.solvers import Trust
 
 KIND = "csp-model"
@@ -21,18 +21,17 @@ def check_solutions(certificate: object, *, exhaustively: bool = True) -> Trust:
     """
     sealed = sealed_certificate(certificate, (KIND,))
     with UNTRUSTED:
-        core, claimed = _checked(sealed)
+        core, option = _checked(sealed)
         if exhaustively:
-            _check_entailed(sealed, core, core.options[claimed])
+            _check_entailed(sealed, core, option)
     return Trust.CHECKED
 
 
-def _checked(certificate: SealedCertificate) -> tuple[Core, int]:
-    """Check all that the certificate shows; return the core and the position of the claimed option."""
+def _checked(certificate: SealedCertificate) -> tuple[Core, Term]:
+    """Check all that the certificate shows; return the core and the claimed option."""
     problem, evidence = certificate.problem, certificate.evidence
     core = read_core(evidence["core"])
-    for option in core.options:
-        check_term(option, core.functions)
+    options = [read_term(option, core.functions) for option in core.options]
     if not core.constraints:
         raise Rejected("no_constraints")
     if len({repr(option) for option in core.options}) < len(core.options):
@@ -44,15 +43,15 @@ def _checked(certificate: SealedCertificate) -> tuple[Core, int]:
     if len(evidence["failing"]) != len(core.options) or len(problem.options or core.options) != len(core.options):
         raise Rejected("ill_formed")
     _check_solution(core, evidence["solution"], None)
-    for position, (option, found) in enumerate(zip(core.options, evidence["failing"], strict=True)):
+    for position, (option, found) in enumerate(zip(options, evidence["failing"], strict=True)):
         if (found is None) != (position == claimed):
             raise Rejected("claim")
         if found is not None:
             _check_solution(core, found, option)
-    return core, claimed
+    return core, options[claimed]
 
 
-def _check_solution(core: Core, values: Any, failing: Term) -> None:
+def _check_solution(core: Core, values: Any, failing: Term | None) -> None:
     """Raise unless values for all variables meet the constraints, and `failing` (None: nothing) fails in them."""
     if values.keys() != core.functions.keys():
         raise Rejected("ill_formed")
@@ -68,9 +67,9 @@ def _check_solution(core: Core, values: Any, failing: Term) -> None:
 
 def _check_entailed(certificate: SealedCertificate, core: Core, option: Term) -> None:
     """Raise where some solution fails the option, or where every assignment meets it."""
-    if has_solution(core.functions, [*core.constraints, ["not", option]]):
+    if has_solution(core.functions, [*core.constraints, Operator("not", (option,))]):
         raise Rejected("has_a_counterexample")
     own = {name: core.functions[name] for name in core.functions if name in called(option)}
-    if not certificate.is_checked and not has_solution(own, [["not", option]]):
+    if not certificate.is_checked and not has_solution(own, [Operator("not", (option,))]):
         # Attack: replace the right option by a tautology.
         raise Rejected("trivial_option")

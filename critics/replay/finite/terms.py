@@ -1,8 +1,10 @@
-"""Terms of finite programs as certificates hold them, and what a model makes of them.
+"""Terms of finite programs, their form in certificates, and their values in a model.
 
-A term is a number, a truth value, or a list: `["var", name]`, `["call", function, terms..]`, `[operator, terms..]` or
-`[quantifier, [[name, [values..]]..], body]` with `forall`, `exists`, `count`, `sum` or `all-different`. A model gives
-each function a table; outside its domains a predicate is false, and a function of numbers has one value of its own.
+Critics and checker have these types in common, and nothing that computes with them. In JSON a term is a number, a truth
+value, or a list: `["var", name]`, `["call", function, terms..]`, `[operator, terms..]` or `[quantifier, [[name,
+[values..]]..], body]` with `forall`, `exists`, `count`, `sum` or `all-different`. A model gives each function a table;
+outside its domains a predicate is false, and a function of numbers has one value of its own. Every sort is a finite
+list of integers.
 """
 
 import re
@@ -10,32 +12,86 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
+from typing import Literal as Choice
 
 from critics.replay.certificate import Rejected, is_list
 
-Value = int | bool
-Term = Any
 MAX_STEPS = 400_000
 """Of the evaluation of one term."""
 MAX_DEPTH = 60
 OUTSIDE = "*"
 """In the place of a table's arguments: wherever they are outside of the function's domains."""
-QUANTIFIERS = frozenset({"forall", "exists", "count", "sum", "all-different"})
+QUANTIFIERS: dict[str, Choice["forall", "exists", "count", "sum", "distinct"]] = {
+    "forall": "forall", "exists": "exists", "count": "count", "sum": "sum", "all-different": "distinct",
+}  # fmt: skip
+"""Quantifiers by their name in JSON, where `distinct` is an operator."""
 _NAME = re.compile(r"[^\W\d]\w*")
+Value = int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A number or a truth value."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A bound variable."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """A function's value at its arguments."""
+
+    function: str
+    arguments: "tuple[Term, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """An operator: `not and or implies iff xor eq ne lt le gt ge add sub mul div mod abs if min max distinct`."""
+
+    name: str
+    operands: "tuple[Term, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified:
+    """A body for every choice of values: all or some of it true, how often, its sum, or all different."""
+
+    kind: Choice["forall", "exists", "count", "sum", "distinct"]
+    variables: tuple[tuple[str, tuple[int, ...]], ...]
+    body: "Term"
+
+
+Ranges = tuple[tuple[str, tuple[int, ...]], ...]
+"""Bound variables, each with its values."""
+Term = Constant | Variable | Application | Operator | Quantified
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function to be found: what its arguments may be, and its value; `values` None: any number, or a truth value."""
+    """A function to be found: the values each argument may take, and those of its result.
+
+    `values` is None for truth values and for all integers; `is_boolean` tells them apart.
+    """
 
     domains: tuple[tuple[int, ...], ...]
     values: tuple[int, ...] | None
     is_boolean: bool
 
+    def points(self) -> Iterator[tuple[int, ...]]:
+        """Yield the arguments in order."""
+        return product(*self.domains)
+
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """A program: its functions by name, and its constraints and options as terms."""
+    """A program: its functions by name, its constraints, and its options in JSON."""
 
     functions: dict[str, Function]
     constraints: list[Term]
@@ -47,9 +103,7 @@ def read_core(record: Any) -> Core:
     if record.keys() != {"functions", "constraints", "options"}:
         raise Rejected("ill_formed")
     functions = {name: _function(found) for name, found in record["functions"].items()}
-    for term in record["constraints"]:
-        check_term(term, functions)
-    return Core(functions, record["constraints"], record["options"])
+    return Core(functions, [read_term(term, functions) for term in record["constraints"]], record["options"])
 
 
 def _function(record: Any) -> Function:
@@ -67,33 +121,31 @@ def _numbers(values: Any) -> tuple[int, ...]:
     return tuple(values)
 
 
-def check_term(
-    term: Term, functions: Mapping[str, Function], bound: frozenset[str] = frozenset(), depth: int = 0
-) -> None:
-    """Raise `Rejected` unless a term is one, closed but for `bound`, and calls functions with all their arguments."""
-    if type(term) in (int, bool):
-        return
-    head, *parts = term
-    if depth > MAX_DEPTH or not is_list(term):
+def read_term(
+    record: Any, functions: Mapping[str, Function], bound: frozenset[str] = frozenset(), depth: int = 0
+) -> Term:
+    """Read a term, closed but for `bound`, in which functions have all their arguments; raises `Rejected`."""
+    if type(record) in (int, bool):
+        return Constant(record)
+    head, *parts = record
+    if depth > MAX_DEPTH or not is_list(record):
         raise Rejected("ill_formed")
     if head == "var":
         if len(parts) != 1 or parts[0] not in bound:
             raise Rejected("ill_formed")
-        return
-    if head == "call":
-        if len(parts) != 1 + len(functions[parts[0]].domains):
-            raise Rejected("ill_formed")
-        parts = parts[1:]
-    elif head in QUANTIFIERS:
+        return Variable(parts[0])
+    if head in QUANTIFIERS:
         variables, body = parts
-        names = [name for name, values in variables if _NAME.fullmatch(name) and _numbers(values)]
-        if not names or len(set(names)) != len(variables):
+        ranges = tuple((name, _numbers(values)) for name, values in variables)
+        names = {name for name, _ in ranges if _NAME.fullmatch(name)}
+        if not names or len(names) != len(ranges):
             raise Rejected("ill_formed")
-        bound, parts = bound | set(names), [body]
-    elif len(parts) not in ARITIES[head]:
+        return Quantified(QUANTIFIERS[head], ranges, read_term(body, functions, bound | names, depth + 1))
+    name, operands = (parts[0], parts[1:]) if head == "call" else (head, parts)
+    if len(operands) not in ((len(functions[name].domains),) if head == "call" else ARITIES[head]):
         raise Rejected("ill_formed")
-    for part in parts:
-        check_term(part, functions, bound, depth + 1)
+    read = tuple([read_term(operand, functions, bound, depth + 1) for operand in operands])
+    return Application(name, read) if head == "call" else Operator(name, read)
 
 
 ARITIES = {
@@ -171,15 +223,20 @@ class Evaluation:
         self._left -= 1
         if self._left < 0:
             raise Rejected("too_large")
-        if not is_list(term):
-            return term
-        head: str = term[0]
-        parts: list[Term] = term[1:]
-        match head:
-            case "var":
-                return env[parts[0]]
-            case "call":
-                return self._called(parts[0], tuple(int(self._value(part, env)) for part in parts[1:]))
+        # Tests of the type and no `match`: most of a check is spent here.
+        if isinstance(term, Operator):
+            return self._operated(term.name, term.operands, env)
+        if isinstance(term, Constant):
+            return term.value
+        if isinstance(term, Application):
+            return self._called(term.function, tuple([int(self._value(part, env)) for part in term.arguments]))
+        if isinstance(term, Variable):
+            return env[term.name]
+        body = term.body
+        return gathered(term.kind, (self._value(body, {**env, **inner}) for inner in choices(term.variables)))
+
+    def _operated(self, name: str, parts: tuple[Term, ...], env: Mapping[str, int]) -> Value:
+        match name:
             case "and":
                 return all(self._value(part, env) for part in parts)
             case "or":
@@ -188,10 +245,8 @@ class Evaluation:
                 return not self._value(parts[0], env) or bool(self._value(parts[1], env))
             case "if":
                 return self._value(parts[1 if self._value(parts[0], env) else 2], env)
-            case _ if head in QUANTIFIERS:
-                return gathered(head, (self._value(parts[1], {**env, **inner}) for inner in choices(parts[0])))
             case _:
-                return operated(head, [self._value(part, env) for part in parts])
+                return operated(name, [self._value(part, env) for part in parts])
 
     def _called(self, name: str, arguments: tuple[int, ...]) -> Value:
         function, table = self._functions[name], self._tables[name]
@@ -200,7 +255,7 @@ class Evaluation:
         return False if function.is_boolean else table[OUTSIDE]
 
 
-def choices(variables: list[Any]) -> Iterator[dict[str, int]]:
+def choices(variables: Ranges) -> Iterator[dict[str, int]]:
     """Yield every way to give bound variables a value."""
     for values in product(*(values for _, values in variables)):
         yield dict(zip([name for name, _ in variables], values, strict=True))
