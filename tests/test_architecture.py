@@ -108,6 +108,19 @@ def test_of_a_recheck_only_the_second_reading_imports_critics() -> None:
     assert {name for name in askers - {*below(RECHECK)} if not any(name.startswith(part) for part in packages)} == set()
 
 
+PLAIN = {"Application", "Constant", "Function", "Operator", "Quantified", "Term", "Value", "Variable"}
+
+
+def test_critics_take_types_of_the_replay_and_nothing_that_computes_with_them() -> None:
+    replay = set(below(REPLAY))
+    taken = {name for module in of_package("critics") if module not in replay for name in IMPORTS[module]}
+    terms = f"{REPLAY}.finite.terms"
+    assert {name.removeprefix(f"{terms}.") for name in taken if name.startswith(f"{terms}.")} == PLAIN
+    readers = {"answer_sets.reader", "answer_sets.query", "first_order.reader", "first_order.trees", "statements"}
+    critics = {module for module in of_package("critics") if module not in {*replay, *below(RECHECK)}}
+    assert not {name for module in critics for name in IMPORTS[module]} & {f"{REPLAY}.{reader}" for reader in readers}
+
+
 def test_only_the_solvers_are_imported_by_name() -> None:
     texts = {module: MODULES[module].read_text(encoding="utf-8") for module in (*below(REPLAY), *below(RECHECK))}
     assert [module for module, text in texts.items() if DYNAMIC.search(text)] == [f"{REPLAY}.solvers"]

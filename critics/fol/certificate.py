@@ -14,9 +14,6 @@ from critics.reference import Reference, source_name
 KIND = "fol-entailment"
 ENGINE = "certistar-fol/1"
 RESULTS: dict[type, str] = {Entailed: "true", Denied: "false", Open: "unknown"}
-MODELS = {"true": ("holds", "contingent"), "false": ("fails", "contingent"), "unknown": ("holds", "fails")}
-"""The models that a result needs: of the premises and the conclusion (`holds`), of the premises without it (`fails`),
-and one that shows the conclusion to be neither a tautology nor a contradiction (`contingent`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,10 @@ Shared with the critics are:
 * `critics.scripts`: the interpreter, which runs a script once more in its jail (needs Z3).
 
 Everything else in a re-check is `critics.replay`, which imports the standard library and nothing of the critics; of
-`critics.recheck`, no other module imports a critic. Readers are imported late: most files hold one kind.
+`critics.recheck`, no other module imports a critic. In the other direction critics take a few plain things from
+`critics.replay`, so that a mistake in these could pass both: an answer in a problem's own terms (`answers`), the types
+of finite programs' terms, without what computes with them (`finite.terms`), the spelling of SMT-LIB (`smtlib`), and a
+cursor over tokens (`cursor`). Readers are imported late: most files hold one kind.
 """
 
 import re
