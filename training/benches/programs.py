@@ -103,7 +103,7 @@ def _scripts(text: str) -> list[str]:
 
 def _process_s(scripts: str) -> float:
     began = _children_s()
-    subprocess.run([sys.executable, "-c", _CHILD], input=scripts, text=True, check=True)
+    subprocess.run([sys.executable, "-P", "-c", _CHILD], input=scripts, text=True, check=True)
     return _children_s() - began
 
 

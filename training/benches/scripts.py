@@ -72,5 +72,5 @@ def _judged_s(text: str) -> float:
 
 def _process_s(text: str) -> float:
     began = perf_counter()
-    subprocess.run([sys.executable, "-c", text], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-P", "-c", text], check=True, capture_output=True)
     return perf_counter() - began
