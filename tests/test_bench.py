@@ -22,7 +22,12 @@ def test_kernel_has_the_rows_of_the_design(capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize(
-    ("name", "row"), [("pool", "speedup_2"), ("training", "step_ratio"), ("store", "records_per_s")]
+    ("name", "row"),
+    [
+        ("pool", "speedup_2"),
+        pytest.param("training", "step_ratio", marks=pytest.mark.slow),
+        ("store", "records_per_s"),
+    ],
 )
 def test_other_benches_have_the_rows_of_the_design(name: str, row: str) -> None:
     rows = {row.name: row.value for row in BENCHES[name](1)}

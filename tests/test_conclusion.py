@@ -92,7 +92,7 @@ STARTS = (b"", b"[[goal:(dog tom)]]", b"[[goal:(not (cat tom))]]\nAnswer")
 def test_a_mask_equals_what_reading_the_whole_text_allows(problem):
     engine = MaskEngine(VOCABULARY, [EOS])
     states, concluded = 0, 0
-    for seed in range(25):
+    for seed in range(9):
         rng, row, free, text = random.Random(seed), held_row(problem), Row(logic_guide()), STARTS[seed % 3]
         row.push(text)
         free.push(text)

@@ -167,13 +167,13 @@ def formula(rng: random.Random, depth: int, variables: list[str], *, equality: b
 @pytest.mark.parametrize(("equality", "functions"), [(False, False), (True, False), (True, True)])
 def test_random_formulas_are_answered_as_z3_answers_them(equality: bool, functions: bool):
     exact = 0
-    for seed in range(120):
+    for seed in range(40):
         rng = random.Random(seed)
         *premises, conclusion = (formula(rng, 3, [], equality=equality, functions=functions) for _ in range(4))
         made = as_program(premises, conclusion)
         assert answered(made) == by_z3(tuple(premises), conclusion), seed
         exact += made.exact
-    assert exact == {(False, False): 115, (True, False): 113, (True, True): 15}[equality, functions]
+    assert exact == {(False, False): 39, (True, False): 38, (True, True): 5}[equality, functions]
 
 
 def test_all_85_validation_problems_are_answered_as_z3_answers_them(shared: Path):

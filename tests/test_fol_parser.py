@@ -254,7 +254,7 @@ def formulas(bound: tuple[str, ...] = (), depth: int = 4) -> st.SearchStrategy[F
 
 
 @given(formulas())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_the_canonical_text_reads_as_the_same_tree(formula: Formula):
     text = canonical(formula)
     parsed = parse(text)
@@ -270,7 +270,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=40).map("".join) | st.text(max_size=40))
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_text_is_a_formula_or_an_error(text: str):
     for notation in (ANNOTATED, GENERATED):
         found = formula_or_error(text, notation)
@@ -281,7 +281,7 @@ def test_any_text_is_a_formula_or_an_error(text: str):
 
 
 @given(st.lists(PIECES | st.sampled_from(["Premises:\n", "Conclusion:\n", "FOL:", "\n"]), max_size=40).map("".join))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_text_is_a_program_or_an_error(text: str):
     with suppress(FormulaError):
         program = read_program(text)

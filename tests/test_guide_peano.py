@@ -182,7 +182,7 @@ actions = st.sampled_from(["axiom", "axiom", "axiom", "infer", "goal", "prop", "
 well_meant = st.tuples(actions, st.one_of(statements, st.just("nothing"))).map(":".join)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     blocks=st.lists(st.one_of(well_meant.map(str.encode), st.binary(max_size=40)), max_size=12), follow=st.booleans()
 )
@@ -206,7 +206,7 @@ propositions = st.tuples(st.sampled_from("pqr"), simple, st.booleans()).map(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.lists(propositions, min_size=1, max_size=3).map(" -> ".join), min_size=1, max_size=8))
 def test_an_offer_can_be_inferred_and_is_not_offered_again(axioms: list[str]) -> None:
     guide = after(*(f"axiom:{axiom}" for axiom in axioms))

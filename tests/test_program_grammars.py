@@ -115,7 +115,7 @@ def written(format_: str, engine: TextMasks, seed: int) -> str:
 @pytest.mark.parametrize("format_", GRAMMARS)
 def test_whatever_is_written_under_the_grammar_parses(format_: str):
     engine = TextMasks(VOCABULARY, [EOS])
-    texts = [written(format_, engine, seed) for seed in range(25)]
+    texts = [written(format_, engine, seed) for seed in range(8)]
     assert [text for text in texts if not parses(format_, text)] == []
 
 

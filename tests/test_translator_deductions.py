@@ -216,7 +216,7 @@ def test_attributes_cover_the_generators_adjectives():
 TOKENS = "Sam Max Every Everything that is are not a an and or , cat cats cold. dogs ."
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.lists(st.sampled_from(TOKENS.split()), max_size=12))
 def test_every_text_is_translated_or_refused(words: list[str]):
     text = " ".join(words).replace(" ,", ",").replace(" .", ".")
@@ -261,7 +261,7 @@ def drawn_clause(rng: random.Random, *, is_fact: bool) -> Clause:
     return rng.random() < 0.5, condition, rng.random() < 0.3, tuple(zip(said_words, signs, strict=True))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32))
 def test_what_is_translated_is_decided_as_truth_tables_decide_it(seed: int):
     rng = random.Random(seed)
