@@ -108,7 +108,7 @@ def next_token(rng: random.Random, row: Row, ids: np.ndarray, size: int) -> byte
     return tokens[int(rng.choice(long if long and rng.random() < 0.7 else ids))]
 
 
-@pytest.mark.parametrize("size", [32_000, 128_000])
+@pytest.mark.parametrize("size", [32_000, pytest.param(128_000, marks=pytest.mark.slow)])
 def test_masks_equal_brute_force_at_full_size(size):
     engine, num_states, num_straddling = engine_of(size), 0, 0
     for seed in range(42):

@@ -1,11 +1,13 @@
 import re
 from collections import Counter
+from functools import cache
 
 import pytest
 
 from critics.background import background
 from critics.formula import parse_literal, parse_statement
 from critics.judge import judge_record
+from critics.problem import Problem
 from critics.recheck import recheck
 from critics.reference import theory
 from critics.theories import scheduling
@@ -15,7 +17,10 @@ from rollout.demonstration import decide, demonstrate
 from rollout.problems.deontiqa import MAX_LEVEL, DeontiQA, generate, item
 from rollout.splits import SPLIT_BUCKETS, content_bucket, content_key
 
-MANY = list(generate(DeontiQA(), 240, seed=1))
+
+@cache
+def many() -> list[Problem]:
+    return list(generate(DeontiQA(), 240, seed=1))
 
 
 def modality(goal: str) -> tuple[bool, str]:
@@ -31,30 +36,30 @@ def test_an_item_depends_on_seed_and_index_alone():
 
 def test_the_answer_is_proved_in_as_many_steps_as_the_level_says():
     deep = list(generate(DeontiQA(levels=(MAX_LEVEL,)), 10, seed=2))
-    for problem in (*MANY, *deep):
+    for problem in (*many(), *deep):
         answer, inferences = decide(problem.formal)
         assert (answer, len(inferences)) == (problem.answer, problem.meta["level"])
 
 
 def test_levels_and_answers_are_balanced():
     for level in range(1, 5):
-        group = [p for p in MANY if p.meta["level"] == level]
+        group = [p for p in many() if p.meta["level"] == level]
         assert len(group) == 60
         assert sum(p.answer == "true" for p in group) == 30
 
 
 def test_the_wording_of_a_question_tells_nothing_of_its_answer():
-    many = list(generate(DeontiQA(levels=(2,)), 400, seed=9))
-    for asked in {modality(p.formal.goal) for p in many}:
-        group = [p for p in many if modality(p.formal.goal) == asked]
+    asking = list(generate(DeontiQA(levels=(2,)), 400, seed=9))
+    for asked in {modality(p.formal.goal) for p in asking}:
+        group = [p for p in asking if modality(p.formal.goal) == asked]
         # Three standard deviations of a fair coin.
         assert abs(sum(p.answer == "true" for p in group) / len(group) - 0.5) < 1.5 / len(group) ** 0.5
-    assert len({modality(p.formal.goal) for p in many}) == 6
+    assert len({modality(p.formal.goal) for p in asking}) == 6
 
 
 def test_some_rule_would_say_the_opposite_if_it_applied():
     """Else the only rule about the action would give the answer away."""
-    for problem in MANY:
+    for problem in many():
         goal = parse_literal(problem.formal.goal)
         conclusion = goal if problem.answer == "true" else goal.negated()
         rules = [parse_statement(axiom) for axiom in problem.formal.axioms[: -len(AXIOMS)] if " -> " in axiom]
@@ -66,13 +71,13 @@ def test_some_rule_would_say_the_opposite_if_it_applied():
 
 
 def test_no_theory_contradicts_itself():
-    for problem in MANY:
+    for problem in many():
         known = theory(problem.formal)
         assert (known.clash, known.decided) == (None, problem.answer)
 
 
 def test_every_theory_is_well_sorted_with_the_background_behind_it():
-    for problem in MANY:
+    for problem in many():
         assert problem.formal.axioms[-4:] == AXIOMS
         kernel = background("deontiqa").kernel()
         for axiom in problem.formal.axioms:
@@ -80,7 +85,7 @@ def test_every_theory_is_well_sorted_with_the_background_behind_it():
 
 
 def test_the_text_is_translated_back_to_the_formalisation():
-    for problem in MANY:
+    for problem in many():
         assert translate(problem.context, problem.question) == problem.formal
         assert problem.context.count(".") == len(problem.formal.axioms) - len(AXIOMS)
 
@@ -104,7 +109,7 @@ def test_some_last_steps_are_rules_that_nobody_states():
 @pytest.mark.parametrize("style", ["compact", "annotated"])
 def test_every_demonstration_is_certified_and_states_only_what_the_text_says(style):
     verdicts = []
-    for problem in MANY[:80]:
+    for problem in many()[:80]:
         text = demonstrate(problem, problem.formal, style=style)
         assert not any(f"[[axiom:{axiom}]]" in text for axiom in AXIOMS)
         record = {"id": problem.id, "problem": problem.record(), "format": "guided", "completion": text}

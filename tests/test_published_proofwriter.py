@@ -119,6 +119,7 @@ def test_a_bad_line_is_named_with_its_number(tmp_path: Path, record: Any, why: s
     assert str(caught.value).startswith(f"{path}, line 2: ")
 
 
+@pytest.mark.slow
 def test_the_published_sets_load(shared: Path):
     problems = [
         problem
@@ -129,4 +130,11 @@ def test_the_published_sets_load(shared: Path):
     assert all(problem.formal is not None and problem.meta["depth"] == 5 for problem in problems)
     hops = Counter(problem.meta["hops"] for problem in problems)
     assert hops == {None: 1121, 0: 345, 1: 371, 2: 357, 3: 362, 4: 376, 5: 390, 6: 19, 7: 3}
+    assert all((problem.answer == "C") == (problem.meta["hops"] is None) for problem in problems)
+
+
+def test_the_published_problems_to_develop_on_load(shared: Path):
+    problems = list(load_proofwriter(shared / "data" / "proofwriter_dev_partA.jsonl.gz"))
+    assert len({problem.id for problem in problems}) == 344
+    assert all(problem.formal is not None and problem.meta["depth"] == 5 for problem in problems)
     assert all((problem.answer == "C") == (problem.meta["hops"] is None) for problem in problems)

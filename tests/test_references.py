@@ -284,8 +284,8 @@ def test_all_validation_problems_have_references(shared: Path, tmp_path: Path):
     assert certistar("problems", "folio", "--from", source, "--out", out).exit_code == 0
     problems = [read_problem(record) for record in read_records(out)]
     assert [len(completions(problems, name)) for name in ("cot", "fol", "fol-cot")] == [85, 85, 85]
-    verdicts = [judge_record(attempt.record()) for attempt in completions(problems, "fol")]
-    right = sum(v["answer"] == p.answer for v, p in zip(verdicts, problems, strict=True))
-    # Five annotations do not entail the label that FOLIO gives: they are refuted, and no model learns from them. One
-    # conclusion is a part of a premise that nothing else gives, which on trust cannot be told from a cheat.
-    assert (right, sum(v["verdict"] == "certified" for v in verdicts)) == (80, 73)
+    verdicts = [judge_record(attempt.record()) for attempt in completions(problems[::3], "fol")]
+    right = sum(v["answer"] == p.answer for v, p in zip(verdicts, problems[::3], strict=True))
+    # Of every third problem. Annotations that do not entail the label that FOLIO gives are refuted, and no model learns
+    # from them. A conclusion that is a part of a premise cannot be told from a cheat on trust.
+    assert (right, sum(v["verdict"] == "certified" for v in verdicts)) == (27, 24)

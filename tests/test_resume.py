@@ -109,10 +109,9 @@ def forked(*arguments):
 
 assert forked(0, folder / "alone") == 0
 num, chance, statuses = int((folder / "num").read_text()), random.Random(0), []
-for name in ("run-0", "run-1"):
-    for left in (num, num // 2, num // 3):  # each start gets further: fewer operations are left to do
-        statuses.append(forked(chance.randrange(1, left), folder / name))
-    assert forked(0, folder / name) == 0
+for left in (num, num // 2, num // 3, num // 4, num // 5):  # each start gets further: fewer operations are left to do
+    statuses.append(forked(chance.randrange(1, left), folder / "run-0"))
+assert forked(0, folder / "run-0") == 0
 assert set(statuses) <= {-signal.SIGKILL, 0}
 print(num, statuses.count(-signal.SIGKILL))
 """
@@ -127,12 +126,11 @@ def test_a_run_killed_at_file_operations_ends_with_the_bytes_of_one_left_alone(c
     assert done.returncode == 0, done.stderr
     num_operations, num_kills = map(int, done.stdout.split())
     assert num_operations > 40
-    assert num_kills >= 5
+    assert num_kills >= 4
     wanted = data_files(tmp_path / "alone")
     assert "round-001/adapter/adapter_model.safetensors" in wanted
     assert not [name for name in wanted if ".open" in name]
-    for name in ("run-0", "run-1"):
-        assert data_files(tmp_path / name) == wanted
+    assert data_files(tmp_path / "run-0") == wanted
 
 
 def killed_runs(config: Path, folder: Path, *, kills: int, seed: int) -> None:
