@@ -43,6 +43,8 @@ class Sampling:
     """decided: under a guide, `Answer:` only once it has decided the goal, and in agreement with it."""
     switches: Switches = ALL_OFF
     """How the loop decodes; all off by default, so that published results can be had again."""
+    guide: str = "logic"
+    """Which guide watches what is written where `decoding` is guided (`rollout.guides.catalogue`)."""
 
     def unswitched(self, decoding: Decoding) -> "Sampling":
         """Return what is recorded of a strategy of several requests: how it decodes, how hot and how long."""
@@ -55,6 +57,7 @@ class Sampling:
             "temperature": self.temperature,
             "max_new_tokens": self.max_new_tokens,
             **({} if self.conclusion == "free" else {"conclusion": self.conclusion}),
+            **({} if self.guide == "logic" else {"guide": self.guide}),
             **{name: True for name, is_on in asdict(self.switches).items() if is_on},
         }
 
@@ -283,6 +286,7 @@ def _sampling(record: Mapping[str, Any]) -> Sampling:
         record.get("temperature", 1.0),
         max_new_tokens=record.get("max_new_tokens", 256),
         conclusion=record.get("conclusion", "free"),
+        guide=record.get("guide", "logic"),
         switches=Switches(**on),
     )
 

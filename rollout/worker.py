@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from critics.errors import InputError
 from critics.problem import Problem
 from rollout.conclusion import ConcludingGuide
 from rollout.guide import Guide
+from rollout.guides.catalogue import guide_named
 from rollout.guides.logic import LogicGuide
 from rollout.policy import Completion, Interrupted, Policy
 from rollout.traces import Sampling, Trace, derived_seed
@@ -61,6 +63,9 @@ def sample(
 
 
 def guide_for(problem: Problem, sampling: Sampling) -> Guide:
-    """Return what watches one attempt: LogicGuide, its answer held to what is decided where sampling asks for it."""
-    guide = LogicGuide.for_problem(problem)
-    return ConcludingGuide(guide, problem) if sampling.conclusion == "decided" else guide
+    """Return what watches one attempt; LogicGuide's answer is held to what it decided where sampling asks for it."""
+    if sampling.conclusion == "free":
+        return guide_named(sampling.guide, problem)
+    if sampling.guide != "logic":
+        raise InputError(f"guide: {sampling.guide!r} decides no goal; set sampling.conclusion to free")
+    return ConcludingGuide(LogicGuide.for_problem(problem), problem)

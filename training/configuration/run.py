@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 
 from critics.errors import InputError
+from rollout.guides.catalogue import known_guides
 from rollout.problems.catalogue import LANGUAGES
 from rollout.splits import Split
 from rollout.traces import Decoding
@@ -18,14 +19,14 @@ from training.configuration.model import Format, ModelConfig, SamplingConfig
 from training.configuration.problems import ProblemsConfig
 from training.configuration.programs import ProgramsConfig
 from training.configuration.round_trip import RoundTripConfig
-from training.configuration.section import Positive, Rate, Section, explained, read_yaml, validated
+from training.configuration.section import Positive, Rate, Section, explained, nearest, read_yaml, validated
 from training.curation.filters import Keep
 
 
 class ArmConfig(Section):
     """One filter's line of rounds."""
 
-    later = frozenset({"strategy", "prune", "hindsight", "actor_critic", "programs"})
+    later = frozenset({"strategy", "guide", "prune", "hindsight", "actor_critic", "programs"})
     name: str
     keep: Keep
     decoding: Decoding
@@ -40,6 +41,9 @@ class ArmConfig(Section):
     strategy: str | None = None
     """A strategy of another package, by its name in `certistar.strategies` (docs/plug-ins.md), which asks in the place
     of the format's own. null: ours."""
+    guide: str = "logic"
+    """What guides the sampling where `decoding` is guided: logic, compatible (the original engine, bugs included),
+    memory, quote (from the problem's context), algebra, parity, or a plug-in's."""
     match: str | None = None
     """Keep at most as many traces as this arm kept in the same round and seed: a control for amount."""
     prune: bool = False
@@ -60,6 +64,10 @@ class ArmConfig(Section):
     def _asks_in_one_way(self) -> Self:
         if self.format not in ("guided", "cot") and self.decoding == "guided":
             raise ValueError(f"decoding: write `free` with `format: {self.format}`; no guide is for what it writes")
+        if self.guide not in known_guides():
+            raise ValueError(f"guide: {self.guide!r} is not known; {nearest(self.guide, known_guides())}")
+        if self.guide != "logic" and (self.decoding == "free" or self.strategy is not None):
+            raise ValueError(f"guide: {self.guide!r} watches what is written with `decoding: guided`; write that, too")
         if self.format != "asp" and (self.actor_critic or self.keep == "tests"):
             key = "actor_critic" if self.actor_critic else "keep: tests"
             raise ValueError(f"{key}: is for `format: asp`")
@@ -174,6 +182,8 @@ class RunConfig(Section):
                 raise ValueError(f"arms.{arm.name}.match: {arm.match!r} must name an arm listed before it")
         if self.model.thinking == "stripped" and any(arm.decoding == "guided" for arm in self.arms):
             raise ValueError("model.thinking: a guide watches all that is written; write `kept`, or `decoding: free`")
+        if self.sampling.conclusion == "decided" and any(arm.guide != "logic" for arm in self.arms):
+            raise ValueError("sampling.conclusion: `decided` is for the guide `logic`, which alone decides a goal")
         if self.evaluation.split == self.train_split and self.problems.source is None:
             raise ValueError("evaluation.split: held-out problems need another split than train_split")
         return self

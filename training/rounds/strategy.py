@@ -51,14 +51,16 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SingleAttempt:
-    """One completion for a problem: guided, or free text."""
+    """One completion for a problem: under a guide, or free text."""
 
     format: str
+    guide: str = field(default="logic", kw_only=True)
 
     def attempts(
         self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
     ) -> Iterator[Trace]:
         """Yield one attempt after the other."""
+        sampling = replace(sampling, guide=self.guide)
         return sample(policy, problems, sampling, seed=seed, format_=self.format, hinted=hinted)
 
     def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Record]:
@@ -170,7 +172,7 @@ def strategy_of(config: RunConfig, arm: ArmConfig, *, trained: bool, review: Rev
         num_examples = DEFAULT_EXAMPLES if config.model.examples is None else config.model.examples
         return FirstOrder(JUDGED_AS.get(arm.format, arm.format), num_examples, arm.format == "fol-cot")
     if arm.format != "asp":
-        return SingleAttempt(JUDGED_AS.get(arm.format, arm.format))
+        return SingleAttempt(JUDGED_AS.get(arm.format, arm.format), guide=arm.guide)
     dialog = config.actor_critic_of(arm)
     review = opinionated(config, dialog, review)
     return ActorCritic(dialog.settings(trained=trained), review, dialog.lessons.settings(), dialog.lessons.mix())
