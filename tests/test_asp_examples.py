@@ -8,7 +8,7 @@ import json
 import pytest
 
 from critics.asp.examination import Inspection, prepare, run
-from critics.asp.tokens import ProgramError
+from critics.asp.tokens import AspError
 
 EITHER_TWO_STATES = """
 1 {state1; state2} 1.
@@ -107,7 +107,7 @@ def test_an_example_comes_to_what_the_notes_say(name: str) -> None:
 
 def test_the_fourth_example_as_printed_is_refused() -> None:
     query = ["ATOM(flute_player(X))", "ATOM(plays_baroque(X))", "AND(1, 2)", "NOT(3)"]
-    with pytest.raises(ProgramError, match="ALL nor SOME"):
+    with pytest.raises(AspError, match="ALL nor SOME"):
         prepare(json.dumps({"Model": PLAYER, "Query": query}))
 
 

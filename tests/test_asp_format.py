@@ -12,7 +12,7 @@ from critics.asp.examination import Outcome, prepare, run
 from critics.asp.hypothesis import QueryValue
 from critics.asp.reader import read_literal, read_program
 from critics.asp.submission import read_submission, read_test
-from critics.asp.tokens import ProgramError
+from critics.asp.tokens import AspError
 from critics.problem import Attempt, Problem
 
 DOCS = Path(__file__).parents[1] / "docs" / "asp-format.md"
@@ -37,7 +37,7 @@ def passes(program: str, **test: Any) -> bool:
 
 
 def refusal(text: str) -> str:
-    with pytest.raises(ProgramError) as caught:
+    with pytest.raises(AspError) as caught:
         prepare(text)
     return caught.value.reason
 
@@ -46,7 +46,7 @@ def test_01_both_naming_schemes_are_read_alike():
     one = {"facts": ["p."], "infer-True-All": ["a"], "infer-True-Any": ["b"], "infer-False": ["c"], "rules": ["R1"]}
     other = {"Facts": ["p."], "infer-All": ["a"], "infer_any": ["b"], "do not infer": ["c"], "Rules referenced": ["R1"]}
     assert read_test(one, 1) == read_test(other, 1)
-    with pytest.raises(ProgramError, match="twice"):
+    with pytest.raises(AspError, match="twice"):
         read_test({"infer-All": ["a"], "infer-True-All": ["b"]}, 1)
 
 
@@ -155,7 +155,7 @@ def test_every_ambiguity_is_decided_in_writing():
 def test_every_reason_of_the_critic_is_in_the_list():
     folder = Path(__file__).parents[1] / "critics" / "asp"
     source = "\n".join(p.read_text(encoding="utf-8") for p in folder.glob("*.py"))
-    makers = "(?:ProgramError|fault|_barred|_barred_test|Failure|TimedOut|Unproved)"
+    makers = "(?:AspError|fault|_barred|_barred_test|FailedTest|TimedOut|Unproved)"
     raised = re.findall(makers + r'\((?:\w+, )?"(\w+)"', source)
     written = DOCS.read_text(encoding="utf-8")
     assert len(set(raised)) > 25
@@ -192,7 +192,7 @@ def test_every_reason_of_the_critic_is_in_the_list():
     ],
 )  # fmt: skip
 def test_an_actor_is_told_line_column_and_its_own_line(program: str, reason: str, told: str):
-    with pytest.raises(ProgramError) as caught:
+    with pytest.raises(AspError) as caught:
         prepare(completion(program))
     assert caught.value.reason == reason
     assert told in str(caught.value)
@@ -222,5 +222,5 @@ def test_comments_name_the_rules_below_them():
 def test_a_literal_is_one_ground_literal():
     assert str(read_literal(" -wet(d1, 3). ")) == "-wet(d1,3)"
     for text in ("wet(d1). wet(d1)", "1=1", "not wet(d1)", "wet(X)", "wet(d1) % dry", "wet(d1),a", "", "{a}", "a:-b"):
-        with pytest.raises(ProgramError):
+        with pytest.raises(AspError):
             read_literal(text)

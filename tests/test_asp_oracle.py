@@ -16,7 +16,7 @@ from critics.asp.reader import read_program
 from critics.asp.rules import constants_of
 from critics.asp.submission import ProgramTest, read_submission, read_test
 from critics.asp.suite import guarded_tests, run_test
-from critics.asp.tokens import ProgramError
+from critics.asp.tokens import AspError
 from critics.problem import Attempt, Problem
 from critics.replay.answer_sets.query import Question, domain_of
 from critics.replay.answer_sets.reader import numbered_rules, rules_of
@@ -199,12 +199,12 @@ def random_text(rng: random.Random) -> str:
             line = random_rule(rng)
             try:
                 check_safety(read_program(line).rules[0], line)
-            except ProgramError:
+            except AspError:
                 continue
             lines.append(line)
         try:
             check_recursion(read_program("\n".join(lines)).rules, "")
-        except ProgramError:
+        except AspError:
             continue
         return "\n".join(lines)
 
@@ -267,7 +267,7 @@ def test_a_query_has_one_value_behind_guards_in_fresh_controls_and_by_going_thro
         program = read_program(text)
         try:
             query = read_query(tuple(blocks))
-        except ProgramError:
+        except AspError:
             continue
         hypotheses = Hypotheses(query, constants_of(program.rules))
         rendered = "\n".join(map(str, program.rules))

@@ -5,7 +5,7 @@ import pytest
 
 from critics.asp.control import FreshControls, GuardedControl
 from critics.asp.examination import prepare, run
-from critics.asp.tokens import ProgramError
+from critics.asp.tokens import AspError
 from training.bench import bench
 from training.benches.asp import pigeons, program
 
@@ -31,5 +31,5 @@ def test_both_sides_say_the_same_of_programs_of_the_size_that_is_promised() -> N
 
 def test_more_pigeons_than_the_bound_on_grounding_are_refused() -> None:
     prepare(pigeons(28))
-    with pytest.raises(ProgramError, match="ground instances"):
+    with pytest.raises(AspError, match="ground instances"):
         prepare(pigeons(40))

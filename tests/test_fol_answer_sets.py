@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from critics.asp.examination import prepare, run
-from critics.asp.tokens import ProgramError
+from critics.asp.tokens import AspError
 from critics.fol.answer_sets import AnswerSetProgram, as_program
 from critics.fol.certificate import RESULTS
 from critics.fol.clauses import MAX_CLAUSES, clauses_of
@@ -136,7 +136,7 @@ def test_what_is_too_large_is_refused_by_name():
         program("P(a)", "P(a, b)", "P(a)")
     assert clash.value.reason == "arity"
     many = program(*(f"P{n}(c{n})" for n in range(120)), "P0(c0)")
-    with pytest.raises(ProgramError, match="200 rules"):
+    with pytest.raises(AspError, match="200 rules"):
         answered(many)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from critics.asp.control import GuardedControl
 from critics.asp.grounding import unsafe_variables
-from critics.asp.rules import AspLiteral, Choice, Rule, constants_of
+from critics.asp.rules import AspLiteral, AspRule, Choice, constants_of
 from critics.asp.submission import ProgramTest
 from critics.asp.suite import run_test
 
@@ -22,7 +22,7 @@ class Mutant:
     rule: int
     damage: str
     """`delete`, `drop N`, `lower`, `upper` or `alternative N`, N from 0."""
-    changed: Rule | None
+    changed: AspRule | None
     """What stands in the rule's place."""
 
     @property
@@ -31,12 +31,12 @@ class Mutant:
         return f"{self.rule} {self.damage}"
 
 
-def mutants(rules: Iterable[Rule]) -> list[Mutant]:
+def mutants(rules: Iterable[AspRule]) -> list[Mutant]:
     """Return every damage to every rule that is not a fact."""
     return [mutant for i, rule in enumerate(rules) if not rule.is_fact() for mutant in _mutants(i, rule)]
 
 
-def _mutants(position: int, rule: Rule) -> Iterator[Mutant]:
+def _mutants(position: int, rule: AspRule) -> Iterator[Mutant]:
     yield Mutant(position, "delete", None)
     for i in range(len(rule.body)):
         rest = replace(rule, body=rule.body[:i] + rule.body[i + 1 :])
@@ -62,7 +62,7 @@ def selector(rule: int) -> str:
     return f"__r{rule}"
 
 
-def selected_fragments(rules: tuple[Rule, ...], damages: list[Mutant]) -> dict[str, list[str]]:
+def selected_fragments(rules: tuple[AspRule, ...], damages: list[Mutant]) -> dict[str, list[str]]:
     """Return a program's rules and their mutants, each under a guard of its own."""
     found = {selector(i): [rule.render(selector(i))] for i, rule in enumerate(rules)}
     for i, mutant in enumerate(damages):
@@ -70,7 +70,7 @@ def selected_fragments(rules: tuple[Rule, ...], damages: list[Mutant]) -> dict[s
     return found
 
 
-def domain_facts(rules: tuple[Rule, ...]) -> str:
+def domain_facts(rules: tuple[AspRule, ...]) -> str:
     """Return the program's constants as facts, for mutants whose variables nothing binds."""
     return " ".join(f"__dom({c})." for c in constants_of(rules))
 

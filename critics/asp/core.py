@@ -10,8 +10,8 @@ from itertools import chain
 
 from critics.asp.adequacy import selector
 from critics.asp.control import CompileError, GuardedControl, deletion_minimal
-from critics.asp.reader import Program
-from critics.asp.rules import AspLiteral, Choice, Comparison, Condition, Element, Rule, is_variable
+from critics.asp.reader import AspProgram
+from critics.asp.rules import AspLiteral, AspRule, Choice, Comparison, Condition, Element, is_variable
 
 MAX_GROUND = 2_000
 """Ground instances of one explanation; beyond, its rules alone are told."""
@@ -32,7 +32,7 @@ def strong_core(
     return tuple(i for i in range(num_rules) if selector(i) in kept)
 
 
-def grounded(program: Program, core: tuple[int, ...], extra: tuple[Rule, ...]) -> list[tuple[int, Rule]]:
+def grounded(program: AspProgram, core: tuple[int, ...], extra: tuple[AspRule, ...]) -> list[tuple[int, AspRule]]:
     """Return the ground instances of the core's rules that contradict `extra`, with the rules' positions.
 
     Empty where there are too many instances, or where these alone do not contradict it.
@@ -56,10 +56,10 @@ def grounded(program: Program, core: tuple[int, ...], extra: tuple[Rule, ...]) -
     return [own[n] for n, guard in enumerate(guards) if guard in kept]
 
 
-def _instances(rules: list[tuple[int, Rule]]) -> Iterator[tuple[int, Rule]]:
+def _instances(rules: list[tuple[int, AspRule]]) -> Iterator[tuple[int, AspRule]]:
     """Yield ground instances whose positive conditions could hold, in the order in which they become derivable."""
     known: dict[AspLiteral, None] = {}
-    seen: dict[tuple[int, Rule], None] = {}
+    seen: dict[tuple[int, AspRule], None] = {}
     grown = True
     while grown and len(seen) <= MAX_GROUND:
         grown = False
@@ -115,16 +115,16 @@ def _solved(equations: list[Comparison], binding: dict[str, str]) -> dict[str, s
     return new
 
 
-def _ground(rule: Rule, binding: dict[str, str], known: dict[AspLiteral, None]) -> Rule:
+def _ground(rule: AspRule, binding: dict[str, str], known: dict[AspLiteral, None]) -> AspRule:
     body = tuple(_filled(condition, binding) for condition in rule.body)
     if not isinstance(rule.head, Choice):
-        return Rule(tuple(_filled_literal(literal, binding) for literal in rule.head), body)
+        return AspRule(tuple(_filled_literal(literal, binding) for literal in rule.head), body)
     elements = [
         Element(_filled_literal(e.literal, local), tuple(_filled(c, local) for c in e.condition))
         for e in rule.head.elements
         for local in _bindings(e.condition, known, binding)
     ]
-    return Rule(replace(rule.head, elements=tuple(dict.fromkeys(elements))), body)
+    return AspRule(replace(rule.head, elements=tuple(dict.fromkeys(elements))), body)
 
 
 def _filled(condition: Condition, binding: dict[str, str]) -> Condition:
@@ -138,7 +138,7 @@ def _filled_literal(literal: AspLiteral, binding: dict[str, str]) -> AspLiteral:
     return replace(literal, arguments=tuple(binding.get(term, term) for term in literal.arguments))
 
 
-def cited(program: Program, rule: int) -> str:
+def cited(program: AspProgram, rule: int) -> str:
     """Return how a rule is named: its number and its comment, or else its text."""
     block = program.block_of(rule)
     if block is None or not (block.comment or block.number is not None):
@@ -147,7 +147,7 @@ def cited(program: Program, rule: int) -> str:
     return said if block.number is None else f"{said} (R{block.number})"
 
 
-def sentence(program: Program, core: tuple[int, ...], conclusion: str) -> str:
+def sentence(program: AspProgram, core: tuple[int, ...], conclusion: str) -> str:
     """Return one sentence from the rules' own comments; without rules, the conclusion alone."""
     reasons = list(dict.fromkeys(cited(program, rule) for rule in core))
     if not reasons:
@@ -156,7 +156,7 @@ def sentence(program: Program, core: tuple[int, ...], conclusion: str) -> str:
     return f"{conclusion}, because {listed}."
 
 
-def steps(program: Program, instances: list[tuple[int, Rule]]) -> str:
+def steps(program: AspProgram, instances: list[tuple[int, AspRule]]) -> str:
     """Return the ground instances, one a line, each after its rule's number."""
     named = ((program.block_of(position), rule) for position, rule in instances)
     lines = (f"{'' if block is None or block.number is None else f'R{block.number}: '}{rule}" for block, rule in named)

@@ -21,8 +21,8 @@ from critics.asp.premises import (
     unknown_in_query,
     unstated_goal,
 )
-from critics.asp.suite import Failure, duplicates, ill_posed
-from critics.asp.tokens import ProgramError
+from critics.asp.suite import FailedTest, duplicates, ill_posed
+from critics.asp.tokens import AspError
 from critics.certificate import certify
 from critics.checker import in_terms_of
 from critics.conclusion import Refusal, certified, is_wrong
@@ -50,7 +50,7 @@ def judge_asp(problem: Problem, attempt: Attempt) -> Verdict:
         return _judged(problem, attempt, prepared, outcome, answer)
     except Refusal as refusal:
         return refusal.verdict(answer)
-    except ProgramError as error:
+    except AspError as error:
         return Malformed(error.reason, answer, str(error))
     except CompileError as error:
         return Malformed("compile", answer, str(error))
@@ -76,7 +76,7 @@ def feedback_of(completion: str) -> str | None:
         prepared = prepare(completion)
         outcome = run(prepared)
         _check_outcome(prepared, outcome, Inspection(prepared))
-    except (ProgramError, CompileError) as error:
+    except (AspError, CompileError) as error:
         return str(error)
     except Refusal as refusal:
         return refusal.feedback
@@ -196,4 +196,4 @@ def _check_adequacy(inspection: Inspection, source: Source) -> tuple[list[tuple[
 
 
 def _barred_test(position: int, reason: str) -> Refusal:
-    return _barred(Vacuous, reason, str(Failure(position, reason)))
+    return _barred(Vacuous, reason, str(FailedTest(position, reason)))

@@ -9,11 +9,11 @@ from critics.asp.core import grounded, sentence, steps, strong_core
 from critics.asp.grounding import MAX_INSTANCES, check_recursion, check_safety, num_instances
 from critics.asp.hypothesis import Hypotheses, QueryValue
 from critics.asp.premises import Source, is_stated
-from critics.asp.query import QUANTIFIED, Connective, Query, read_query
-from critics.asp.rules import Comparison, Rule, constants_of
+from critics.asp.query import QUANTIFIED, AspQuery, Connective, read_query
+from critics.asp.rules import AspRule, Comparison, constants_of
 from critics.asp.submission import Submission, read_submission
-from critics.asp.suite import Failure, guarded_tests, run_test
-from critics.asp.tokens import ProgramError
+from critics.asp.suite import FailedTest, guarded_tests, run_test
+from critics.asp.tokens import AspError
 
 MAX_MUTANTS = 400
 
@@ -23,7 +23,7 @@ class Prepared:
     """A submission that compiles, with what the solver needs."""
 
     submission: Submission
-    query: Query | None
+    query: AspQuery | None
     """None where no query was asked for."""
     hypotheses: Hypotheses | None
     fragments: Fragments
@@ -41,12 +41,12 @@ class Outcome:
     consistent: bool
     finding: QueryValue | None
     """The query's value; None without a query."""
-    failures: tuple[Failure, ...]
+    failures: tuple[FailedTest, ...]
     """The tests that do not pass."""
 
 
 def prepare(completion: str) -> Prepared:
-    """Read a submission and bound its grounding; raises `ProgramError`. Nothing is solved."""
+    """Read a submission and bound its grounding; raises `AspError`. Nothing is solved."""
     submission = read_submission(completion)
     query = read_query(submission.query) if submission.query else None
     facts = [fact for test in submission.tests for fact in test.facts]
@@ -61,14 +61,14 @@ def prepare(completion: str) -> Prepared:
         for c in rule.conditions()
     )
     if ordered and query is not None and any(isinstance(b, Connective) and b.kind in QUANTIFIED for b in query.blocks):
-        raise ProgramError("order_of_names", "a fresh constant for ALL or SOME stands in no order to the others")
+        raise AspError("order_of_names", "a fresh constant for ALL or SOME stands in no order to the others")
     constants = constants_of(submission.program.rules)
     hypotheses = None if query is None else Hypotheses(query, constants)
     asked = [] if query is None else [term for literal in query.atoms() for term in literal.arguments]
     num_constants = len({*constants, *constants_of(facts), *asked})
     if num_instances([*submission.program.rules, *facts], num_constants) > MAX_INSTANCES:
         # Attack: ten constants to the power of nine variables, which nothing can interrupt.
-        raise ProgramError("grounding_bound", f"the rules could have more than {MAX_INSTANCES} ground instances")
+        raise AspError("grounding_bound", f"the rules could have more than {MAX_INSTANCES} ground instances")
     fragments = guarded_tests(submission.tests) | ({} if hypotheses is None else hypotheses.fragments())
     return Prepared(submission, query, hypotheses, fragments)
 
@@ -91,7 +91,7 @@ class Inspection:
         self.program = prepared.submission.program
         self.damages = mutants(self.program.rules)
         if len(self.damages) > MAX_MUTANTS:
-            raise ProgramError("too_long", f"the rules have more than {MAX_MUTANTS} mutants")
+            raise AspError("too_long", f"the rules have more than {MAX_MUTANTS} mutants")
         fragments = selected_fragments(self.program.rules, self.damages) | dict(prepared.fragments)
         for i, test in enumerate(prepared.submission.tests):
             fragments |= {f"__v{i}c{n}": [f":-__v{i}c{n},{literal}."] for n, literal in enumerate(test.infer_none)}
@@ -130,7 +130,7 @@ class Inspection:
         kept = deletion_minimal(map(selector, [*stated, *hidden]), holds)
         return tuple(i for i in rules if selector(i) in kept)
 
-    def told(self, failure: Failure) -> str:
+    def told(self, failure: FailedTest) -> str:
         """Return the shortest thing that is enough to see why a test fails."""
         test = self.prepared.submission.tests[failure.test]
         on = frozenset({f"__x{failure.test}"})
@@ -146,15 +146,15 @@ class Inspection:
         number = literals.index(failure.literal)
         guard = f"__{kind[0]}{failure.test}{kind[1]}{number}"
         if failure.reason == "in_none":
-            denied = (Rule((), (replace(failure.literal, default=True),)),)
+            denied = (AspRule((), (replace(failure.literal, default=True),)),)
             return f"{failure}. {self.explained(on | {guard}, failure.test, f'{failure.literal} cannot hold', denied)}"
         always = on | {f"__v{failure.test}c{number}"}
         if failure.reason == "inferred" and self.core(always) is not None:
-            denied = (Rule((), (failure.literal,)),)
+            denied = (AspRule((), (failure.literal,)),)
             return f"{failure}. {self.explained(always, failure.test, f'{failure.literal} always holds', denied)}"
         return f"{failure}. {self._shown(on | {guard})}"
 
-    def explained(self, on: frozenset[str], test: int | None, conclusion: str, denied: tuple[Rule, ...] = ()) -> str:
+    def explained(self, on: frozenset[str], test: int | None, conclusion: str, denied: tuple[AspRule, ...] = ()) -> str:
         """Return a sentence from the rules' comments, and the ground instances below it where they can be found.
 
         `denied` is the constraint that the guards `on` stand for, beside the test's facts.

@@ -2,21 +2,21 @@
 
 from collections.abc import Iterable, Sequence
 
-from critics.asp.rules import AspLiteral, Choice, Comparison, Condition, Rule, is_variable
+from critics.asp.rules import AspLiteral, AspRule, Choice, Comparison, Condition, is_variable
 from critics.asp.tokens import fault
 
 MAX_INSTANCES = 200_000
 """Of all rules together, if every variable took every constant."""
 
 
-def check_safety(rule: Rule, text: str) -> None:
-    """Raise `ProgramError` where a variable is bound by no positive condition."""
+def check_safety(rule: AspRule, text: str) -> None:
+    """Raise `AspError` where a variable is bound by no positive condition."""
     if loose := unsafe_variables(rule):
         hint = "; a constant starts with a small letter" if rule.is_fact() else "; no positive condition binds it"
         raise fault("unsafe", f"unsafe variable {', '.join(loose)}{hint}", text, rule.offset)
 
 
-def unsafe_variables(rule: Rule) -> list[str]:
+def unsafe_variables(rule: AspRule) -> list[str]:
     """Return the variables that no positive condition and no equation binds."""
     bound = _bound(rule.body, set())
     loose = _loose(rule.body, bound)
@@ -30,12 +30,12 @@ def unsafe_variables(rule: Rule) -> list[str]:
     return list(dict.fromkeys(loose))
 
 
-def num_instances(rules: Iterable[Rule], num_constants: int) -> int:
+def num_instances(rules: Iterable[AspRule], num_constants: int) -> int:
     """Return an upper bound on ground instances, each element of a choice counted by itself."""
     return sum(_num_instances(rule, max(num_constants, 1)) for rule in rules)
 
 
-def _num_instances(rule: Rule, num_constants: int) -> int:
+def _num_instances(rule: AspRule, num_constants: int) -> int:
     body = _variables(rule.body)
     if not isinstance(rule.head, Choice):
         return num_constants ** len(body)
@@ -74,8 +74,8 @@ def _loose(conditions: Iterable[Condition], bound: set[str]) -> list[str]:
     return loose
 
 
-def check_recursion(rules: Sequence[Rule], text: str) -> None:
-    """Raise `ProgramError` where a choice's condition depends on what the choice itself may make true.
+def check_recursion(rules: Sequence[AspRule], text: str) -> None:
+    """Raise `AspError` where a choice's condition depends on what the choice itself may make true.
 
     Clingo 5.8.3 loses answer sets of such choices: `q(b). 2 {r(Z,b):q(Z); -p(Y):r(b,Y)} 2.` has one.
     """

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from critics.asp.control import GuardSolver
-from critics.asp.query import GLOBAL, Connective, Query, QueryAtom
+from critics.asp.query import GLOBAL, AspQuery, Connective, QueryAtom
 from critics.asp.rules import is_variable
 
 
@@ -30,7 +30,7 @@ class QueryValue:
 class Hypotheses:
     """A query compiled for one program: `fragments` for its Control, `evaluate` for its answer."""
 
-    def __init__(self, query: Query, constants: Iterable[str]) -> None:
+    def __init__(self, query: AspQuery, constants: Iterable[str]) -> None:
         self._query = query
         named = [term for literal in query.atoms() for term in literal.arguments if not is_variable(term)]
         self._constants = tuple(dict.fromkeys([*constants, *named]))

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from critics.asp.query import Query
-from critics.asp.reader import CommentBlock, Program
-from critics.asp.rules import AspLiteral, Rule, constants_of, is_variable
+from critics.asp.query import AspQuery
+from critics.asp.reader import AspProgram, CommentBlock
+from critics.asp.rules import AspLiteral, AspRule, constants_of, is_variable
 from critics.asp.submission import ProgramTest, Submission
 
 _WORD = re.compile(r"[^\W_]+")
@@ -34,12 +34,12 @@ class Source:
         """Context and question."""
         return f"{self.context}\n{self.question}"
 
-    def names(self, program: Program) -> bool:
+    def names(self, program: AspProgram) -> bool:
         """Say whether the context names a constant of the program, and so is more than a placeholder."""
         return any(_names(self.context, constant) for constant in constants_of(program.rules))
 
 
-def missing_premise(program: Program, source: Source) -> str | None:
+def missing_premise(program: AspProgram, source: Source) -> str | None:
     """Return what is missing: a rule for each premise, each of its own; None where nothing is."""
     numbered = program.numbered()
     for number in range(1, (source.num_premises or 0) + 1):
@@ -58,7 +58,7 @@ def missing_premise(program: Program, source: Source) -> str | None:
     return None
 
 
-def is_stated(program: Program, position: int, source: Source) -> bool:
+def is_stated(program: AspProgram, position: int, source: Source) -> bool:
     """Say whether a premise states the rule, or it is general background knowledge under a comment of its own."""
     rule, block = program.rules[position], program.block_of(position)
     if block is None:
@@ -68,7 +68,7 @@ def is_stated(program: Program, position: int, source: Source) -> bool:
     return position == block.rules[0] or _belongs(rule, program.rules[block.rules[0]], block)
 
 
-def _belongs(rule: Rule, first: Rule, block: CommentBlock) -> bool:
+def _belongs(rule: AspRule, first: AspRule, block: CommentBlock) -> bool:
     """Say whether a later rule under one comment says more of the same."""
     if not block.comment:
         return bool(rule.body) and rule.body == first.body
@@ -79,7 +79,7 @@ def _belongs(rule: Rule, first: Rule, block: CommentBlock) -> bool:
     return rule.is_fact() and len(named) > 1 and all(_names(block.comment, term) for term in named)
 
 
-def unstated_goal(submission: Submission, core: Iterable[int], query: Query, source: Source) -> str | None:
+def unstated_goal(submission: Submission, core: Iterable[int], query: AspQuery, source: Source) -> str | None:
     """Return which rule of an answer's core hands the answer over; None where every one is a premise's.
 
     `core` is one in which rules that no premise states are kept wherever they suffice.
@@ -108,17 +108,17 @@ def unstated_goal(submission: Submission, core: Iterable[int], query: Query, sou
     return None
 
 
-def _said(program: Program, position: int, source: Source) -> str:
+def _said(program: AspProgram, position: int, source: Source) -> str:
     """Return the words of whoever can be asked: the problem's, or else those of the rule's comment."""
     block = program.block_of(position)
     return source.context if source.names(program) else "" if block is None else block.comment
 
 
-def _is_goal(rule: Rule, goals: set[tuple[str, int]]) -> bool:
+def _is_goal(rule: AspRule, goals: set[tuple[str, int]]) -> bool:
     return rule.is_ground() and any(head.signature in goals and head.arguments for head in rule.heads())
 
 
-def _in_one_sentence(rule: Rule, text: str) -> bool:
+def _in_one_sentence(rule: AspRule, text: str) -> bool:
     sentences = re.split(r"(?<=[.!?])\s|\n", text)
     named = list(rule.terms())
     return any(
@@ -127,7 +127,7 @@ def _in_one_sentence(rule: Rule, text: str) -> bool:
     )
 
 
-def _derivable(rules: tuple[Rule, ...]) -> set[tuple[str, int, bool]]:
+def _derivable(rules: tuple[AspRule, ...]) -> set[tuple[str, int, bool]]:
     """Return the signed predicates that some chain of rules could derive, default negation left aside."""
     known: set[tuple[str, int, bool]] = set()
     for _ in rules:
@@ -146,7 +146,7 @@ def undefined(submission: Submission) -> list[str]:
     return list(dict.fromkeys(f"{c.predicate}/{len(c.arguments)}" for c in used if c.signature not in defined))
 
 
-def unknown_in_query(program: Program, query: Query, source: Source) -> str | None:
+def unknown_in_query(program: AspProgram, query: AspQuery, source: Source) -> str | None:
     """Return what the query asks about and the program never mentions; None where nothing.
 
     A predicate must stand in a premise, or share a word with the problem: an auxiliary one is not the question.
@@ -167,13 +167,13 @@ def unknown_in_query(program: Program, query: Query, source: Source) -> str | No
     return None
 
 
-def _opens_block(program: Program, position: int, source: Source) -> bool:
+def _opens_block(program: AspProgram, position: int, source: Source) -> bool:
     block = program.block_of(position)
     within = block is not None and block.number is not None and block.number <= (source.num_premises or block.number)
     return within and block is not None and position == block.rules[0]
 
 
-def treated_constant(program: Program, test: ProgramTest, query: Query, source: Source) -> str | None:
+def treated_constant(program: AspProgram, test: ProgramTest, query: AspQuery, source: Source) -> str | None:
     """Return a constant of a test that the program treats on its own, though nobody named it; None if there is none.
 
     Attack: `wet(d1) :- dog(d1).` passes every test about d1.
@@ -190,7 +190,7 @@ def treated_constant(program: Program, test: ProgramTest, query: Query, source: 
     return next((c for c in used if c in special and c not in asked and not _names(text, c)), None)
 
 
-def is_tripwire(program: Program, position: int, source: Source) -> bool:
+def is_tripwire(program: AspProgram, position: int, source: Source) -> bool:
     """Say whether a rule that contradicts a test is one that no premise states, or waits for the test alone.
 
     Attack: `:- testing.` makes every test that states `testing` a contradiction.
@@ -223,7 +223,7 @@ def _names(text: str, constant: str) -> bool:
     return any(part in words for part in parts if len(part) > 1 and part not in _SMALL)
 
 
-def _unnamed(rule: Rule) -> str:
+def _unnamed(rule: AspRule) -> str:
     """Return a rule's text with its variables renamed in order of appearance, its body sorted."""
     names: dict[str, str] = {}
     for term in rule.terms():

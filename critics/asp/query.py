@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from critics.asp.reader import read_literal
 from critics.asp.rules import AspLiteral, is_variable
-from critics.asp.tokens import ProgramError
+from critics.asp.tokens import AspError
 
 MAX_BLOCKS = 32
 MAX_NESTING = 3
@@ -48,7 +48,7 @@ QueryBlock: TypeAlias = QueryAtom | Connective
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class AspQuery:
     """Blocks, each after its parts; the last is the question."""
 
     blocks: tuple[QueryBlock, ...]
@@ -66,24 +66,24 @@ class Query:
         return found
 
 
-def read_query(texts: tuple[str, ...]) -> Query:
-    """Read a query; raises `ProgramError` naming the block."""
+def read_query(texts: tuple[str, ...]) -> AspQuery:
+    """Read a query; raises `AspError` naming the block."""
     if not texts:
-        raise ProgramError("no_query", "there is no query")
+        raise AspError("no_query", "there is no query")
     if len(texts) > MAX_BLOCKS:
-        raise ProgramError("query_syntax", f"a query has at most {MAX_BLOCKS} blocks")
+        raise AspError("query_syntax", f"a query has at most {MAX_BLOCKS} blocks")
     matches = [_BLOCK.fullmatch(text) for text in texts]
     numbers: dict[str, int] = {}
     blocks: list[QueryBlock] = []
     for position, (text, match) in enumerate(zip(texts, matches, strict=True)):
         if match is None or (match[1] is None) != (matches[0] is None or matches[0][1] is None):
-            raise ProgramError("query_syntax", f"{text[:80]!r} is not a building block, or numbers some blocks only")
+            raise AspError("query_syntax", f"{text[:80]!r} is not a building block, or numbers some blocks only")
         number = str(int(match[1] or position + 1))
         if number in numbers:
-            raise ProgramError("query_syntax", f"two blocks have the number {number}")
+            raise AspError("query_syntax", f"two blocks have the number {number}")
         blocks.append(_block(match[2], match[3], numbers, blocks))
         numbers[number] = position
-    query = Query(tuple(blocks))
+    query = AspQuery(tuple(blocks))
     _check(query)
     return query
 
@@ -92,15 +92,15 @@ def _block(kind: str, inside: str, numbers: dict[str, int], blocks: list[QueryBl
     if kind == "ATOM":
         return _atom(inside)
     if kind not in _KINDS:
-        raise ProgramError("query_syntax", f"{kind} is not one of ATOM, {', '.join(_KINDS)}")
+        raise AspError("query_syntax", f"{kind} is not one of ATOM, {', '.join(_KINDS)}")
     refs = [ref.strip() for ref in inside.split(",")] if inside.strip() else []
     low, high = _ARITY.get(kind, (2, MAX_BLOCKS))
     if not low <= len(refs) <= high or not all(re.fullmatch("[0-9]{1,3}", ref) for ref in refs):
         reason = "trivial_query" if not refs else "query_syntax"
-        raise ProgramError(reason, f"{kind} needs {low if low == high else f'{low} or more'} numbers of blocks")
+        raise AspError(reason, f"{kind} needs {low if low == high else f'{low} or more'} numbers of blocks")
     if any(str(int(ref)) not in numbers for ref in refs):
         # Attack: a block about itself has no least meaning, and whichever it is given may be the answer.
-        raise ProgramError("cyclic_ref", f"{kind}({inside.strip()}) refers to a block that does not stand before it")
+        raise AspError("cyclic_ref", f"{kind}({inside.strip()}) refers to a block that does not stand before it")
     parts = tuple(numbers[str(int(ref))] for ref in refs)
     if kind == "SOME":
         # It is symmetric: the block with more variables goes first.
@@ -111,12 +111,12 @@ def _block(kind: str, inside: str, numbers: dict[str, int], blocks: list[QueryBl
 def _atom(inside: str) -> QueryAtom:
     try:
         literal = read_literal(inside, variables=True)
-    except ProgramError as error:
+    except AspError as error:
         # Attack: `ATOM(not dry(rex))` is true because nobody mentioned it.
         reason = "query_injection" if error.reason == "literal_syntax" else error.reason
-        raise ProgramError(reason, f"ATOM({inside[:80]}): {error}") from error
+        raise AspError(reason, f"ATOM({inside[:80]}): {error}") from error
     if "_" in literal.arguments:
-        raise ProgramError("unsafe_query_var", f"ATOM({inside[:80]}): a variable needs a name")
+        raise AspError("unsafe_query_var", f"ATOM({inside[:80]}): a variable needs a name")
     return QueryAtom(literal, tuple(sorted({term for term in literal.arguments if is_variable(term)})))
 
 
@@ -127,51 +127,51 @@ def _variables(kind: str, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
     """
     if kind in QUANTIFIED:
         if not parts[1] or not set(parts[1]) <= set(parts[0]):
-            raise ProgramError("unsafe_query_var", f"{kind} needs the variables of its second block in its first")
+            raise AspError("unsafe_query_var", f"{kind} needs the variables of its second block in its first")
         return ()
     if len(set(parts)) != 1 or (kind == "IF-THEN" and parts[0]):
-        raise ProgramError("unsafe_query_var", f"{kind} joins blocks with different variables, or open ones")
+        raise AspError("unsafe_query_var", f"{kind} joins blocks with different variables, or open ones")
     return parts[0]
 
 
-def _check(query: Query) -> None:
+def _check(query: AspQuery) -> None:
     root = len(query.blocks) - 1
     if query.blocks[root].variables:
-        raise ProgramError("unsafe_query_var", "a variable is bound by neither ALL nor SOME")
+        raise AspError("unsafe_query_var", "a variable is bound by neither ALL nor SOME")
     if len(query.below(root)) != len(query.blocks):
-        raise ProgramError("unused_block", "the last block does not use every other block")
+        raise AspError("unused_block", "the last block does not use every other block")
     if _nesting(query, root) > MAX_NESTING:
-        raise ProgramError("query_syntax", f"IF-THEN, ALL and SOME nest at most {MAX_NESTING} deep")
+        raise AspError("query_syntax", f"IF-THEN, ALL and SOME nest at most {MAX_NESTING} deep")
     if _is_trivial(query):
-        raise ProgramError("trivial_query", "the query is true, or false, whatever the program says")
+        raise AspError("trivial_query", "the query is true, or false, whatever the program says")
 
 
-def _nesting(query: Query, position: int) -> int:
+def _nesting(query: AspQuery, position: int) -> int:
     block = query.blocks[position]
     if isinstance(block, QueryAtom):
         return 0
     return max(_nesting(query, part) for part in block.parts) + (block.kind in GLOBAL)
 
 
-def _is_trivial(query: Query) -> bool:
+def _is_trivial(query: AspQuery) -> bool:
     """Say whether a truth table over the atoms, quantified blocks taken as atoms, has one value throughout."""
     leaves = sorted({_leaf(query, i) for i in range(len(query.blocks)) if _is_leaf(query, i)})
     if len(leaves) > MAX_ATOMS:
-        raise ProgramError("query_syntax", f"a query has at most {MAX_ATOMS} different atoms")
+        raise AspError("query_syntax", f"a query has at most {MAX_ATOMS} different atoms")
     tables = (dict(zip(leaves, row, strict=True)) for row in product((False, True), repeat=len(leaves)))
     return len({_truth(query, len(query.blocks) - 1, table) for table in tables}) == 1
 
 
-def _is_leaf(query: Query, position: int) -> bool:
+def _is_leaf(query: AspQuery, position: int) -> bool:
     return isinstance(query.blocks[position], QueryAtom) or not _binds_nothing(query, position)
 
 
-def _binds_nothing(query: Query, position: int) -> bool:
+def _binds_nothing(query: AspQuery, position: int) -> bool:
     block = query.blocks[position]
     return isinstance(block, Connective) and block.kind not in QUANTIFIED
 
 
-def _leaf(query: Query, position: int) -> str:
+def _leaf(query: AspQuery, position: int) -> str:
     """Return a spelling under which equal blocks are equal."""
     block = query.blocks[position]
     if isinstance(block, QueryAtom):
@@ -180,12 +180,12 @@ def _leaf(query: Query, position: int) -> str:
     return f"{block.kind}({','.join(_spelled(query, part) for part in block.parts)})"
 
 
-def _spelled(query: Query, position: int) -> str:
+def _spelled(query: AspQuery, position: int) -> str:
     block = query.blocks[position]
     return str(block.literal) if isinstance(block, QueryAtom) else _leaf(query, position)
 
 
-def _truth(query: Query, position: int, table: dict[str, bool]) -> bool:
+def _truth(query: AspQuery, position: int, table: dict[str, bool]) -> bool:
     block = query.blocks[position]
     if isinstance(block, QueryAtom):
         return table[_leaf(query, position)] != block.literal.strong

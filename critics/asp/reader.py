@@ -8,8 +8,8 @@ they are what grounding bombs are made of.
 import re
 from dataclasses import dataclass
 
-from critics.asp.rules import AspLiteral, Choice, Comparison, Condition, Element, Rule, is_variable
-from critics.asp.tokens import AspToken, ProgramError, fault, tokens
+from critics.asp.rules import AspLiteral, AspRule, Choice, Comparison, Condition, Element, is_variable
+from critics.asp.tokens import AspError, AspToken, fault, tokens
 
 MAX_RULES = 200
 MAX_PARTS = 40
@@ -31,11 +31,11 @@ class CommentBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class AspProgram:
     """A program as it was read."""
 
     text: str
-    rules: tuple[Rule, ...]
+    rules: tuple[AspRule, ...]
     blocks: tuple[CommentBlock, ...]
 
     def numbered(self) -> dict[int, tuple[int, ...]]:
@@ -51,36 +51,36 @@ class Program:
         return next((block for block in self.blocks if rule in block.rules), None)
 
 
-def read_program(text: str) -> Program:
-    """Read a program; raises `ProgramError` with line and column."""
+def read_program(text: str) -> AspProgram:
+    """Read a program; raises `AspError` with line and column."""
     found = tokens(text)
     reader = _ProgramReader(text, [token for token in found if token.kind != "comment"])
-    rules: list[Rule] = []
+    rules: list[AspRule] = []
     while reader.now.kind != "end":
         rules.append(reader.rule())
         if len(rules) > MAX_RULES:
-            raise ProgramError("too_long", f"there are more than {MAX_RULES} rules")
-    return Program(text, tuple(rules), _blocks(text, [t for t in found if t.kind == "comment"], rules))
+            raise AspError("too_long", f"there are more than {MAX_RULES} rules")
+    return AspProgram(text, tuple(rules), _blocks(text, [t for t in found if t.kind == "comment"], rules))
 
 
 def read_literal(text: str, *, variables: bool = False) -> AspLiteral:
     """Read exactly one literal without default negation, ground unless `variables`; one full stop may follow."""
     found = tokens(text)
     if any(token.kind == "comment" for token in found):
-        raise ProgramError("literal_syntax", f"{text[:80]!r} is not one literal")
+        raise AspError("literal_syntax", f"{text[:80]!r} is not one literal")
     reader = _ProgramReader(text, found)
     literal = reader.condition()
     if reader.now.text == ".":
         reader.step()
     if reader.now.kind != "end" or not isinstance(literal, AspLiteral) or literal.default:
         # Attack: `wet(d1). wet(d1)` or `1=1` where a literal is pasted into a program's text.
-        raise ProgramError("literal_syntax", f"{text[:80]!r} is not one literal")
+        raise AspError("literal_syntax", f"{text[:80]!r} is not one literal")
     if not variables and any(map(is_variable, literal.arguments)):
-        raise ProgramError("literal_not_ground", f"{text[:80]!r} has a variable")
+        raise AspError("literal_not_ground", f"{text[:80]!r} has a variable")
     return literal
 
 
-def _blocks(text: str, comments: list[AspToken], rules: list[Rule]) -> tuple[CommentBlock, ...]:
+def _blocks(text: str, comments: list[AspToken], rules: list[AspRule]) -> tuple[CommentBlock, ...]:
     """Group comments that stand on lines of their own with the rules below them."""
     own = [c for c in comments if not text[text.rfind("\n", 0, c.offset) + 1 : c.offset].strip()]
     blocks: list[CommentBlock] = []
@@ -135,20 +135,20 @@ class _ProgramReader:
         if not self.take(text):
             raise self.fault("syntax", f"{text!r} is expected, not {self.now.text[:40]!r}")
 
-    def fault(self, reason: str, message: str) -> ProgramError:
+    def fault(self, reason: str, message: str) -> AspError:
         return fault(reason, message, self._text, self.now.offset)
 
     def peek(self) -> str:
         return self._tokens[min(self._index + 1, len(self._tokens) - 1)].text
 
-    def rule(self) -> Rule:
+    def rule(self) -> AspRule:
         offset = self.now.offset
         head: Choice | tuple[AspLiteral, ...] = () if self.now.text == ":-" else self.head()
         body: tuple[Condition, ...] = ()
         if self.take(":-") and self.now.text != ".":
             body = self.conditions((",", ";"))
         self.need(".")
-        return Rule(head, body, offset)
+        return AspRule(head, body, offset)
 
     def head(self) -> Choice | tuple[AspLiteral, ...]:
         lower: int | None = None

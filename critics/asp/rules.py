@@ -88,7 +88,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class AspRule:
     """A rule: a choice, or a disjunction of literals (none: a constraint), and its body."""
 
     head: Choice | tuple[AspLiteral, ...]
@@ -141,7 +141,7 @@ class Rule:
         return isinstance(self.head, tuple) and len(self.head) == 1 and not self.body
 
 
-def constants_of(rules: Iterable[Rule]) -> dict[str, None]:
+def constants_of(rules: Iterable[AspRule]) -> dict[str, None]:
     """Return every constant, in order of appearance."""
     return dict.fromkeys(t for rule in rules for t in rule.terms() if not is_variable(t))
 

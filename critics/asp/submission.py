@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from critics.asp.reader import MAX_PARTS, Program, read_literal, read_program
-from critics.asp.rules import AspLiteral, Rule
-from critics.asp.tokens import ProgramError
+from critics.asp.reader import MAX_PARTS, AspProgram, read_literal, read_program
+from critics.asp.rules import AspLiteral, AspRule
+from critics.asp.tokens import AspError
 from critics.problem import is_list, is_object
 
 MAX_TESTS = 32
@@ -46,7 +46,7 @@ _PARTS = {
 class ProgramTest:
     """Facts that are added to the program, and conditions that must then hold, every one of them."""
 
-    facts: tuple[Rule, ...]
+    facts: tuple[AspRule, ...]
     """Ground facts, and constraints (the paper's test of existentials adds one)."""
     rules: tuple[int, ...]
     """The n of each `Rn` that it names."""
@@ -69,43 +69,43 @@ class ProgramTest:
 class Submission:
     """One attempt: program, tests, and the blocks of the query as they were written."""
 
-    program: Program
+    program: AspProgram
     tests: tuple[ProgramTest, ...]
     query: tuple[str, ...]
 
 
 def read_submission(completion: str) -> Submission:
-    """Read an attempt; raises `ProgramError` at the first thing that is wrong."""
+    """Read an attempt; raises `AspError` at the first thing that is wrong."""
     if len(completion) > MAX_CHARACTERS:
-        raise ProgramError("too_long", f"the answer has more than {MAX_CHARACTERS} characters")
+        raise AspError("too_long", f"the answer has more than {MAX_CHARACTERS} characters")
     data = _keyed(_parsed(completion), _TOP, "the answer")
     if "model" not in data:
-        raise ProgramError("schema", "the key 'Model' is missing")
+        raise AspError("schema", "the key 'Model' is missing")
     model = data["model"]
     text = model if isinstance(model, str) else "\n".join(_texts(model, "Model"))
     tests = data.get("tests", [])
     if not is_list(tests) or len(tests) > MAX_TESTS:
-        raise ProgramError("schema", f"'Tests' must be a list of at most {MAX_TESTS} tests")
+        raise AspError("schema", f"'Tests' must be a list of at most {MAX_TESTS} tests")
     query = data.get("query", [])
     blocks = [query] if isinstance(query, str) else _texts(query, "Query")
     return Submission(read_program(text), tuple(read_test(t, i + 1) for i, t in enumerate(tests)), tuple(blocks))
 
 
 def read_test(record: object, position: int) -> ProgramTest:
-    """Read one test, conditions nested under `Test-Condition` or beside the facts; raises `ProgramError`."""
+    """Read one test, conditions nested under `Test-Condition` or beside the facts; raises `AspError`."""
     name = f"test {position}"
     data = _keyed(record, {**_PARTS, **_CONDITIONS}, name)
     if "condition" in data:
         nested = _keyed(data.pop("condition"), _CONDITIONS, name)
         if nested.keys() & data.keys():
-            raise ProgramError("schema", f"{name}: one condition is given twice")
+            raise AspError("schema", f"{name}: one condition is given twice")
         data |= nested
     contradiction = data.get("contradiction", False)
     if contradiction not in (True, False, "True", "False", "true", "false"):
-        raise ProgramError("schema", f"{name}: expect-contradiction must be true or false")
+        raise AspError("schema", f"{name}: expect-contradiction must be true or false")
     why = data.get("why", "")
     if not isinstance(why, str):
-        raise ProgramError("schema", f"{name}: the explanation must be text")
+        raise AspError("schema", f"{name}: the explanation must be text")
     try:
         return ProgramTest(
             facts=_facts(data.get("facts", []), name),
@@ -116,24 +116,24 @@ def read_test(record: object, position: int) -> ProgramTest:
             infer_none=_literals(data.get("none", []), name),
             contradiction=contradiction in (True, "True", "true"),
         )
-    except ProgramError as error:
-        raise ProgramError(error.reason, f"{name}: {error}") from error
+    except AspError as error:
+        raise AspError(error.reason, f"{name}: {error}") from error
 
 
-def _facts(value: object, name: str) -> tuple[Rule, ...]:
-    rules: list[Rule] = []
+def _facts(value: object, name: str) -> tuple[AspRule, ...]:
+    rules: list[AspRule] = []
     for text in [value] if isinstance(value, str) else _texts(value, f"{name}, facts"):
         rules += read_program(text if text.rstrip().endswith(".") or not text.strip() else text + ".").rules
     for rule in rules:
         if not rule.is_constraint() and not (rule.is_fact() and rule.is_ground()):
-            raise ProgramError("test_facts", f"only ground facts and constraints can be added, not {rule}")
+            raise AspError("test_facts", f"only ground facts and constraints can be added, not {rule}")
     return tuple(rules)
 
 
 def _literals(value: object, name: str) -> tuple[AspLiteral, ...]:
     texts = [value] if isinstance(value, str) else _texts(value, f"{name}, condition")
     if len(texts) > MAX_PARTS:
-        raise ProgramError("too_long", f"one condition has more than {MAX_PARTS} literals")
+        raise AspError("too_long", f"one condition has more than {MAX_PARTS} literals")
     return tuple(dict.fromkeys(map(read_literal, texts)))
 
 
@@ -151,7 +151,7 @@ def _parsed(completion: str) -> object:
         json.dumps(data, ensure_ascii=False).encode()
         return data
     except (ValueError, RecursionError) as error:
-        raise ProgramError("json", f"the answer is not one JSON object: {error}") from error
+        raise AspError("json", f"the answer is not one JSON object: {error}") from error
 
 
 def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -163,19 +163,19 @@ def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _keyed(record: object, known: dict[str, str], name: str) -> dict[str, Any]:
     if not is_object(record):
-        raise ProgramError("schema", f"{name} must be an object")
+        raise AspError("schema", f"{name} must be an object")
     data: dict[str, Any] = {}
     for key, value in record.items():
         plain = re.sub(r"[-_ ]", "", key).lower()
         if plain not in known:
-            raise ProgramError("schema", f"{name}: the key {key[:40]!r} is not known")
+            raise AspError("schema", f"{name}: the key {key[:40]!r} is not known")
         if known[plain] in data:
-            raise ProgramError("schema", f"{name}: {known[plain]} is given twice")
+            raise AspError("schema", f"{name}: {known[plain]} is given twice")
         data[known[plain]] = value
     return data
 
 
 def _texts(value: object, name: str) -> list[str]:
     if not is_list(value) or not all(isinstance(text, str) for text in value) or len(value) > 25 * MAX_PARTS:
-        raise ProgramError("schema", f"{name} must be a list of texts")
+        raise AspError("schema", f"{name} must be a list of texts")
     return value

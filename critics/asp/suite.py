@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from critics.asp.control import BudgetExhausted, GuardSolver, compiled
-from critics.asp.reader import Program
-from critics.asp.rules import AspLiteral, Rule, constants_of
+from critics.asp.reader import AspProgram
+from critics.asp.rules import AspLiteral, AspRule, constants_of
 from critics.asp.submission import ProgramTest
 
 MAX_RENAMED = 5
@@ -18,7 +18,7 @@ MAX_RENAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailedTest:
     """Reason why one test does not pass, or is no test."""
 
     test: int
@@ -67,54 +67,54 @@ def guarded_tests(tests: Iterable[ProgramTest]) -> dict[str, list[str]]:
 
 def run_test(
     solver: GuardSolver, position: int, test: ProgramTest, context: frozenset[str] = frozenset()
-) -> Failure | None:
+) -> FailedTest | None:
     """Return why a test fails under the guards of `context`, None where it passes; raises `BudgetExhausted`."""
     on = context | {f"__x{position}"}
     consistent = solver.satisfiable(on)
     if test.contradiction:
-        return Failure(position, "no_contradiction") if consistent else None
+        return FailedTest(position, "no_contradiction") if consistent else None
     if not consistent:
-        return Failure(position, "unsat_under_test")
+        return FailedTest(position, "unsat_under_test")
     for number, literal in enumerate(test.infer_all):
         if solver.satisfiable(on | {f"__u{position}a{number}"}):
-            return Failure(position, "not_in_all", literal)
+            return FailedTest(position, "not_in_all", literal)
     for number, literal in enumerate(test.infer_any):
         if not solver.satisfiable(on | {f"__w{position}b{number}"}):
-            return Failure(position, "in_none", literal)
+            return FailedTest(position, "in_none", literal)
     for number, literal in enumerate(test.infer_none):
         if solver.satisfiable(on | {f"__w{position}c{number}"}):
-            return Failure(position, "inferred", literal)
+            return FailedTest(position, "inferred", literal)
     return None
 
 
-def ill_posed(position: int, test: ProgramTest, program: Program) -> Failure | None:
+def ill_posed(position: int, test: ProgramTest, program: AspProgram) -> FailedTest | None:
     """Return why a test is none, whatever the program does."""
     if not test.literals() and not test.contradiction:
-        return Failure(position, "no_test_conditions")
+        return FailedTest(position, "no_test_conditions")
     if test.literals() and test.contradiction:
-        return Failure(position, "mixed_condition")
+        return FailedTest(position, "mixed_condition")
     given = {rule.heads()[0] for rule in test.facts if rule.is_fact()}
     own = next((literal for literal in test.literals() if literal in given), None)
     if own is not None:
-        return Failure(position, "literal_is_own_fact", own)
+        return FailedTest(position, "literal_is_own_fact", own)
     if not test.rules:
-        return Failure(position, "no_rule_id")
+        return FailedTest(position, "no_rule_id")
     if not all(program.numbered().get(number) for number in test.rules):
-        return Failure(position, "fake_rule_id")
+        return FailedTest(position, "fake_rule_id")
     if test.contradiction and not _is_consistent(test.facts):
         # Attack: facts that nothing could satisfy, such as `:- not zzz.`
-        return Failure(position, "facts_self_contradict")
+        return FailedTest(position, "facts_self_contradict")
     return None
 
 
-def _is_consistent(facts: tuple[Rule, ...]) -> bool:
+def _is_consistent(facts: tuple[AspRule, ...]) -> bool:
     result = compiled("\n".join(map(str, facts))).solve()
     if result.unknown:
         raise BudgetExhausted
     return bool(result.satisfiable)
 
 
-def duplicates(tests: tuple[ProgramTest, ...], program: Program) -> str | None:
+def duplicates(tests: tuple[ProgramTest, ...], program: AspProgram) -> str | None:
     """Return how two tests are one: `duplicate_tests` up to names of constants, `duplicate_rationale`, or None."""
     known = constants_of(program.rules)
     predicates = {literal.signature for rule in program.rules for literal in rule.literals()}
@@ -134,7 +134,7 @@ def _canonical(test: ProgramTest, known: set[str], predicates: set[tuple[str, in
     return min(_spelled(test, facts, {name: f"C{i}" for i, name in enumerate(order)}) for order in orders)
 
 
-def _spelled(test: ProgramTest, facts: list[Rule], names: dict[str, str]) -> tuple[tuple[str, ...], ...]:
+def _spelled(test: ProgramTest, facts: list[AspRule], names: dict[str, str]) -> tuple[tuple[str, ...], ...]:
     def renamed(text: str) -> str:
         return re.sub(r'"[^"]*"|\w+', lambda match: names.get(match[0], match[0]), text)
 

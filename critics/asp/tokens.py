@@ -32,7 +32,7 @@ _REFUSALS = (
 )
 
 
-class ProgramError(Exception):
+class AspError(Exception):
     """A text is not in the language; `reason` is one machine-readable word."""
 
     def __init__(self, reason: str, message: str) -> None:
@@ -49,9 +49,9 @@ class AspToken(NamedTuple):
 
 
 def tokens(text: str) -> list[AspToken]:
-    """Return the tokens of a program, comments included; raises `ProgramError` at what is not allowed."""
+    """Return the tokens of a program, comments included; raises `AspError` at what is not allowed."""
     if len(text) > MAX_CHARACTERS:
-        raise ProgramError("too_long", f"the program has more than {MAX_CHARACTERS} characters")
+        raise AspError("too_long", f"the program has more than {MAX_CHARACTERS} characters")
     found: list[AspToken] = []
     if (control := _CONTROL.search(text)) is not None:
         # Attack: clingo stops reading at a NUL; a bare carriage return hides code behind a comment.
@@ -72,7 +72,7 @@ def tokens(text: str) -> list[AspToken]:
     return found
 
 
-def _refusal(text: str, position: int) -> ProgramError:
+def _refusal(text: str, position: int) -> AspError:
     reason = next((word for pattern, word in _REFUSALS if pattern.match(text, position)), "forbidden_token")
     if ord(text[position]) > 126:
         # A non-ASCII byte in clingo's error message kills the process through its logger.
@@ -80,9 +80,9 @@ def _refusal(text: str, position: int) -> ProgramError:
     return fault(reason, f"{text[position : position + 12].split(maxsplit=1)[0]!r} is not allowed", text, position)
 
 
-def fault(reason: str, message: str, text: str, offset: int) -> ProgramError:
+def fault(reason: str, message: str, text: str, offset: int) -> AspError:
     """Return an error that names line, column (both from 1) and the line as it was written."""
     line = text.count("\n", 0, offset) + 1
     start = text.rfind("\n", 0, offset) + 1
     written = text[start:].partition("\n")[0].strip()[:120]
-    return ProgramError(reason, f"line {line}, column {offset - start + 1}: {message}; the line is: {written}")
+    return AspError(reason, f"line {line}, column {offset - start + 1}: {message}; the line is: {written}")

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from critics.asp.query import read_query
-from critics.asp.tokens import ProgramError
+from critics.asp.tokens import AspError
 from critics.fol.asp_names import CONCLUSION, ELEMENT, SAME, Names
 from critics.fol.clauses import Clause, Clauses, Signed, clauses_of
 from critics.fol.printing import canonical
@@ -90,7 +90,7 @@ def _queried(conclusion: Formula, names: Names) -> tuple[str, ...]:
     try:
         _block(conclusion, names, blocks)
         read_query(tuple(blocks))
-    except (ProgramError, _Inexpressible):
+    except (AspError, _Inexpressible):
         return ()
     return tuple(blocks)
 

@@ -141,7 +141,7 @@ def _answer_sets(origin: Origin, certificate: SealedCertificate) -> None:
     from critics.asp import premises
     from critics.asp.query import read_query
     from critics.asp.submission import read_submission
-    from critics.asp.tokens import ProgramError
+    from critics.asp.tokens import AspError
 
     evidence, problem = certificate.evidence, certificate.problem
     if origin.has_problem and origin.meta.get("num_premises") != evidence["num_premises"]:
@@ -149,7 +149,7 @@ def _answer_sets(origin: Origin, certificate: SealedCertificate) -> None:
     try:
         submission = read_submission(evidence["completion"])
         query = read_query(submission.query)
-    except ProgramError as error:
+    except AspError as error:
         raise Rejected("ill_formed") from error
     program = submission.program
     source = premises.Source(evidence["num_premises"], problem.context, problem.question)

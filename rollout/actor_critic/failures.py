@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from critics.asp.query import Connective, read_query
-from critics.asp.rules import Choice, Rule, constants_of, is_variable
+from critics.asp.rules import AspRule, Choice, constants_of, is_variable
 from critics.asp.submission import Submission, read_submission
-from critics.asp.tokens import ProgramError
+from critics.asp.tokens import AspError
 from critics.fol.parser import parse
 from critics.fol.syntax import (
     Compound,
@@ -107,7 +107,7 @@ def failure_classes(problem: Problem, completion: str, verdict: Mapping[str, Any
         found.add("tests")
     try:
         submission = read_submission(completion)
-    except ProgramError:
+    except AspError:
         return tuple(name for name in FAILURE_CLASSES if name in (found or {"unread"}))
     annotation = _annotation(problem)
     found |= set(_of_statements(submission, annotation, feedback))
@@ -188,7 +188,7 @@ def _demands(formula: Formula) -> Iterator[FailureClass]:
         yield "exclusive-or"
 
 
-def _provided(name: FailureClass, rules: Iterable[Rule]) -> bool:
+def _provided(name: FailureClass, rules: Iterable[AspRule]) -> bool:
     """Say whether some rule has what statements of a class demand."""
     match name:
         case "existential":
@@ -199,7 +199,7 @@ def _provided(name: FailureClass, rules: Iterable[Rule]) -> bool:
             return any(_excludes(rule) for rule in rules)
 
 
-def _provides_witness(rule: Rule) -> bool:
+def _provides_witness(rule: AspRule) -> bool:
     """Say whether a rule gives something that exists: a fact about it, or a choice of one at least."""
     if isinstance(rule.head, Choice):
         # `{b(X)} :- a(X).` is the paper's own rendering of "some a are b", and asserts nobody.
@@ -207,7 +207,7 @@ def _provides_witness(rule: Rule) -> bool:
     return rule.is_fact() and bool(rule.head[0].arguments)
 
 
-def _excludes(rule: Rule) -> bool:
+def _excludes(rule: AspRule) -> bool:
     """Say whether a rule rules something out."""
     if isinstance(rule.head, Choice):
         return rule.head.upper == 1 or (rule.head.upper or len(rule.head.elements)) < len(rule.head.elements)
@@ -247,7 +247,7 @@ def _misasks(submission: Submission, conclusion: Formula | None) -> bool:
     """
     try:
         query = read_query(submission.query)
-    except ProgramError:
+    except AspError:
         return True
     mentioned = {literal.signature for rule in submission.program.rules for literal in rule.literals()}
     if any(literal.signature not in mentioned for literal in query.atoms()):

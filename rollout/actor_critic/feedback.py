@@ -16,10 +16,10 @@ from critics.asp.critic import feedback_of, source_of
 from critics.asp.examination import Inspection, Outcome, Prepared, prepare, run
 from critics.asp.premises import Source, missing_premise
 from critics.asp.query import read_query
-from critics.asp.reader import Program
+from critics.asp.reader import AspProgram
 from critics.asp.submission import ProgramTest, read_submission
-from critics.asp.suite import Failure, ill_posed
-from critics.asp.tokens import ProgramError
+from critics.asp.suite import FailedTest, ill_posed
+from critics.asp.tokens import AspError
 from critics.judge import DEFAULT_TIMEOUT_S
 from critics.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
 from critics.problem import Problem, is_list, is_object
@@ -76,12 +76,12 @@ def review(reply: Reply) -> DialogReview:
     """DialogReview one reply. Needs a killable worker: grounding cannot be interrupted."""
     try:
         prepared = prepare(reply.text)
-    except ProgramError as error:
+    except AspError as error:
         return _unreadable(reply, error)
     try:
         outcome = run(prepared)
         return _reviewed(reply, prepared, outcome)
-    except (CompileError, ProgramError) as error:
+    except (CompileError, AspError) as error:
         return _fault("compile", "compile", str(error), "the program", _written(prepared))
     except BudgetExhausted:
         told = f"a question about the program takes more than {SOLVE_LIMIT} conflicts; write a simpler one"
@@ -117,7 +117,7 @@ def _reviewed(reply: Reply, prepared: Prepared, outcome: Outcome) -> DialogRevie
     return DialogReview("clean", "", "", "", written, num_tests=len(tests))
 
 
-def _failures(prepared: Prepared, outcome: Outcome) -> list[Failure]:
+def _failures(prepared: Prepared, outcome: Outcome) -> list[FailedTest]:
     tests, program = prepared.submission.tests, prepared.submission.program
     posed = [ill_posed(position, test, program) for position, test in enumerate(tests)]
     return [*(failure for failure in posed if failure is not None), *outcome.failures]
@@ -132,7 +132,7 @@ def _beyond_passing(reply: Reply, prepared: Prepared, outcome: Outcome) -> Dialo
         return _fault("tests", outcome.finding.flags[0], told, "the query", _written(prepared))
     idle = [i for i, killed in enumerate(Inspection(prepared).kills()) if not killed]
     if idle:
-        told = "\n".join(str(Failure(position, "kills_no_mutant")) for position in idle)
+        told = "\n".join(str(FailedTest(position, "kills_no_mutant")) for position in idle)
         return _test_fault("kills_no_mutant", told, tuple(idle), prepared)
     return None
 
@@ -154,7 +154,7 @@ def _shortened(told: str) -> str:
     return told if len(told) <= _LONGEST_TOLD else f"{told[:_LONGEST_TOLD]} .."
 
 
-def _unreadable(reply: Reply, error: ProgramError) -> DialogReview:
+def _unreadable(reply: Reply, error: AspError) -> DialogReview:
     """Return the review of what cannot be run: no JSON, or JSON whose program, tests or query cannot be read."""
     data = _object(reply.text)
     if data is None:
@@ -166,7 +166,7 @@ def _unreadable(reply: Reply, error: ProgramError) -> DialogReview:
     return _fault(kind, error.reason, str(error), _part_at_fault(reply.text, error), _spelled(data))
 
 
-def _part_at_fault(text: str, error: ProgramError) -> str:
+def _part_at_fault(text: str, error: AspError) -> str:
     named = _NAMED_TEST.match(str(error))
     if named is not None:
         return f"test {named[1]}"
@@ -174,11 +174,11 @@ def _part_at_fault(text: str, error: ProgramError) -> str:
         return "the reply"
     try:
         query = read_submission(text).query
-    except ProgramError:
+    except AspError:
         return "the program"
     try:
         read_query(query)
-    except ProgramError:
+    except AspError:
         return "the query"
     return "the program"
 
@@ -210,7 +210,7 @@ def _written(prepared: Prepared) -> Written:
     return Written(_rules(submission.program), tuple(map(_test, submission.tests)), query)
 
 
-def _rules(program: Program) -> str:
+def _rules(program: AspProgram) -> str:
     """Return the rules in an order of their own, each under its number, which tests refer to."""
     blocks = (program.block_of(position) for position in range(len(program.rules)))
     numbers = ("" if block is None or block.number is None else f"R{block.number}: " for block in blocks)

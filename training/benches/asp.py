@@ -113,7 +113,7 @@ def _kill_s() -> float:
     return ended - began - LIMIT_S
 
 
-def _hang_or_judge(record: dict[str, Any]) -> dict[str, Any]:
+def _hang_or_judge(record: Mapping[str, object]) -> dict[str, Any]:
     if record["id"] == HANGS:
         sleep(3_600)
     return judge_record(record)
