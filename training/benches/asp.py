@@ -7,7 +7,7 @@ differs. The programs have 10 to 20 rules with 3 or 4 tests and one query, the s
 import json
 import random
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter, process_time, sleep
 from typing import Any
 
