@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 import yaml
 from click.testing import Result
+from safetensors.torch import load_file
 from typer.testing import CliRunner
 
 from training.cli import app
 from training.configuration.model import ModelConfig
 from training.finetuning.stage import read_examples
 from training.lessons.examples import ExampleError
+
+NUM_EXAMPLES = 7
+"""No batch of two or four is made up without a rest."""
 
 
 def certistar(*words: object) -> Result:
@@ -29,7 +33,7 @@ def config(tiny_model, tmp_path_factory) -> Path:
         "problems": {"hops": [1], "extra_kinds": [0, 0]},
         "arms": [{"name": "free", "keep": "unfiltered", "decoding": "free"}],
         "sampling": {"max_new_tokens": 20, "batch_size": 3},
-        "training": {"batch_size": 2, "learning_rate": 1e-3},
+        "training": {"batch_size": 2, "global_batch_size": 4, "learning_rate": 1e-2},
     }
     path.write_text(yaml.safe_dump(settings))
     return path
@@ -40,17 +44,17 @@ def dataset(tmp_path_factory) -> Path:
     """Reference attempts, judged and filtered: every one is certified."""
     folder = tmp_path_factory.mktemp("data")
     for words in (
-        ("problems", "prontoqa", "--num", 8, "--hops", 1, "--out", folder / "p.jsonl"),
+        ("problems", "prontoqa", "--num", NUM_EXAMPLES, "--hops", 1, "--out", folder / "p.jsonl"),
         ("demonstrate", folder / "p.jsonl", "--out", folder / "a.jsonl"),
         ("filter", folder / "a.jsonl", "--keep", "strict", "--out", folder / "kept"),
     ):
         done = certistar(*words)
         assert done.exit_code == 0, done.stderr
-    assert json.loads((folder / "kept" / "summary.json").read_text())["kept"] == 8
+    assert json.loads((folder / "kept" / "summary.json").read_text())["kept"] == NUM_EXAMPLES
     return folder
 
 
-def test_training_launches_as_many_processes_as_asked_also_beside_a_users_own_training(config, dataset, tmp_path):
+def test_two_processes_give_the_adapter_of_one_also_beside_a_users_own_training(config, dataset, tmp_path):
     out = tmp_path / "adapter"
     (tmp_path / "training").mkdir()
     (tmp_path / "training" / "__init__.py").touch()
@@ -59,11 +63,14 @@ def test_training_launches_as_many_processes_as_asked_also_beside_a_users_own_tr
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     manifest = json.loads((out / "manifest.json").read_text())
-    assert manifest["examples"] == 8
-    assert (out / "adapter_model.safetensors").exists()
+    assert manifest["examples"] == NUM_EXAMPLES
+    alone = certistar("train", config, "--data", dataset / "kept", "--out", tmp_path / "alone", "--nproc", 1)
+    assert alone.exit_code == 0, alone.stderr
+    one, two = (load_file(folder / "adapter_model.safetensors") for folder in (tmp_path / "alone", out))
+    assert max(float((one[name] - two[name]).abs().max()) for name in one) < 2e-5
     measured = certistar("evaluate", config, "--problems", dataset / "p.jsonl", "--adapter", out, "--json")
     assert measured.exit_code == 0, measured.stderr
-    assert json.loads(measured.stdout)["n"] == 8
+    assert json.loads(measured.stdout)["n"] == NUM_EXAMPLES
 
 
 def test_the_same_seed_trains_the_same_adapter(config, dataset, tmp_path):

@@ -204,9 +204,10 @@ def test_grouped_rows_of_a_batch_are_of_like_length():
     assert max(spans) < 20
 
 
-@pytest.mark.parametrize("layout", ["padded", pytest.param("grouped", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("layout", ["padded", "grouped"])
 def test_two_processes_give_the_adapter_of_one(job, tmp_path, layout):
-    """Seven examples in batches of four: neither count learns one twice."""
+    """Seven examples in batches of four: neither count learns one twice. `test_finetuning` asks it of the command."""
     one = with_(job, global_batch_size=4, layout=layout)
     train_here(one)
     two = with_(replace(one, out=tmp_path / "two", nproc=2), batch_size=2)
@@ -234,7 +235,7 @@ def test_a_wrong_world_size_is_an_error(job, monkeypatch):
 
 def test_a_failure_in_a_launched_process_is_told_in_one_line(job):
     with pytest.raises(InputError, match=r"exceed training\.max_tokens = 5"):
-        fine_tune(with_(replace(job, nproc=2), max_tokens=5))
+        launch(with_(job, max_tokens=5))
 
 
 def test_several_machines_need_a_place_to_meet(job):
