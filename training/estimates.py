@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from typing import Any, Literal, TypeAlias, assert_never
 
 LEVEL = 0.95
@@ -68,9 +69,7 @@ def exact_interval(count: int, n: int) -> Interval:
 def _interval(count: int, n: int, method: Literal["wilson", "exact"]) -> Interval:
     if not n:
         return (0.0, 1.0)
-    from scipy.stats import binomtest
-
-    found = binomtest(count, n).proportion_ci(LEVEL, method=method)
+    found = stats().binomtest(count, n).proportion_ci(LEVEL, method=method)
     return (float(found.low), float(found.high))
 
 
@@ -145,16 +144,15 @@ def compare_unpaired(
     seeded. Both are weaker than a paired test of as many answers. Raises ValueError for an empty sample.
     """
     import numpy as np
-    from scipy.stats import fisher_exact, norm, permutation_test
 
     if not a or not b:
         raise ValueError("no answers to compare")
     if test == "fisher":
-        tested: Any = fisher_exact([[sum(a), len(a) - sum(a)], [sum(b), len(b) - sum(b)]])
+        tested = stats().fisher_exact([[sum(a), len(a) - sum(a)], [sum(b), len(b) - sum(b)]])
     else:
-        tested = permutation_test(
+        tested = stats().permutation_test(
             (np.array(a), np.array(b)),
-            lambda x, y, axis: x.mean(axis) - y.mean(axis),
+            _difference_of_means,
             vectorized=True,
             n_resamples=9_999,
             batch=500,
@@ -167,7 +165,7 @@ def compare_unpaired(
         interval=_difference_interval((mean(a), _own(a, seeds_a, test)), (mean(b), _own(b, seeds_b, test)), bound),
         p=float(tested.pvalue),
         n=min(len(a), len(b)),
-        detectable=float(norm.ppf((1 + LEVEL) / 2) + norm.ppf(POWER)) * error or None,
+        detectable=_quantiles() * error or None,
         per_seed=(),
         test=test,
     )
@@ -187,6 +185,21 @@ def _difference_interval(a: tuple[float, Interval], b: tuple[float, Interval], b
     low = mean_a - mean_b - math.hypot(mean_a - low_a, high_b - mean_b)
     high = mean_a - mean_b + math.hypot(high_a - mean_a, mean_b - low_b)
     return (max(-float(bound), low), min(float(bound), high))
+
+
+def _difference_of_means(x: Any, y: Any, axis: int) -> Any:
+    return x.mean(axis) - y.mean(axis)
+
+
+def _quantiles() -> float:
+    """Return z_0.975 + z_0.80: how many standard errors a difference must have to be found so often."""
+    norm = stats().norm
+    return float(norm.ppf((1 + LEVEL) / 2) + norm.ppf(POWER))
+
+
+def stats() -> Any:
+    """Return `scipy.stats`, which takes half a second to import and has no types."""
+    return import_module("scipy.stats")
 
 
 def holm(ps: Sequence[float]) -> list[float]:
@@ -257,10 +270,8 @@ def mean_interval(
 
 def mcnemar(differences: Iterable[int]) -> float:
     """Return the exact two-sided p of McNemar's test (1947): the discordant pairs as fair coin flips."""
-    from scipy.stats import binomtest
-
     signs = Counter(difference > 0 for difference in differences if difference)
-    return float(binomtest(signs[True], signs.total()).pvalue) if signs else 1.0
+    return float(stats().binomtest(signs[True], signs.total()).pvalue) if signs else 1.0
 
 
 def sign_flip(differences: Sequence[int]) -> float:
@@ -271,14 +282,13 @@ def sign_flip(differences: Sequence[int]) -> float:
     binomial per size: nothing is sampled, and p may be as small as it is.
     """
     import numpy as np
-    from scipy.stats import binom
 
     sizes = Counter(abs(difference) for difference in differences if difference)
     span = sum(size * count for size, count in sizes.items())
-    pmf = np.ones(1)  # of the sum of the sizes whose sign is positive; the sum of all is twice that - span
+    pmf: Any = np.ones(1)  # of the sum of the sizes whose sign is positive; the sum of all is twice that - span
     for size, count in sizes.items():
         spread = np.zeros(size * count + 1)
-        spread[::size] = binom.pmf(np.arange(count + 1), count, 0.5)
+        spread[::size] = stats().binom.pmf(np.arange(count + 1), count, 0.5)
         pmf = np.convolve(pmf, spread)
     sums = 2 * np.arange(span + 1) - span
     return min(1.0, float(pmf[np.abs(sums) >= abs(sum(differences))].sum()))
@@ -290,15 +300,12 @@ def detectable_difference(differences: Sequence[int]) -> float | None:
     The normal approximation (z_0.975 + z_0.80) sd / sqrt(n), with the sd of the differences seen; None
     where it is 0 or cannot be had, since pairs that never vary do not tell how finely they measure.
     """
-    from scipy.stats import norm
-
     centre = mean(differences)
     squares = sum((difference - centre) ** 2 for difference in differences)
     if len(differences) < 2 or squares == 0:
         return None
     deviation = math.sqrt(squares / (len(differences) - 1))
-    quantiles = norm.ppf((1 + LEVEL) / 2) + norm.ppf(POWER)
-    return float(quantiles * deviation / math.sqrt(len(differences)))
+    return _quantiles() * deviation / math.sqrt(len(differences))
 
 
 def by_seed(values: Sequence[int], seeds: Sequence[int]) -> Mapping[int, list[int]]:

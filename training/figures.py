@@ -1,8 +1,9 @@
 """Figures drawn with matplotlib as SVG, all in one style: equal numbers give equal bytes."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 INK = "#15181e"
@@ -29,10 +30,9 @@ def panels_of(*, width: float, height: float, count: int) -> tuple[Any, list[Any
 
 
 @contextmanager
-def drawing(*, text: str) -> Iterator[None]:
+def drawing(*, text: str) -> Generator[None]:
     """Draw by matplotlib's defaults and ours, whatever the user's own settings; `text` is svg.fonttype."""
-    import matplotlib
-
+    matplotlib: Any = import_module("matplotlib")
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update({

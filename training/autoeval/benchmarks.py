@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from training.configuration.section import ConfigError, read_yaml
-from training.estimates import LEVEL, Interval
+from training.estimates import LEVEL, Interval, stats
 
 Table = Mapping[str, float]
 """Scores by model."""
@@ -51,10 +51,8 @@ class Compared:
 
 def correlation(a: Table, b: Table) -> Correlation:
     """Return the correlation over the models that both tables have."""
-    from scipy.stats import pearsonr
-
     x, y, models = _common(a, b)
-    found: Any = pearsonr(x, y)
+    found = stats().pearsonr(x, y)
     interval = found.confidence_interval(LEVEL)
     ends = (float(interval.low), float(interval.high))
     return Correlation(len(models), float(found.statistic), float(found.pvalue), ends)

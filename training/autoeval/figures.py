@@ -40,7 +40,7 @@ class Curves:
     """Rates of one model on one data set over its categories."""
 
     scores: Scores
-    f1: Mapping[Category, VerifierScore] = field(default_factory=dict)
+    f1: Mapping[Category, VerifierScore] = field(default_factory=dict[Category, VerifierScore])
     """As verifier, where it was asked."""
 
     def points(self, metric: Metric) -> dict[Category, Estimate]:
@@ -60,7 +60,9 @@ def write_scores(
     `tables[DATA SET][MODEL]` are its curves; `by[DATA SET]` is what their categories count.
     """
     curves = [own for table in tables.values() for own in table.values()]
-    metrics = [(key, title) for key, title in METRICS if any(own.points(key) for own in curves)]
+    metrics: list[tuple[Metric, str]] = [
+        (key, title) for key, title in METRICS if any(own.points(key) for own in curves)
+    ]
     inks = _inks({model for table in tables.values() for model in table})
     with drawing(text="path"):
         figure, grid = _grid(len(metrics), len(tables))

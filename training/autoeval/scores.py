@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
-from training.estimates import LEVEL, Estimate, Interval, exact_estimate, exact_interval
+from training.estimates import LEVEL, Estimate, Interval, exact_estimate, exact_interval, stats
 
 Category: TypeAlias = Any
 """What a data set sorts its problems by: a number, or a name."""
@@ -240,8 +240,7 @@ def stratified_interval(strata: Sequence[tuple[int, int]]) -> Interval:
     """
     if not strata:
         return (0.0, 1.0)
-    from scipy.stats import beta
-
+    beta = stats().beta
     mean = sum(count / n for count, n in strata) / len(strata)
     effective = len(strata) ** 2 / sum(1 / n for _, n in strata)
     count, tail = mean * effective, (1 - LEVEL) / 2

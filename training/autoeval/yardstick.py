@@ -12,7 +12,7 @@ from typing import Any
 from critics.errors import InputError
 from critics.judge import Judging
 from critics.problem import Problem
-from rollout.formulas.verifier import opinions
+from rollout.formulas.verifier import Said, opinions
 from rollout.policy import ChatPolicy
 from rollout.problems.catalogue import family
 from rollout.splits import Split
@@ -188,5 +188,5 @@ class Verified:
 
 def measure_verifier(policy: ChatPolicy, trips: Sequence[Record], sampling: Sampling, *, seed: int) -> Verified:
     """Ask a policy, as verifier, about what came back."""
-    said = {o.pair.id: o.said for o in opinions(policy, verifier_pairs(trips), sampling, seed=seed)}
+    said: dict[str, Said] = {o.pair.id: o.said for o in opinions(policy, verifier_pairs(trips), sampling, seed=seed)}
     return Verified(verifier_score(said, trips), verifier_rows(said, trips))

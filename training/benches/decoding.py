@@ -184,7 +184,7 @@ def random_llama(size: int) -> Any:
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    torch.manual_seed(0)
+    torch.manual_seed(0)  # pyright: ignore[reportUnknownMemberType]
     config = LlamaConfig(
         vocab_size=size,
         hidden_size=256,

@@ -32,7 +32,7 @@ class Case:
     batch: int
     tokens: int = 256
     vocabulary: int = 8_000
-    keys: dict[str, Any] = field(default_factory=dict)
+    keys: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 FULL = {"method": "full"}
@@ -130,9 +130,11 @@ def _write_job(case: Case, folder: Path) -> None:
     from training.configuration.run import ModelConfig
     from training.finetuning.job import FineTuning, write_job
 
-    torch.manual_seed(0)
-    LlamaForCausalLM(_llama(case)).save_pretrained(folder / "model")
-    tokenizer: Any = AutoTokenizer.from_pretrained(SEED_TOKENIZER)
+    torch.manual_seed(0)  # pyright: ignore[reportUnknownMemberType]
+    made: Any = LlamaForCausalLM(_llama(case))
+    made.save_pretrained(folder / "model")
+    tokenizers: Any = AutoTokenizer
+    tokenizer = tokenizers.from_pretrained(SEED_TOKENIZER)
     tokenizer.save_pretrained(folder / "model")
     lines = [json.dumps(record) for record in _records(case, tokenizer)]
     (folder / "kept").mkdir()

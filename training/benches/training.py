@@ -65,7 +65,7 @@ def _trainer(examples: Sequence[Any], collator: Callable[[Sequence[Any]], dict[s
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM, PrinterCallback, Trainer, TrainingArguments
 
-    torch.manual_seed(0)
+    torch.manual_seed(0)  # pyright: ignore[reportUnknownMemberType]
     config = LlamaConfig(
         vocab_size=VOCABULARY,
         hidden_size=128,

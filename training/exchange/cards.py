@@ -5,6 +5,7 @@ Written from the run's own files and nothing else; every rate stands beside its 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from training.estimates import Proportion
@@ -63,9 +64,8 @@ class AdapterFacts:
 
 def certified_dataset_card(name: str, facts: DatasetFacts) -> str:
     """Return the card of a dataset folder: which file `load_dataset` reads, and what its examples rest on."""
-    from huggingface_hub import DatasetCardData
-
-    data = DatasetCardData(
+    hub: Any = import_module("huggingface_hub")
+    data = hub.DatasetCardData(
         pretty_name=name,
         task_categories=["text-generation"],
         tags=[*_TAGS, "trl", "sft"],
@@ -146,10 +146,9 @@ def adapter_card(repository: str, facts: AdapterFacts) -> str:
 
 
 def _adapter_data(repository: str, name: str, facts: AdapterFacts) -> str:
-    from huggingface_hub import EvalResult, ModelCardData
-
+    hub: Any = import_module("huggingface_hub")
     results = [
-        EvalResult(
+        hub.EvalResult(
             "text-generation",
             facts.run.split or "held-out",
             f"{facts.run.after.counts['n']} held-out problems",
@@ -159,7 +158,7 @@ def _adapter_data(repository: str, name: str, facts: AdapterFacts) -> str:
         for metric, key in (("accuracy", "right"), ("certified", "certified"))
         if facts.run is not None
     ]
-    data = ModelCardData(
+    data = hub.ModelCardData(
         base_model=facts.base,
         library_name="peft" if facts.rank else "transformers",
         pipeline_tag="text-generation",

@@ -7,7 +7,7 @@ be certified.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from critics.blocks import final_answer
 from critics.errors import InputError
@@ -111,17 +111,25 @@ def _options(value: Any) -> tuple[str, ...] | None:
         except ValueError as error:
             raise RowError("options_unreadable", "the options are a text that is no JSON list") from error
     if isinstance(value, Mapping):
-        value = value.get("text")
-    if not isinstance(value, list) or not value or not all(isinstance(option, str) for option in value):
+        value = cast("Mapping[str, Any]", value).get("text")
+    texts = _texts(value)
+    if not texts:
         raise RowError("options_unreadable", "the options are no list of texts")
-    return tuple(value)
+    return tuple(texts)
+
+
+def _texts(value: object) -> list[str] | None:
+    """Return a list of texts; None for anything else."""
+    listed = cast("list[object]", value) if isinstance(value, list) else [value]
+    texts = [one for one in listed if isinstance(one, str)]
+    return texts if isinstance(value, list) and len(texts) == len(listed) else None
 
 
 def _text(values: Mapping[str, Any], part: str) -> str:
     """Return a text; sentences in a list become lines."""
     value = values[part]
-    if isinstance(value, list) and all(isinstance(line, str) for line in value):
-        value = "\n".join(value)
+    if (lines := _texts(value)) is not None:
+        value = "\n".join(lines)
     if not isinstance(value, str) or not value.strip():
         raise RowError(f"no_{part}", f"the {part} is no text, or an empty one")
     return value

@@ -9,8 +9,10 @@ parquet              the columns id, prompt, completion (or messages) and certif
 
 import io
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 from critics.errors import InputError
 from rollout.conversation import Message
@@ -101,9 +103,8 @@ def _version() -> str:
 
 def _parquet(rows: Sequence[Mapping[str, object]]) -> bytes:
 
-    import pyarrow
-    from pyarrow import parquet
-
+    pyarrow: Any = import_module("pyarrow")
+    parquet: Any = import_module("pyarrow.parquet")
     buffer = io.BytesIO()
     parquet.write_table(pyarrow.Table.from_pylist(rows), buffer)
     return buffer.getvalue()

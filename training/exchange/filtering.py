@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
@@ -144,11 +145,10 @@ def _added(judgement: Mapping[str, Any]) -> dict[str, Any]:
 
 def _with_columns(dataset: Any, added: Sequence[Mapping[str, Any]]) -> Any:
     """Return a Dataset with the columns; judgements become text, because Arrow would add keys to certificates."""
-    from datasets import Value
-
+    datasets: Any = import_module("datasets")
     dataset = dataset.remove_columns([name for name in ADDED if name in dataset.column_names])
     for name in ADDED:
         values = [row[name] for row in added]
         texts = [json.dumps(value, ensure_ascii=False) for value in values] if name == "judgement" else values
-        dataset = dataset.add_column(name, texts, feature=Value("string"))
+        dataset = dataset.add_column(name, texts, feature=datasets.Value("string"))
     return dataset

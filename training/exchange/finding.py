@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from critics.errors import InputError
 from training.configuration.section import nearest
@@ -65,7 +65,7 @@ def read_json(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: cannot be read as JSON ({error})") from error
     if not isinstance(record, dict):
         raise InputError(f"{path}: a JSON object is needed")
-    return record
+    return cast("dict[str, Any]", record)
 
 
 def _chosen(run: Path, arm: str | None, seed: int | None) -> RunLine:

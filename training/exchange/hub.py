@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -82,14 +83,13 @@ class Repository:
 
     def fetch(self, part: Part, out: Path) -> bool:
         """Download what is taken of a part; False where the Hub has no such repository."""
-        from huggingface_hub import HfApi, snapshot_download
-
+        hub: Any = import_module("huggingface_hub")
         kind = _REPO_TYPES[part]
-        if not _asked(self.name, lambda: HfApi().repo_exists(self.name, repo_type=kind)):
+        if not _asked(self.name, lambda: hub.HfApi().repo_exists(self.name, repo_type=kind)):
             return False
         _asked(
             self.name,
-            lambda: snapshot_download(self.name, repo_type=kind, local_dir=str(out), allow_patterns=list(TAKEN)),
+            lambda: hub.snapshot_download(self.name, repo_type=kind, local_dir=str(out), allow_patterns=list(TAKEN)),
         )
         shutil.rmtree(out / ".cache", ignore_errors=True)
         return True
@@ -123,13 +123,12 @@ def _folder_of(text: str) -> Folder:
 
 def _asked(name: str, ask: Callable[[], Result]) -> Result:
     """Return what the Hub says; its refusals and a missing network are one line."""
-    from huggingface_hub.errors import HFValidationError, HTTPError
-
+    errors: Any = import_module("huggingface_hub.errors")
     try:
         return ask()
-    except HFValidationError as error:
+    except errors.HFValidationError as error:
         raise InputError(f"{name}: is no name of the Hub ({_line(error)})") from error
-    except (HTTPError, OSError) as error:  # the HTTP client's own, whichever it is in this version
+    except (errors.HTTPError, OSError) as error:  # the HTTP client's own, whichever it is in this version
         raise RunFailed(
             f"{name}: the Hub did not do it ({type(error).__name__}: {_line(error)}); look at the network and at "
             "HF_TOKEN and run the command again; a folder, file:///folder, needs neither"

@@ -6,6 +6,7 @@ differ in type; everything else is read as `datasets` reads it, into a folder th
 
 import re
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -45,23 +46,21 @@ def _of_file(path: Path) -> list[Row]:
     reader = _READERS.get(path.suffix)
     if reader is None:
         return list(read_records(path))
-    from datasets import disable_progress_bars, load_dataset
-
-    disable_progress_bars()
+    datasets: Any = import_module("datasets")
+    datasets.disable_progress_bars()
     options: dict[str, Any] = {"sep": "\t"} if path.suffix == ".tsv" else {}
     with tempfile.TemporaryDirectory() as folder:
         try:
-            table = load_dataset(reader, data_files=str(path), split="train", cache_dir=folder, **options)
+            table = datasets.load_dataset(reader, data_files=str(path), split="train", cache_dir=folder, **options)
             return [dict(row) for row in table]
         except Exception as error:
             raise InputError(f"{path}: cannot be read as {reader} ({_cause(error)})") from error
 
 
 def _of_hub(name: str, split: str) -> list[Row]:
-    from datasets import load_dataset
-
+    datasets: Any = import_module("datasets")
     try:
-        return [dict(row) for row in load_dataset(name, split=split)]
+        return [dict(row) for row in datasets.load_dataset(name, split=split)]
     except Exception as error:
         raise InputError(
             f"{name}: there is no such file, and the Hub does not give its split {split!r} ({_cause(error)}); without "

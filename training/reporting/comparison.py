@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from critics.errors import InputError
 from training.autoeval.false_positives import pooled_false_positives
@@ -90,7 +90,7 @@ def _differences(runs: Iterable[Path]) -> dict[str, list[object]]:
 def _flat(section: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, object]]:
     for key, value in section.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{before}{key}.")
+            yield from _flat(cast("Mapping[str, Any]", value), f"{before}{key}.")
         else:
             yield f"{before}{key}", value
 
@@ -163,7 +163,7 @@ def _metrics(arms: Sequence[Arm]) -> tuple[Metric, ...]:
 def _comparisons(arms: Sequence[Arm], lead: Arm, *, unpaired: bool) -> list[Comparison]:
     """Compare the lead with every other arm; all p-values are one family."""
     compare = _compare_unpaired if unpaired else _compare
-    found = [
+    found: list[tuple[str, Metric, PairedComparison]] = [
         (arm.name, metric, compare(lead, arm, metric)) for metric in _metrics(arms) for arm in arms if arm is not lead
     ]
     corrected = holm([compared.p for *_, compared in found])

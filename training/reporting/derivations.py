@@ -7,7 +7,7 @@ does not follow, so that one sees how far an attempt came; that replay decides n
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from critics.blocks import Block, BlockError, split_blocks
 from critics.formula import FormulaError, Rule, canonical_statement, parse_literal, parse_statement
@@ -42,17 +42,18 @@ class Step:
 
 def steps_of_evidence(evidence: object) -> list[Step]:
     """Return the steps of a certificate's derivation; empty for other evidence."""
-    match evidence:
-        case {"steps": [*records]} if all(isinstance(r, Mapping) and "statement" in r for r in records):
-            goal = goal_of(evidence)
-            return [_step_of_record(record, number, goal) for number, record in enumerate(records)]
-        case _:
-            return []
+    steps: object = cast("Mapping[str, Any]", evidence).get("steps") if isinstance(evidence, Mapping) else None
+    listed = cast("list[object]", steps) if isinstance(steps, list) else []
+    records = [cast("Mapping[str, Any]", step) for step in listed if isinstance(step, Mapping)]
+    if len(records) < len(listed) or not all("statement" in record for record in records):
+        return []
+    goal = goal_of(evidence)
+    return [_step_of_record(record, number, goal) for number, record in enumerate(records)]
 
 
 def goal_of(evidence: object) -> object:
     """Return what a certificate's evidence decides; None where it names no goal."""
-    return evidence.get("goal") if isinstance(evidence, Mapping) else None
+    return cast("Mapping[str, object]", evidence).get("goal") if isinstance(evidence, Mapping) else None
 
 
 def _step_of_record(record: Mapping[str, Any], number: int, goal: object) -> Step:

@@ -96,7 +96,7 @@ def read_mode(record: Mapping[str, Any]) -> Mode:
         record.get("seed"),
         _counts(record, _COUNTED),
         record.get("accuracy_with_guess"),
-        {name: {k: _counts(v, _COUNTED) for k, v in (record.get(name) or {}).items()} for name in GROUPINGS},
+        {grouping: _cells(record.get(grouping) or {}) for grouping in GROUPINGS},
         outcomes.get("ids", ()),
         {name: values for name, values in outcomes.items() if name not in ("ids", "hops")},
         tuple(
@@ -106,6 +106,10 @@ def read_mode(record: Mapping[str, Any]) -> Mode:
         read_scores(record.get("round_trips") or {}),
         read_false_positives(wrong) if wrong else None,
     )
+
+
+def _cells(record: Mapping[str, Any]) -> dict[str, Tally]:
+    return {label: _counts(cell, _COUNTED) for label, cell in record.items()}
 
 
 def _counts(record: Mapping[str, Any], names: Sequence[str]) -> Tally:

@@ -8,7 +8,7 @@ what the gold answer refuted (`blind_attempts`). Strict coverage is what is cert
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from critics.checker import in_terms_of
 from critics.programs.rules import CLOSED_WORLDS
@@ -107,7 +107,7 @@ def model_of(record: Mapping[str, Any]) -> str:
     if isinstance(model := record.get("model"), str) and model:
         return model
     policy = record.get("policy")
-    digests = policy if isinstance(policy, Mapping) else {}
+    digests = cast("Mapping[str, object]", policy) if isinstance(policy, Mapping) else dict[str, object]()
     return "+".join(str(digests[key])[:12] for key in ("base", "adapter") if digests.get(key)) or NO_MODEL
 
 

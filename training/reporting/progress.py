@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from training.records.run_folder import RunFolder, RunLine, read_run
 from training.records.store import fits, is_stored
@@ -33,7 +33,7 @@ class LineProgress:
     done: int = 0
     total: int | None = None
     """Of the stage, where it is being worked on."""
-    verdicts: Mapping[str, int] = field(default_factory=dict)
+    verdicts: Mapping[str, int] = field(default_factory=dict[str, int])
     """Of all finished rollouts."""
     accuracy: float | None = None
     certified: float | None = None
@@ -146,7 +146,7 @@ def _read_or_nothing(path: Path) -> dict[str, Any]:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return record if isinstance(record, dict) else {}
+    return cast("dict[str, Any]", record) if isinstance(record, dict) else {}
 
 
 def _last_attempt(layout: RunFolder) -> LastAttempt | None:
@@ -155,8 +155,9 @@ def _last_attempt(layout: RunFolder) -> LastAttempt | None:
     for path in sorted(opened, key=_modified, reverse=True):
         attempt = _tail(path)
         if attempt is not None and "problem" in attempt:
-            verdict = (_tail(path.with_name("verdicts.open.jsonl"), attempt.get("id")) or {}).get("judgement") or {}
-            messages = attempt.get("messages") or [{}]
+            judged = _tail(path.with_name("verdicts.open.jsonl"), attempt.get("id")) or {}
+            verdict: Any = judged.get("judgement") or {}
+            messages: Any = attempt.get("messages") or [{}]
             return LastAttempt(
                 str(attempt.get("id")),
                 str(attempt["problem"].get("question", "")),

@@ -92,7 +92,7 @@ def benchmarks_page(rows: Sequence[Compared], correlations: Sequence[tuple[str, 
 def _environment() -> Any:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(
+    made: Any = Environment(
         loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     made.filters |= {"percent": percent, "points": points, "p_value": p_value}
@@ -167,7 +167,9 @@ def _reason_rows(arms: Mapping[str, ArmSummary]) -> list[ReasonRow]:
         counts = [r.reasons for r in arm.rounds if r.reasons]
         if counts:
             shares = [{reason: num / sum(each.values()) for reason, num in each.items()} for each in counts]
-            reasons = sorted(set().union(*shares) - {"proved"}, key=lambda k: (-shares[0].get(k, 0), k))
+            reasons = sorted(
+                {reason for share in shares for reason in share} - {"proved"}, key=lambda k: (-shares[0].get(k, 0), k)
+            )
             found = [ReasonRow(name, reason, [s.get(reason, 0.0) for s in shares]) for reason in reasons]
             rows += [row for row in found if max(row.shares) >= NEGLIGIBLE]
     return rows

@@ -76,8 +76,8 @@ class Extent:
     def missing(self, part: "Extent") -> dict[str, object]:
         """Say what a part of this whole leaves out, for the provenance; nothing where it is the whole."""
         seeds = sorted(set(self.seeds) - set(part.seeds))
-        rounds = {"unfinished_rounds": list(range(part.num_rounds + 1, self.num_rounds + 1))}
-        return ({"unfinished_seeds": seeds} if seeds else {}) | (rounds if part.num_rounds < self.num_rounds else {})
+        rounds = list(range(part.num_rounds + 1, self.num_rounds + 1))
+        return {**({"unfinished_seeds": seeds} if seeds else {}), **({"unfinished_rounds": rounds} if rounds else {})}
 
 
 def extent_of(run: Path) -> Extent:

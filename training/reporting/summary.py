@@ -64,7 +64,7 @@ class Dialogs:
     by_retries: Sequence[Retries] = ()
     resampled: Sequence[Retries] = ()
     """Empty where that was not measured."""
-    feedback: Mapping[Rate, PairedComparison] = field(default_factory=dict)
+    feedback: Mapping[Rate, PairedComparison] = field(default_factory=dict[Rate, PairedComparison])
     """Feedback minus resampling, after all retries."""
 
     def record(self) -> dict[str, object]:
@@ -127,7 +127,7 @@ class ArmSummary:
     gain: float
     """Accuracy of the last round minus that of round 0."""
     gain_interval: Interval
-    failures: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    failures: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     """Of dialogs: what the `first` and the `last` rollout failed at."""
 
     @property
@@ -173,7 +173,7 @@ class Summary:
     arms: Mapping[str, ArmSummary]
     comparisons: Sequence[Comparison]
     provenance: Mapping[str, object]
-    differences: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    differences: Mapping[str, Sequence[object]] = field(default_factory=dict[str, Sequence[object]])
     """Keys in which the configurations of several runs differ, with the value of each."""
     revoked: Revoked | None = None
     costs: Mapping[tuple[str, int], Cost] | None = None

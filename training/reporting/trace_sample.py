@@ -79,7 +79,7 @@ class Survey:
     """Findings of one pass over all traces."""
 
     num_traces: int = 0
-    costs: Mapping[tuple[str, int], Cost] = field(default_factory=dict)
+    costs: Mapping[tuple[str, int], Cost] = field(default_factory=dict[tuple[str, int], Cost])
     """By arm and round, from 1."""
     shown: Sequence[Shown] = ()
 

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 from training.reporting.derivations import (
     Drawing,
@@ -83,7 +83,9 @@ class View:
 def view(shown: Shown) -> View:
     """Return what is shown of a trace."""
     trace, problem, judgement = shown.trace, shown.trace["problem"], shown.trace["judgement"]
-    certificate = judgement.get("certificate") or {}
+    certificate: Any = judgement.get("certificate") or {}
+    meta: Any = problem.get("meta") or {}
+    options: Sequence[object] = problem.get("options") or ()
     evidence = certificate.get("evidence")
     completion = _cut(str(trace["completion"])) if "completion" in trace else None
     steps, num_inferences, stopped_at = _derivation(evidence, completion)
@@ -95,7 +97,7 @@ def view(shown: Shown) -> View:
         round=shown.round,
         id=str(trace["id"]),
         dataset=str(problem.get("dataset", "")),
-        hops=(problem.get("meta") or {}).get("hops"),
+        hops=meta.get("hops"),
         verdict=verdict_of(trace),
         reason=judgement.get("reason"),
         feedback=judgement.get("feedback"),
@@ -104,7 +106,7 @@ def view(shown: Shown) -> View:
         answer=judgement.get("answer"),
         context=_context(problem, known),
         question=str(problem.get("question", "")),
-        options=[str(option) for option in problem.get("options") or ()],
+        options=[str(option) for option in options],
         text=None if completion is None else _segments(completion, known, stopped_at),
         turns=[] if completion is not None else _turns(trace),
         goal=goal_of(evidence),
@@ -143,7 +145,8 @@ def _segments(text: str, known: Mapping[str, int], stopped_at: int | None) -> li
 def _context(problem: Mapping[str, Any], known: Mapping[str, int]) -> list[Segment]:
     """Return the context; its sentences carry their steps where there are as many as reference axioms."""
     text = _cut(str(problem.get("context", "")))
-    axioms = (problem.get("formal") or {}).get("axioms") or ()
+    formal: Any = problem.get("formal") or {}
+    axioms: Sequence[object] = formal.get("axioms") or ()
     parts = _SENTENCE_END.split(text)
     if len(parts[::2]) != len(axioms):
         return [(text, None)]
@@ -176,14 +179,13 @@ def _unfolded(text: str) -> str:
         return text
     if not isinstance(value, dict):
         return text
-    fields = [f" {_line(key)}: {_items(item)}" for key, item in value.items()]
+    fields = [f" {_line(key)}: {_items(item)}" for key, item in cast("dict[str, object]", value).items()]
     return "{\n" + ",\n".join(fields) + "\n}"
 
 
-def _items(value: object) -> str:
-    if not isinstance(value, list) or not value:
-        return _line(value)
-    return "[\n" + ",\n".join(f"  {_line(item)}" for item in value) + "\n ]"
+def _items(value: Any) -> str:
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return "[\n" + ",\n".join(f"  {_line(item)}" for item in items) + "\n ]" if items else _line(value)
 
 
 def _line(value: object) -> str:
@@ -207,7 +209,7 @@ def certified_examples(views: Sequence[View], num: int) -> list[View]:
     certified = [v for v in views if v.verdict == "certified"]
     if not certified:
         return []
-    arm = "strict" if any(v.arm == "strict" for v in certified) else certified[0]["arm"]
+    arm = "strict" if any(v.arm == "strict" for v in certified) else certified[0].arm
     last = max(v.round for v in certified if v.arm == arm)
     own = sorted((v for v in certified if v.arm == arm and v.round == last), key=lambda v: v.inferences)
     middle = len(own) // 2

@@ -6,6 +6,7 @@ was killed starts over: nothing of it is in place before all of it is.
 
 import hashlib
 import shutil
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -56,14 +57,13 @@ def reinforce(config: ReinforcementConfig, out: Path) -> dict[str, Any]:
 
 def dataset(config: ReinforcementConfig, problems: list[Problem]) -> Any:
     """Return what TRL trains on, as a `datasets.Dataset`."""
-    from datasets import Dataset
-
+    datasets: Any = import_module("datasets")
     style = config.model.style(config.format)
 
     def prompt(problem: Problem) -> Any:
         return messages(problem, style) if style.kind == "chat" else text(problem, style)
 
-    return Dataset.from_list(list(rows(problems, prompt, config.format)))
+    return datasets.Dataset.from_list(list(rows(problems, prompt, config.format)))
 
 
 def _problems(config: ReinforcementConfig) -> list[Problem]:
@@ -80,8 +80,8 @@ def _problems(config: ReinforcementConfig) -> list[Problem]:
 
 def _trainer(config: ReinforcementConfig, problems: list[Problem], certified: CertifiedReward, work: Path) -> Any:
     import torch
-    import trl
 
+    trl: Any = import_module("trl")
     kinds: dict[str, tuple[Any, Any]] = {
         "grpo": (trl.GRPOTrainer, trl.GRPOConfig),
         "rloo": (trl.RLOOTrainer, trl.RLOOConfig),
