@@ -16,7 +16,7 @@ from rollout.formulas.generator import generate
 from rollout.formulas.languages import PropositionalFormulas
 from rollout.formulas.verifier import FormulaPair, opinions, read_answer
 from rollout.policy import Completion, ScriptedPolicy
-from rollout.round_trip import RoundTripSettings, travel
+from rollout.strategies.round_trip import RoundTripSettings, travel
 from rollout.traces import Sampling, read_trace
 from training.autoeval.benchmarks import compared, correlation, predictive_power, published, published_tables
 from training.autoeval.errors import (

@@ -14,8 +14,8 @@ from rollout.prompt import PromptStyle, text
 from rollout.published.comparisons import load_folio_formulas, load_multi_logieval
 from rollout.published.folio import load_folio
 from rollout.reasoning import AnswersOnly
+from rollout.strategies.single import sample
 from rollout.traces import Sampling
-from rollout.worker import sample
 from training.autoeval.premises import autoformalised, informalised, premises, written
 from training.cli import app
 from training.configuration.run import RunConfig

@@ -19,8 +19,8 @@ from rollout.guides.logic import LogicGuide
 from rollout.policy import HuggingFacePolicy
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle
+from rollout.strategies.single import sample
 from rollout.traces import Sampling
-from rollout.worker import sample
 
 AXIOMS = ("(cat 'x) -> (warm 'x)", "(cat 'x) -> (not (dog 'x))", "(cat tom)")
 OPEN = Problem("p", "mine", "", "")

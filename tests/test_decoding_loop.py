@@ -16,8 +16,8 @@ from rollout.decoding.sampling import DecodingLoop, sample_batch
 from rollout.policy import HuggingFacePolicy
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle
+from rollout.strategies.single import sample
 from rollout.traces import Sampling
-from rollout.worker import sample
 from training.benches.synthetic import END, NUM_SPECIAL, FreshOffers, offer_sets, vocabulary
 from training.benches.synthetic import PADDING as PAD
 

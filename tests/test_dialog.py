@@ -10,12 +10,12 @@ import pytest
 from critics.errors import InputError, RunFailed
 from critics.judge import judge_record
 from critics.problem import Problem
-from rollout.actor_critic.dialog import DialogSettings, after_retries, converse
 from rollout.actor_critic.feedback import Reply, ReviewPool, mends, review, review_here
 from rollout.actor_critic.prompt import ActorPrompt
 from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted, ScriptedPolicy
 from rollout.steps import DialogReview
+from rollout.strategies.dialog import DialogSettings, after_retries, converse
 from rollout.traces import Sampling, Trace
 
 CONTEXT = "Dogs that swim are wet.\nRex is a dog.\nRex swims."

@@ -12,7 +12,6 @@ import pytest
 
 from critics.errors import InputError
 from critics.judge import judge_record
-from rollout.actor_critic.dialog import DialogSettings, converse
 from rollout.actor_critic.feedback import review_here
 from rollout.actor_critic.prompt import ActorPrompt, solved_examples, system_text
 from rollout.conversation import as_text, message
@@ -20,6 +19,7 @@ from rollout.policy import Completion, HuggingFacePolicy, ScriptedPolicy, load_t
 from rollout.prompt import PromptStyle
 from rollout.servers.connection import ServerSettings
 from rollout.servers.policy import ServerPolicy
+from rollout.strategies.dialog import DialogSettings, converse
 from rollout.traces import Judgement, Sampling, Trace, read_trace, with_judgement
 from training.curation.filters import kept
 from training.lessons.dialogs import (

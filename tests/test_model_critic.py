@@ -13,13 +13,13 @@ import pytest
 from critics.errors import RunFailed
 from critics.judge import judge_record
 from critics.problem import Problem
-from rollout.actor_critic.dialog import DialogSettings, converse
 from rollout.actor_critic.feedback import Reply, review, review_here
 from rollout.actor_critic.model_critic import ModelCritic, OpinionSettings
 from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted, ScriptedPolicy
 from rollout.prompt import SEPARATOR
 from rollout.steps import DialogReview
+from rollout.strategies.dialog import DialogSettings, converse
 from rollout.traces import Sampling, Trace
 from training.configuration.actor_critic import ActorCriticConfig
 from training.configuration.model import ModelConfig

@@ -8,8 +8,8 @@ from rollout.policy import Completion, ScriptedPolicy
 from rollout.programs.lessons import after_refinements, direct_messages, mending_messages, versions
 from rollout.programs.prompt import opening, solved_examples
 from rollout.programs.review import review_here
-from rollout.programs.strategy import ProgramSettings, refine
 from rollout.steps import ChosenSample
+from rollout.strategies.programs import ProgramSettings, refine
 from rollout.traces import Sampling, Trace, with_judgement
 
 LSAT = next(e for e in solved_examples() if e.format == "logic-program")

@@ -13,10 +13,10 @@ from rollout.programs.grammars import fol
 from rollout.programs.grammars.catalogue import guide_for
 from rollout.programs.prompt import solved_examples
 from rollout.programs.review import review_here, without_gold
-from rollout.programs.strategy import ProgramSettings, prototype_then_refine, refine
 from rollout.prompt import PromptStyle
 from rollout.servers.connection import ServerSettings
 from rollout.servers.policy import ServerPolicy
+from rollout.strategies.programs import ProgramSettings, prototype_then_refine, refine
 from rollout.traces import Sampling
 
 pytest.importorskip("llguidance")

@@ -9,6 +9,7 @@ import pytest
 from critics.errors import InputError, RunFailed
 from critics.judge import judge_record
 from critics.problem import Problem
+from rollout.engine import Steps
 from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted, ScriptedPolicy
 from rollout.programs.draft import Draft, Task
@@ -16,9 +17,8 @@ from rollout.programs.prompt import problem_text, solved_examples
 from rollout.programs.prototypers import PROTOTYPERS
 from rollout.programs.refiners import REFINERS
 from rollout.programs.review import review_here
-from rollout.programs.steps import Steps
-from rollout.programs.strategy import ProgramSettings, prototype_then_refine, refine
 from rollout.steps import ChosenSample, Rating
+from rollout.strategies.programs import ProgramSettings, prototype_then_refine, refine
 from rollout.traces import BackupAnswer, Sampling, Trace
 
 LSAT = next(e for e in solved_examples() if e.format == "logic-program")

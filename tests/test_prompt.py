@@ -16,8 +16,8 @@ from rollout.policy import HuggingFacePolicy
 from rollout.problems.catalogue import FAMILIES, family
 from rollout.prompt import SEPARATOR, PromptStyle, messages, problem_text, solved_examples, text
 from rollout.sentence import read_aloud
+from rollout.strategies.single import sample
 from rollout.traces import Sampling
-from rollout.worker import sample
 
 FORMAL_DATASETS = ["prontoqa", "proofwriter", "prontoqa-ood", "syllogism", "deontiqa"]
 THREE_VALUED = {"proofwriter"}

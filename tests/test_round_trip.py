@@ -27,7 +27,7 @@ from rollout.formulas.prompt import examples, into_signs, into_words
 from rollout.formulas.statement import read_notation
 from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted, ScriptedPolicy
-from rollout.round_trip import RoundTripSettings, after_rounds, travel
+from rollout.strategies.round_trip import RoundTripSettings, after_rounds, travel
 from rollout.thinking import without_thinking
 from rollout.traces import Sampling, Trace, with_judgement
 

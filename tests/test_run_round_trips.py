@@ -13,8 +13,8 @@ from critics.problem import Problem
 from rollout.digests import PolicyDigests
 from rollout.formulas.description import describe, understand
 from rollout.policy import Completion
-from rollout.round_trip import RoundTripSettings
 from rollout.steps import Leg
+from rollout.strategies.round_trip import RoundTripSettings
 from rollout.traces import Judgement, Sampling, Trace, read_trace
 from training.autoeval.round_trips import RoundTrips
 from training.autoeval.scores import Counts, Scores

@@ -9,8 +9,8 @@ from rollout.decoding.tokens import token_bytes
 from rollout.policy import HuggingFacePolicy, PolicyError, ScriptedPolicy, load_tokenizer
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle
+from rollout.strategies.single import sample
 from rollout.traces import Sampling
-from rollout.worker import sample
 
 PROBLEMS = list(generate(PrOntoQA(hops=(1, 2), extra_kinds=(0, 0)), 7, seed=3))
 

@@ -13,7 +13,6 @@ from critics.judge import judge_record
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified
 from rollout.actor_critic.demonstration import draft
-from rollout.actor_critic.dialog import DialogSettings, converse
 from rollout.actor_critic.feedback import Reply, review, review_here
 from rollout.actor_critic.prompt import ActorPrompt, feedback_text, system_text
 from rollout.conversation import message
@@ -21,6 +20,7 @@ from rollout.policy import HuggingFacePolicy, ScriptedPolicy, model_digest
 from rollout.problems.controlled_english import ControlledEnglish, generate
 from rollout.prompt import PromptStyle
 from rollout.splits import SPLIT_BUCKETS, content_bucket
+from rollout.strategies.dialog import DialogSettings, converse
 from rollout.traces import Sampling
 from training.configuration.pretraining import (
     ActorPretrainingConfig,

@@ -37,8 +37,8 @@ from rollout.servers.attempt import resumed
 from rollout.servers.connection import ServerSettings
 from rollout.servers.expression import after, forced, grammar, may_be_empty, regex, words_of
 from rollout.servers.policy import ServerPolicy
+from rollout.strategies.single import sample
 from rollout.traces import Sampling
-from rollout.worker import sample
 
 KEY = "sk-secret-0123456789abcdef"
 GUIDED = Sampling("guided", 1.0, 1, 2000)

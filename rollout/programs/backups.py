@@ -10,9 +10,9 @@ from typing import TypeAlias
 from critics.blocks import final_answer
 from critics.problem import TRUTH_VALUES
 from critics.programs.rules import is_closed_world
+from rollout.engine import Steps
 from rollout.programs.draft import Task
 from rollout.programs.prompt import answering
-from rollout.programs.steps import Steps
 from rollout.traces import derived_seed
 
 Backup: TypeAlias = Callable[[Task], str | Steps[str | None] | None]

@@ -6,11 +6,11 @@ from typing import Literal
 
 from critics.problem import Problem
 from rollout.conversation import Message, Messages
+from rollout.engine import Steps, Write, inspect, write
 from rollout.guide import Guide
 from rollout.policy import Completion
 from rollout.programs.prompt import about, opening, program_in
 from rollout.programs.review import KINDS, Submission
-from rollout.programs.steps import Steps, Write, execute, write
 from rollout.steps import ProgramReply, ProgramStep, RunReview
 from rollout.traces import derived_seed
 
@@ -79,7 +79,7 @@ class Task:
     def run(self, programs: Sequence[str], *, finished: Sequence[bool]) -> Steps[list[RunReview]]:
         """Have programs run; the reviews go to the last steps."""
         listed = zip(programs, finished, strict=True)
-        reviews = yield from execute([Submission(self.problem, self.format, text, done) for text, done in listed])
+        reviews = yield from inspect([Submission(self.problem, self.format, text, done) for text, done in listed])
         start = len(self.steps) - len(programs)
         for place, review in enumerate(reviews, start):
             step = self.steps[place]

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from typing import TypeAlias
 
+from rollout.engine import Rate, Steps, rate
 from rollout.programs.draft import Draft, Task
 from rollout.programs.prompt import problem_text, reviewing
-from rollout.programs.steps import Rate, Steps, rate
 from rollout.steps import ChosenSample, Rating
 from rollout.traces import derived_seed
 

@@ -8,6 +8,7 @@ where it has nothing to say. Another one is added by a line, `REFINERS["mine"] =
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from rollout.engine import Steps
 from rollout.policy import Completion
 from rollout.programs.draft import Draft, Task
 from rollout.programs.prompt import (
@@ -22,7 +23,6 @@ from rollout.programs.prompt import (
     undecided_text,
     unreadable_text,
 )
-from rollout.programs.steps import Steps
 
 Refiner: TypeAlias = Callable[[Task, Draft], Steps[Completion | None]]
 

@@ -12,8 +12,8 @@ from typing import Any, Literal, cast
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout.policy import ChatPolicy, Policy
-from rollout.round_trip import RoundTripSettings, after_rounds, travel
 from rollout.steps import Leg
+from rollout.strategies.round_trip import RoundTripSettings, after_rounds, travel
 from rollout.traces import Sampling, Trace, derived_seed
 
 Record = dict[str, Any]

@@ -6,9 +6,9 @@ from pydantic import Field, model_validator
 
 from critics.errors import InputError
 from critics.judge import DEFAULT_TIMEOUT_S
-from rollout.actor_critic.dialog import MAX_RETRIES, DialogSettings
 from rollout.actor_critic.feedback import Depth
 from rollout.actor_critic.prompt import ActorPrompt
+from rollout.strategies.dialog import MAX_RETRIES, DialogSettings
 from training.configuration.section import Positive, Rate, Section
 from training.lessons.dialogs import Kind, LessonSettings, Mix
 

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from critics.errors import InputError
 from critics.judge import DEFAULT_TIMEOUT_S
 from rollout.programs.draft import Depth
-from rollout.programs.strategy import Name, ProgramSettings
+from rollout.strategies.programs import Name, ProgramSettings
 from training.configuration.section import Positive, Section
 
 

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from critics.errors import InputError
 from rollout.formulas.prompt import Kind
-from rollout.round_trip import MAX_ROUNDS, RoundTripSettings
+from rollout.strategies.round_trip import MAX_ROUNDS, RoundTripSettings
 from training.autoeval.round_trips import Curriculum, RoundTrips, Way
 from training.configuration.section import Positive, Section
 

@@ -13,12 +13,12 @@ from math import floor
 from typing import Any, Literal, TypeAlias
 
 from critics.errors import InputError
-from rollout.actor_critic.dialog import turn_places
 from rollout.actor_critic.prompt import ActorPrompt, system_text
 from rollout.conversation import Message, Messages, message
 from rollout.policy import prompt_ids
 from rollout.prompt import PromptStyle
 from rollout.steps import DialogTurn
+from rollout.strategies.dialog import turn_places
 from rollout.traces import Trace, derived_seed
 from training.lessons.examples import IGNORED, ExampleError
 

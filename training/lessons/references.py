@@ -13,12 +13,12 @@ from critics.problem import Problem
 from critics.reference import ReferenceMismatch, reference
 from rollout import first_order
 from rollout.actor_critic import demonstration as actor
-from rollout.actor_critic.dialog import DialogSettings, converse
 from rollout.actor_critic.feedback import Reviewing
 from rollout.actor_critic.prompt import ActorPrompt
 from rollout.demonstration import demonstrate
 from rollout.policy import ScriptedPolicy
 from rollout.prompt import answer_line
+from rollout.strategies.dialog import DialogSettings, converse
 from rollout.traces import Sampling, Trace
 from training.rounds.strategy import JUDGED_AS
 

@@ -10,16 +10,16 @@ from typing import Any, Protocol, cast
 from critics import plugins
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.actor_critic.dialog import DialogSettings, after_retries, converse
 from rollout.actor_critic.feedback import Reviewing
 from rollout.first_order import DEFAULT_EXAMPLES, FormulaWriter
 from rollout.policy import ChatPolicy, Policy
 from rollout.programs.lessons import direct_messages
 from rollout.programs.review import ReviewPool
-from rollout.programs.strategy import ProgramSettings, refine
 from rollout.prompt import PromptStyle, text
+from rollout.strategies.dialog import DialogSettings, after_retries, converse
+from rollout.strategies.programs import ProgramSettings, refine
+from rollout.strategies.single import sample
 from rollout.traces import Sampling, Trace
-from rollout.worker import sample
 from training.autoeval.round_trips import both_ways
 from training.configuration.run import ArmConfig, RunConfig
 from training.curation.derivation import provenance

@@ -1,10 +1,10 @@
-"""Strategies as generators: each says what it needs next, and all that go on at the same time are served as batches.
+"""Engine of strategies: each is a generator that says what it needs next; all that are under way are served as batches.
 
-A step asks the policy to write or to rate, or has programs run. A strategy is a plain function over such steps; it
-knows neither the policy nor how many others are under way.
+A strategy asks the policy to write or to rate, or has what was written reviewed. It is a plain function over such
+requests: it knows neither the policy nor how many others are under way.
 """
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
@@ -12,8 +12,6 @@ from critics.errors import InputError
 from rollout.conversation import Messages
 from rollout.guide import Guide
 from rollout.policy import ChatPolicy, Completion, Interrupted, ScoringPolicy
-from rollout.programs.review import Reviewing, Submission
-from rollout.steps import RunReview
 from rollout.traces import Sampling
 
 Outcome = TypeVar("Outcome")
@@ -21,24 +19,33 @@ Outcome = TypeVar("Outcome")
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Go on with a conversation; answered by a `Completion`."""
+    """Request to go on with a conversation, or with a prompt; answered by a `Completion`."""
 
-    messages: Messages
+    asked: Messages | str
     seed: int
     guide: Guide | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How likely is it that the policy goes on so; answered by a log-probability."""
+    """Request for the log-probability that the policy goes on so."""
 
     messages: Messages
     continuation: str
 
 
-Need: TypeAlias = Write | Rate | Submission
+@dataclass(frozen=True, slots=True)
+class Inspect:
+    """Request for a review; what is reviewed, and by what, is the strategy's and its reviewer's business."""
+
+    submitted: Any
+
+
+Need: TypeAlias = Write | Rate | Inspect
 Steps: TypeAlias = Generator[Sequence[Need], Any, Outcome]
 """Yields needs of one kind, receives the list of their answers, and returns an outcome."""
+Reviewer: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]
+"""Reviews what was submitted, in its order."""
 
 
 def write(needs: Sequence[Write]) -> Steps[list[Completion]]:
@@ -53,14 +60,19 @@ def rate(needs: Sequence[Rate]) -> Steps[list[float]]:
     return values
 
 
-def execute(needs: Sequence[Submission]) -> Steps[list[RunReview]]:
-    """Have programs run."""
-    reviews: list[RunReview] = yield needs
+def inspect(submitted: Sequence[Any]) -> Steps[list[Any]]:
+    """Have what was written reviewed."""
+    reviews: list[Any] = yield [Inspect(each) for each in submitted]
     return reviews
 
 
+def unreviewed(_: Sequence[Any]) -> Sequence[Any]:
+    """Stand in for a reviewer where a strategy asks for no reviews."""
+    raise AssertionError("this strategy asks for no reviews")
+
+
 def conduct(
-    strategies: Sequence[Steps[Outcome]], policy: ChatPolicy, sampling: Sampling, review: Reviewing
+    strategies: Sequence[Steps[Outcome]], policy: ChatPolicy, sampling: Sampling, review: Reviewer
 ) -> tuple[list[Outcome | None], Interrupted | None]:
     """Return every strategy's outcome, None for those that a policy that cannot go on left unfinished, and why."""
     outcomes: list[Outcome | None] = [None] * len(strategies)
@@ -73,6 +85,13 @@ def conduct(
             needs.pop(number, None)
             outcomes[number] = stop.value
 
+    def answer(served: Sequence[int], answers: Sequence[Any]) -> None:
+        """Hand each strategy its answers; one that lacks any is left as it is."""
+        for number in served:
+            own, answers = answers[: len(needs[number])], answers[len(needs[number]) :]
+            if None not in own:
+                advance(number, own)
+
     for number in range(len(strategies)):
         advance(number, None)
     while needs:
@@ -82,24 +101,23 @@ def conduct(
         try:
             answers = _serve(flat, policy, sampling, review)
         except Interrupted as error:
+            if len(error.completions) == len(flat) and kind is Write:
+                answer(served, error.completions)
             return outcomes, error
-        for number in served:
-            num = len(needs[number])
-            advance(number, answers[:num])
-            answers = answers[num:]
+        answer(served, answers)
     return outcomes, None
 
 
-def _next_kind(waiting: Iterable[Sequence[Need]]) -> type[Write | Rate | Submission]:
+def _next_kind(waiting: Iterable[Sequence[Need]]) -> type[Need]:
     """Writing waits until it is all that anybody waits for, so that its batches are large."""
     kinds = {type(needs[0]) for needs in waiting}
-    return next(kind for kind in (Submission, Rate, Write) if kind in kinds)
+    return next(kind for kind in (Inspect, Rate, Write) if kind in kinds)
 
 
-def _serve(needs: Sequence[Any], policy: ChatPolicy, sampling: Sampling, review: Reviewing) -> list[Any]:
+def _serve(needs: Sequence[Any], policy: ChatPolicy, sampling: Sampling, review: Reviewer) -> list[Any]:
     match needs[0]:
-        case Submission():
-            return list(review(needs))
+        case Inspect():
+            return list(review([need.submitted for need in needs]))
         case Rate():
             return _rated(needs, policy)
         case _:
@@ -115,13 +133,14 @@ def _rated(needs: Sequence[Rate], policy: ChatPolicy) -> list[float]:
 
 
 def _written(needs: Sequence[Write], policy: ChatPolicy, sampling: Sampling) -> list[Completion]:
-    """Write everything as at most two batches: what is free, and what is held to a grammar."""
+    """Write everything as at most two batches: what is free, and what is held to a grammar or another guide."""
     written: dict[int, Completion] = {}
     for guided in (False, True):
         chosen = [place for place, need in enumerate(needs) if (need.guide is not None) == guided]
         if not chosen:
             continue
-        prompts = [policy.conversation(needs[place].messages) for place in chosen]
+        asked = [needs[place].asked for place in chosen]
+        prompts = [each if isinstance(each, str) else policy.conversation(each) for each in asked]
         guides = [guide for place in chosen if (guide := needs[place].guide) is not None] if guided else None
         seeds = [needs[place].seed for place in chosen]
         decoding = replace(sampling, decoding="guided" if guided else "free")

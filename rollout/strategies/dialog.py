@@ -22,8 +22,8 @@ from rollout.actor_critic.prompt import (
     system_text,
 )
 from rollout.conversation import Messages, message
-from rollout.digests import PolicyDigests
-from rollout.policy import ChatPolicy, Completion, Interrupted
+from rollout.engine import Steps, Write, conduct, inspect, write
+from rollout.policy import ChatPolicy, Completion
 from rollout.steps import DialogReview, DialogTurn
 from rollout.traces import Sampling, Trace, derived_seed
 
@@ -93,21 +93,36 @@ def converse(
     """
     sampling = replace(sampling, decoding="free")
     samples = range(sampling.samples_per_problem)
-    dialogs = [_Dialog(p, n, settings, derived_seed(seed, p.id, n, "dialog")) for p in problems for n in samples]
-    interrupted: Interrupted | None = None
-    while interrupted is None and (going := [dialog for dialog in dialogs if not dialog.over]):
-        prompts = [policy.conversation(dialog.shown()) for dialog in going]
-        try:
-            completions = policy.complete(prompts, None, [dialog.turn_seed() for dialog in going], sampling)
-            reviews = review([d.reply(c) for d, c in zip(going, completions, strict=True)])
-        except Interrupted as error:  # by the actor's server, or by that of a model that has its say on the reviews
-            interrupted = error
-            break
-        for dialog, completion, said in zip(going, completions, reviews, strict=True):
-            dialog.take(completion, said)
-    yield from (dialog.trace(sampling, policy.digests) for dialog in dialogs if dialog.over)
+    wanted = [(problem, number) for problem in problems for number in samples]
+    dialogs = [_Dialog(p, settings, derived_seed(seed, p.id, n, "dialog")) for p, n in wanted]
+    endings, interrupted = conduct([_held(dialog) for dialog in dialogs], policy, sampling, review)
+    for (problem, number), dialog in zip(wanted, endings, strict=True):
+        if dialog is not None:
+            yield Trace(
+                id=f"{problem.id}#{number}",
+                problem=problem,
+                format=FORMAT,
+                completion=dialog.messages[-1]["content"],
+                finished=dialog.turns[-1].finished,
+                sample=number,
+                seed=dialog.seed,
+                sampling=sampling.unswitched("free"),
+                policy=policy.digests,
+                strategy=settings.record(),
+                messages=tuple(dialog.messages),
+                steps=tuple(dialog.turns),
+            )
     if interrupted is not None:
         raise interrupted.reason
+
+
+def _held(dialog: "_Dialog") -> "Steps[_Dialog]":
+    """Have the actor write and the critic review, in turns, until the dialog is over."""
+    while not dialog.over:
+        [completion] = yield from write([Write(dialog.shown(), dialog.turn_seed())])
+        [review] = yield from inspect([dialog.reply(completion)])
+        dialog.take(completion, review)
+    return dialog
 
 
 def shown(messages: Messages, history: str) -> list[Mapping[str, str]]:
@@ -149,13 +164,12 @@ def turn_places(messages: Messages) -> list[int]:
 class _Dialog:
     """One dialog while it goes on."""
 
-    def __init__(self, problem: Problem, sample: int, settings: DialogSettings, seed: int) -> None:
+    def __init__(self, problem: Problem, settings: DialogSettings, seed: int) -> None:
         self.problem = problem
-        self.sample = sample
         self.settings = settings
         self.seed = seed
         self.over = False
-        self._turns: list[DialogTurn] = []
+        self.turns: list[DialogTurn] = []
         self._statements = statements(problem)
         self._portion = 0
         self._retries = 0
@@ -164,18 +178,18 @@ class _Dialog:
         """The review of this portion's last turn that was not refused: what a reply has to differ from."""
         self._readable: str | None = None
         """The last reply that compiled."""
-        self._messages: list[dict[str, str]] = [message("system", system_text(settings.prompt))]
+        self.messages: list[dict[str, str]] = [message("system", system_text(settings.prompt))]
         self._start = 0
         self._open()
 
     def shown(self) -> list[Mapping[str, str]]:
         """Return what the actor reads before its next turn: nothing of earlier portions but what they came to."""
-        messages = [self._messages[0], *self._messages[self._start :]]
+        messages = [self.messages[0], *self.messages[self._start :]]
         return shown(messages, self.settings.history)
 
     def turn_seed(self) -> int:
         """Return the seed of the next turn."""
-        return derived_seed(self.seed, len(self._turns))
+        return derived_seed(self.seed, len(self.turns))
 
     def reply(self, completion: Completion) -> Reply:
         """Return a completion as the critic is to review it."""
@@ -200,8 +214,8 @@ class _Dialog:
             review,
             completion.server,
         )
-        self._turns.append(turn)
-        self._messages.append(message("assistant", completion.text))
+        self.turns.append(turn)
+        self.messages.append(message("assistant", completion.text))
         if review.kind not in ("reply", "compile"):
             self._readable = completion.text
         is_free = refused and self._refusals < self.settings.max_refusals
@@ -219,7 +233,7 @@ class _Dialog:
         if self.settings.history != "none":
             was_wrong = self._before if refused else None
             said = feedback_text(review) if was_wrong is None else refusal_text(was_wrong, review)
-            self._messages.append(message("user", said))
+            self.messages.append(message("user", said))
         if not refused:
             self._before = review
 
@@ -234,34 +248,17 @@ class _Dialog:
             return False
         return not mends(before, review)
 
-    def trace(self, sampling: Sampling, policy: PolicyDigests) -> Trace:
-        """Return the finished dialog."""
-        return Trace(
-            id=f"{self.problem.id}#{self.sample}",
-            problem=self.problem,
-            format=FORMAT,
-            completion=self._messages[-1]["content"],
-            finished=self._turns[-1].finished,
-            sample=self.sample,
-            seed=self.seed,
-            sampling=sampling.unswitched("free"),
-            policy=policy,
-            strategy=self.settings.record(),
-            messages=tuple(self._messages),
-            steps=tuple(self._turns),
-        )
-
     def _open(self) -> None:
         """Put the next portion to the actor."""
         size = self.settings.portion_size
-        self._start = len(self._messages)
+        self._start = len(self.messages)
         if size is None:
-            self._messages.append(message("user", opening(self.problem)))
+            self.messages.append(message("user", opening(self.problem)))
             return
         first = self._portion * size
         query = self.problem.question if self._is_last_portion else None
         listed = self._statements[first : first + size]
-        self._messages.append(message("user", portion(listed, first + 1, query=query, so_far=self._readable)))
+        self.messages.append(message("user", portion(listed, first + 1, query=query, so_far=self._readable)))
 
     def _close(self) -> None:
         """End the portion, and the dialog with the last one."""

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from critics.errors import InputError
 from critics.problem import Problem
+from rollout.engine import Steps, conduct
 from rollout.policy import ChatPolicy
 from rollout.programs.backups import BACKUPS
 from rollout.programs.draft import Depth, Draft, Task
@@ -20,7 +21,6 @@ from rollout.programs.prompt import FORMATS, LANGUAGES, STAND_IN
 from rollout.programs.prototypers import PROTOTYPERS, prototype
 from rollout.programs.refiners import REFINERS, refine_draft
 from rollout.programs.review import Reviewing, require_critic, without_gold
-from rollout.programs.steps import Steps, conduct
 from rollout.traces import BackupAnswer, Sampling, Trace, derived_seed
 
 Name = Literal["translate-and-refine", "prototype-then-refine"]

@@ -6,7 +6,7 @@ nothing on the right side that could be certified.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -16,10 +16,11 @@ from critics.equivalence.regex import ALPHABET
 from critics.errors import InputError
 from critics.fol.syntax import FormulaError
 from critics.problem import Problem
-from rollout.digests import PolicyDigests
+from rollout.conversation import Messages
+from rollout.engine import Steps, Write, conduct, unreviewed, write
 from rollout.formulas.prompt import Kind, into_signs, into_words
 from rollout.formulas.statement import read_notation
-from rollout.policy import ChatPolicy, Completion, Interrupted
+from rollout.policy import ChatPolicy, Completion
 from rollout.steps import Direction, Ending, LeakFound, Leg
 from rollout.thinking import without_thinking
 from rollout.traces import Sampling, Trace, derived_seed
@@ -64,20 +65,37 @@ def travel(
     """
     sampling = replace(sampling, decoding="free")
     samples = range(sampling.samples_per_problem)
-    trips = [_Trip(p, n, settings, derived_seed(seed, p.id, n, "round trip")) for p in problems for n in samples]
-    interrupted: Interrupted | None = None
-    while interrupted is None and (going := [trip for trip in trips if trip.ending is None]):
-        prompts = [trip.prompt(policy) for trip in going]
-        try:
-            completions = policy.complete(prompts, None, [trip.leg_seed() for trip in going], sampling)
-        except Interrupted as error:
-            interrupted = error
-            break
-        for trip, prompt, completion in zip(going, prompts, completions, strict=True):
-            trip.take(prompt, completion)
-    yield from (trip.trace(trip.ending, sampling, policy.digests) for trip in trips if trip.ending is not None)
+    wanted = [(problem, number) for problem in problems for number in samples]
+    trips = [_Trip(p, settings, derived_seed(seed, p.id, n, "round trip")) for p, n in wanted]
+    travelled = [_travelled(trip, policy.conversation) for trip in trips]
+    endings, interrupted = conduct(travelled, policy, sampling, unreviewed)
+    for (problem, number), trip in zip(wanted, endings, strict=True):
+        if trip is not None and trip.ending is not None:
+            yield Trace(
+                id=f"{problem.id}#{number}",
+                problem=problem,
+                format=FORMAT,
+                completion=_claim(problem, trip.legs, trip.ending),
+                finished=all(leg.finished for leg in trip.legs),
+                sample=number,
+                seed=trip.seed,
+                sampling=sampling.unswitched("free"),
+                policy=policy.digests,
+                strategy=settings.record(),
+                steps=tuple(trip.legs),
+                ending=trip.ending,
+            )
     if interrupted is not None:
         raise interrupted.reason
+
+
+def _travelled(trip: "_Trip", conversation: Callable[[Messages], str]) -> "Steps[_Trip]":
+    """Have the formula put into words and back until the trip is over."""
+    while trip.ending is None:
+        prompt = trip.prompt(conversation)
+        [completion] = yield from write([Write(prompt, trip.leg_seed())])
+        trip.take(prompt, completion)
+    return trip
 
 
 def after_rounds(trace: Trace, num: int) -> Trace:
@@ -118,31 +136,30 @@ def _formula(problem: Problem) -> str:
 class _Trip:
     """One round trip while it goes on."""
 
-    def __init__(self, problem: Problem, sample: int, settings: RoundTripSettings, seed: int) -> None:
+    def __init__(self, problem: Problem, settings: RoundTripSettings, seed: int) -> None:
         self.ending: Ending | None = None
         self._problem = problem
-        self._sample = sample
         self._settings = settings
-        self._seed = seed
-        self._legs: list[Leg] = []
+        self.seed = seed
+        self.legs: list[Leg] = []
         self._current = _formula(problem)
         """What is to be described next."""
         self._language = Language(problem.meta["language"])
         if not self._is_readable(self._current):
             raise InputError(f"problem {problem.id}: formal.goal is no {self._language.value} formula")
 
-    def prompt(self, policy: ChatPolicy) -> str:
+    def prompt(self, conversation: Callable[[Messages], str]) -> str:
         """Return what the policy reads next: of a description's formula, nothing."""
         notation, kind = read_notation(self._problem.meta), self._settings.prompt
         if self._is_outward:
             asked = into_words(notation, self._current, kind)
         else:
-            asked = into_signs(notation, self._legs[-1].text, kind)
-        return asked if isinstance(asked, str) else policy.conversation(asked)
+            asked = into_signs(notation, self.legs[-1].text, kind)
+        return asked if isinstance(asked, str) else conversation(asked)
 
     def leg_seed(self) -> int:
         """Return the seed of the next leg."""
-        return derived_seed(self._seed, len(self._legs))
+        return derived_seed(self.seed, len(self.legs))
 
     def take(self, prompt: str, completion: Completion) -> None:
         """Add a leg, and decide whether the trip goes on."""
@@ -151,15 +168,15 @@ class _Trip:
         if self._is_outward:
             leak = find_leak(self._current, self._language, text)
             found = None if leak is None else LeakFound(leak.reason, leak.excerpt)
-            self._legs.append(self._leg("informalise", prompt, completion, text, found))
+            self.legs.append(self._leg("informalise", prompt, completion, text, found))
             if leak is not None and self._settings.leaks == "end":
                 self.ending = "leak"
             elif not text:
                 self.ending = "no_description"
             return
-        self._legs.append(self._leg("autoformalise", prompt, completion, text))
+        self.legs.append(self._leg("autoformalise", prompt, completion, text))
         self._current = text
-        if len(self._legs) == 2 * self._settings.rounds:
+        if len(self.legs) == 2 * self._settings.rounds:
             self.ending = "arrived"
         elif not self._is_readable(text):
             self.ending = "unparsable"
@@ -170,26 +187,9 @@ class _Trip:
         seed, server = self.leg_seed(), completion.server
         return Leg(direction, prompt, completion.text, completion.ids, completion.finished, text, seed, leak, server)
 
-    def trace(self, ending: Ending, sampling: Sampling, policy: PolicyDigests) -> Trace:
-        """Return the finished trip."""
-        return Trace(
-            id=f"{self._problem.id}#{self._sample}",
-            problem=self._problem,
-            format=FORMAT,
-            completion=_claim(self._problem, self._legs, ending),
-            finished=all(leg.finished for leg in self._legs),
-            sample=self._sample,
-            seed=self._seed,
-            sampling=sampling.unswitched("free"),
-            policy=policy,
-            strategy=self._settings.record(),
-            steps=tuple(self._legs),
-            ending=ending,
-        )
-
     @property
     def _is_outward(self) -> bool:
-        return len(self._legs) % 2 == 0
+        return len(self.legs) % 2 == 0
 
     def _is_readable(self, text: str) -> bool:
         try:

@@ -1,14 +1,16 @@
-"""Ask a policy for attempts; nothing here knows whether an attempt is any good."""
+"""Single attempts: one completion for a problem. Nothing here knows whether an attempt is any good."""
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout.conclusion import ConcludingGuide
+from rollout.engine import Steps, Write, conduct, unreviewed, write
 from rollout.guide import Guide
 from rollout.guides.catalogue import guide_named
 from rollout.guides.logic import LogicGuide
-from rollout.policy import Completion, Interrupted, Policy
+from rollout.policy import ChatPolicy, Completion, Policy
 from rollout.traces import Sampling, Trace, derived_seed
 
 
@@ -29,14 +31,12 @@ def sample(
     yielded before its error is raised.
     """
     wanted = [(problem, number) for problem in problems for number in range(sampling.samples_per_problem)]
-    prompts = [policy.prompt(problem, hint=hinted) for problem, _ in wanted]
     seeds = [derived_seed(seed, problem.id, number, "hint" if hinted else "") for problem, number in wanted]
-    guides = [guide_for(problem, sampling) for problem, _ in wanted] if sampling.decoding == "guided" else None
-    interrupted: Interrupted | None = None
-    try:
-        completions: Sequence[Completion | None] = policy.complete(prompts, guides, seeds, sampling)
-    except Interrupted as error:
-        completions, interrupted = error.completions, error
+    asked = [
+        _asked(policy.prompt(problem, hint=hinted), own, guide_for(problem, sampling))
+        for (problem, _), own in zip(wanted, seeds, strict=True)
+    ]
+    completions, interrupted = conduct(asked, cast("ChatPolicy", policy), sampling, unreviewed)
     for (problem, number), trace_seed, completion in zip(wanted, seeds, completions, strict=True):
         if completion is None:
             continue
@@ -62,8 +62,19 @@ def sample(
         raise interrupted.reason
 
 
-def guide_for(problem: Problem, sampling: Sampling) -> Guide:
-    """Return what watches one attempt; LogicGuide's answer is held to what it decided where sampling asks for it."""
+def _asked(prompt: str, seed: int, guide: Guide | None) -> Steps[Completion]:
+    """Have one completion written."""
+    [completion] = yield from write([Write(prompt, seed, guide)])
+    return completion
+
+
+def guide_for(problem: Problem, sampling: Sampling) -> Guide | None:
+    """Return what watches one attempt, None where nothing does.
+
+    LogicGuide's answer is held to what it decided where the sampling asks for that.
+    """
+    if sampling.decoding == "free":
+        return None
     if sampling.conclusion == "free":
         return guide_named(sampling.guide, problem)
     if sampling.guide != "logic":
