@@ -59,7 +59,7 @@ def spoilt(**rates: float) -> Counter[str]:
     for problem in PROBLEMS:
         reply = flawed(draft(problem), FlawsConfig(**rates), random.Random(problem.id)).text()
         verdict = judge_asp(problem, Attempt("a", problem, "asp", reply))
-        reasons[getattr(verdict, "reason", "certified")] += 1
+        reasons["certified" if isinstance(verdict, Certified) else verdict.reason] += 1
     return reasons
 
 
