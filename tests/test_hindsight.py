@@ -25,8 +25,8 @@ from training.curation import hindsight
 from training.curation.derivation import Derivation, contents_of, derivation_counts
 from training.curation.filters import select
 from training.records.store import read_records, write_records
+from training.rounds.dataset import curate
 from training.rounds.line import Line
-from training.rounds.stages.dataset import curate
 from training.workers.local import LocalWorkers
 
 CONTEXT = (

@@ -30,10 +30,10 @@ from training.lineage.entries import (
 )
 from training.lineage.retraining import RunTainted, settle_revocations
 from training.records.store import read_records, write_json, write_records
+from training.rounds.adapter import fine_tune_round
+from training.rounds.dataset import curate
 from training.rounds.line import Line
-from training.rounds.loop import run as run_all
-from training.rounds.stages.adapter import fine_tune_round
-from training.rounds.stages.dataset import curate
+from training.rounds.run import run as run_all
 from training.workers.local import LocalWorkers
 
 ROUNDS = 3
@@ -66,8 +66,7 @@ def work(config: RunConfig, run: Path) -> None:
             problems = generate(PrOntoQA(hops=(1,), split="train"), 2, seed=0, start=2 * number)
             made = attempts(problems, None if adapter is None else adapter_weights_digest(adapter))
             write_records(sealed, made, checksum=True)
-        curate(line, number, sealed)
-        adapter = fine_tune_round(line, number, adapter)
+        adapter = fine_tune_round(line, number, curate(line, number, sealed), adapter)
     write_json(run / "lines.json", {"lines": [{"arm": "strict", "seed": 0, "path": "."}], "num_rounds": ROUNDS})
 
 

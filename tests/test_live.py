@@ -17,9 +17,9 @@ from training.configuration.run import RunConfig
 from training.records.store import line_of
 from training.reporting.progress import LastAttempt, progress_of
 from training.reporting.server import server
-from training.rounds.line import Progress
-from training.rounds.loop import _lines, _units
-from training.watchdog import Beat, Heartbeat, base_name
+from training.rounds.line import Notice
+from training.rounds.run import jobs_of, lines_of
+from training.watchdog import Heartbeat, Progress, base_name
 
 ARMS = ("strict", "naive")
 
@@ -64,11 +64,11 @@ def run(tmp_path: Path) -> Path:
 
 def test_a_line_is_where_its_files_and_its_heartbeat_say(run):
     assert {line.stage for line in progress_of(run).lines} == {"waiting for its base model"}
-    Heartbeat(run / "log", "base-model-seed-0").beat(Beat("evaluation", "a batch", 1, 4))
+    Heartbeat(run / "log", "base-model-seed-0").beat(Progress("evaluation", "a batch", 1, 4))
     assert {(line.stage, line.total) for line in progress_of(run).lines} == {("base model: evaluation", 4)}
     evaluated(run / "base" / "seed-0", 1)
     finish(run, "strict", 0)
-    Heartbeat(run / "log", "strict-seed-0").beat(Beat("sampling", "q1", 5, 9))
+    Heartbeat(run / "log", "strict-seed-0").beat(Progress("sampling", "q1", 5, 9))
     strict, naive = progress_of(run).lines
     assert (strict.rounds_done, strict.stage, strict.done, strict.total) == (1, "sampling", 5, 9)
     assert (strict.accuracy, strict.verdicts) == (0.5, {"certified": 2, "refuted": 1})
@@ -82,9 +82,9 @@ def test_a_line_is_where_its_files_and_its_heartbeat_say(run):
 def test_base_models_that_are_measured_at_once_have_a_heartbeat_each(tiny_model):
     arms = [{"name": kind, "keep": "naive", "decoding": kind} for kind in ("guided", "free")]
     config = RunConfig.model_validate({"name": "t", "model": {"name": str(tiny_model)}, "arms": arms, "seeds": [0, 1]})
-    names = [unit.name for unit in _units(config)]
+    names = [unit.name for unit in jobs_of(config)]
     assert len(names) == len(set(names)) == 8
-    assert {base_name(entry["base"]) for entry in _lines(config)["lines"]} == set(names[:4])
+    assert {base_name(entry["base"]) for entry in lines_of(config)["lines"]} == set(names[:4])
 
 
 def test_the_last_attempt_is_the_last_whole_line_with_the_verdict_that_it_has_by_now(run):
@@ -108,8 +108,8 @@ def test_the_last_attempt_is_the_last_whole_line_with_the_verdict_that_it_has_by
 def test_without_a_terminal_there_are_plain_lines_and_no_control_characters(run):
     console = Console(file=StringIO(), force_terminal=False)
     with watching(console, run, 10) as told:
-        told(Progress(attempts=4))
-        told(Progress(message="seed 0: strict, after round 1: accuracy 50.0%"))
+        told(Notice(attempts=4))
+        told(Notice(message="seed 0: strict, after round 1: accuracy 50.0%"))
     assert console.file.getvalue() == "seed 0: strict, after round 1: accuracy 50.0%\n"
 
 

@@ -23,9 +23,9 @@ from rollout.traces import Sampling
 from training.configuration.run import RunConfig, load_run
 from training.configuration.section import ConfigError
 from training.workers import distributed
-from training.workers.backend import Author, Batch
 from training.workers.choice import open_workers
 from training.workers.local import LocalWorkers
+from training.workers.requests import ArmPolicy, RolloutRequest
 
 pytest.importorskip("ray", reason="Ray is not installed (pip install 'certistar[ray]')")
 psutil = pytest.importorskip("psutil", reason="psutil is not installed")
@@ -46,7 +46,7 @@ SAMPLING = Sampling("free", 1.0, 1, 50)
 CONFIG = RunConfig.model_validate(
     {"name": "t", "model": {"name": "m"}, "arms": [{"name": "a", "keep": "naive", "decoding": "free", "format": "cot"}]}
 )
-AUTHOR = Author(CONFIG, CONFIG.arms[0], None, 7)
+AUTHOR = ArmPolicy(CONFIG, CONFIG.arms[0], None, 7)
 
 
 @pytest.fixture(scope="module")
@@ -155,13 +155,17 @@ def test_what_is_no_attempt_is_told_after_the_verdicts_before_it(ray_cluster):
 
 
 def test_a_policy_on_the_cluster_writes_what_it_writes_here(ray_cluster):
-    batches = [Batch(PROBLEMS[:2], SAMPLING), Batch(PROBLEMS[2:4], SAMPLING), Batch(PROBLEMS[4:], SAMPLING)]
+    batches = [
+        RolloutRequest(PROBLEMS[:2], SAMPLING),
+        RolloutRequest(PROBLEMS[2:4], SAMPLING),
+        RolloutRequest(PROBLEMS[4:], SAMPLING),
+    ]
     found = dict_of(ray_workers(load=says_the_same).sample(AUTHOR, batches))
     assert found == dict_of(LocalWorkers(load=says_the_same).sample(AUTHOR, batches))
     assert sorted(found) == ["p0", "p2", "p4"]
 
 
-def says_the_same(_: Author) -> ScriptedPolicy:
+def says_the_same(_: ArmPolicy) -> ScriptedPolicy:
     return ScriptedPolicy(["Answer: true"] * 99)
 
 
@@ -173,9 +177,9 @@ def dict_of(pairs) -> dict[str, list[dict]]:
 
 
 def test_a_lost_policy_is_replaced_and_its_batch_comes_once(ray_cluster, tmp_path, caplog):
-    batches = [Batch([problem], SAMPLING) for problem in PROBLEMS[:3]]
+    batches = [RolloutRequest([problem], SAMPLING) for problem in PROBLEMS[:3]]
 
-    def dies_once(_: Author) -> ScriptedPolicy:
+    def dies_once(_: ArmPolicy) -> ScriptedPolicy:
         if not (tmp_path / "died").exists():
             (tmp_path / "died").touch()
             os.kill(os.getpid(), signal.SIGKILL)
@@ -188,20 +192,20 @@ def test_a_lost_policy_is_replaced_and_its_batch_comes_once(ray_cluster, tmp_pat
 
 
 def test_a_batch_that_kills_every_worker_ends_the_run_and_is_named(ray_cluster, monkeypatch):
-    def dies(_: Author) -> ScriptedPolicy:
+    def dies(_: ArmPolicy) -> ScriptedPolicy:
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
 
     monkeypatch.setattr(distributed, "NUM_LOSSES", 1)
     with pytest.raises(RunFailed, match=r"batch p0 was lost with 1 worker"):
-        list(ray_workers(load=dies).sample(AUTHOR, [Batch(PROBLEMS[:1], SAMPLING)]))
+        list(ray_workers(load=dies).sample(AUTHOR, [RolloutRequest(PROBLEMS[:1], SAMPLING)]))
 
 
 def test_what_a_policy_wrote_before_it_failed_comes_before_its_error(ray_cluster):
-    def falls_silent(_: Author) -> ScriptedPolicy:
+    def falls_silent(_: ArmPolicy) -> ScriptedPolicy:
         return ScriptedPolicy([])
 
-    sampling = ray_workers(load=falls_silent).sample(AUTHOR, [Batch(PROBLEMS[:1], SAMPLING)])
+    sampling = ray_workers(load=falls_silent).sample(AUTHOR, [RolloutRequest(PROBLEMS[:1], SAMPLING)])
     batch, records = next(sampling)
     assert (batch.name, records) == ("p0", [])
     with pytest.raises(IndexError):
@@ -211,7 +215,7 @@ def test_what_a_policy_wrote_before_it_failed_comes_before_its_error(ray_cluster
 def test_a_cluster_without_a_gpu_is_a_diagnosis_where_one_is_wanted(ray_cluster):
     workers = ray_workers(load=says_the_same, gpus=1, patience_s=0.5)
     with pytest.raises(RunFailed, match=r"no machine with 1 CPU and 1 GPU.*0 of 0 GPU free"):
-        list(workers.sample(AUTHOR, [Batch(PROBLEMS[:1], SAMPLING)]))
+        list(workers.sample(AUTHOR, [RolloutRequest(PROBLEMS[:1], SAMPLING)]))
 
 
 def test_a_machine_with_other_code_does_not_judge(ray_cluster):

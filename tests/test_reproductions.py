@@ -8,7 +8,7 @@ import pytest
 from tools.reproductions import PAGE, ROOT, Catalogue, DatasetRate, Difference, catalogue, page
 from training.configuration.run import load_run
 from training.configuration.section import ConfigError
-from training.rounds.loop import num_attempts
+from training.rounds.run import num_attempts
 
 
 def test_the_page_is_what_the_code_writes():

@@ -67,7 +67,7 @@ import training.finetuning.stage
 from critics.judge import judge_record
 from training.configuration.run import load_run
 from training.rounds.line import Line
-from training.rounds.rounds import evaluate_base, run_line
+from training.rounds.loop import evaluate_base, run_line
 from training.workers.local import LocalWorkers
 
 config, folder = load_run(Path(sys.argv[1])), Path(sys.argv[2])

@@ -18,10 +18,10 @@ from training.configuration.section import ConfigError
 from training.records.store import OpenStore, read_records, write_json
 from training.reporting.comparison import write_report
 from training.rounds.line import Line, RunError
-from training.rounds.loop import _claim, _lines, locked
-from training.rounds.loop import run as start
-from training.rounds.rounds import evaluate_base, run_line
-from training.rounds.stages.rollout import _refuse_leaks
+from training.rounds.loop import measure, run_line
+from training.rounds.rollout import refuse_leaks
+from training.rounds.run import claim, lines_of, locked
+from training.rounds.run import run as start
 from training.watchdog import StageStalled
 from training.workers.local import LocalWorkers
 
@@ -61,10 +61,10 @@ def lines(config: RunConfig, run: Path) -> list[Line]:
 def work(config: RunConfig, run: Path) -> None:
     """Do what `certistar run` does, in this process."""
     run.mkdir(exist_ok=True)
-    _claim(config, run)
-    write_json(run / "lines.json", _lines(config))
+    claim(config, run)
+    write_json(run / "lines.json", lines_of(config))
     for line in lines(config, run):
-        evaluate_base(line)
+        measure(line, None, None)
         run_line(line)
     write_report(run)
 
@@ -156,10 +156,10 @@ def test_a_run_killed_within_a_rollout_ends_the_same(finished, tmp_path, torn):
 
 def test_a_folder_of_another_configuration_is_refused(finished, tmp_path):
     config, _ = finished
-    _claim(config, tmp_path)
-    _claim(config.model_copy(update={"jobs": 7}), tmp_path)
+    claim(config, tmp_path)
+    claim(config.model_copy(update={"jobs": 7}), tmp_path)
     with pytest.raises(ConfigError, match="another configuration"):
-        _claim(config.model_copy(update={"seeds": [5]}), tmp_path)
+        claim(config.model_copy(update={"seeds": [5]}), tmp_path)
 
 
 def test_two_processes_cannot_share_a_run_folder(tmp_path):
@@ -171,7 +171,7 @@ def test_training_problems_among_the_held_out_ones_stop_the_run(finished, tmp_pa
     config, _ = finished
     line = lines(config, tmp_path)[0]
     with pytest.raises(RunError, match="stand among the held-out ones"):
-        _refuse_leaks(line.held_out[:2], line.held_out)
+        refuse_leaks(line.held_out[:2], line.held_out)
 
 
 def test_no_example_kept_leaves_the_base_model_in_place(finished):

@@ -20,8 +20,8 @@ from training.curation.filters import KEEPS, kept
 from training.records.store import read_records, write_json
 from training.reporting.comparison import write_report
 from training.rounds.line import Line
-from training.rounds.loop import _lines, num_attempts
-from training.rounds.rounds import evaluate_base, run_line
+from training.rounds.loop import measure, run_line
+from training.rounds.run import lines_of, num_attempts
 from training.workers.local import LocalWorkers
 
 ARMS = [
@@ -88,11 +88,11 @@ def run(tiny_model, tmp_path_factory):
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("dialogs")
     config = config_for(tiny_model)
-    write_json(folder / "lines.json", _lines(config))
+    write_json(folder / "lines.json", lines_of(config))
     reports = []
     for arm in config.arms:
         line = Line(config, folder, arm, 0, Here(load=mending), reports.append)
-        evaluate_base(line)
+        measure(line, None, None)
         run_line(line)
     write_report(folder)
     assert sum(event.attempts for event in reports) == num_attempts(config)

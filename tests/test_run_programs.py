@@ -12,8 +12,8 @@ from rollout.traces import read_trace
 from training.configuration.run import RunConfig
 from training.records.store import read_records, write_json, write_records
 from training.rounds.line import Line
-from training.rounds.loop import _lines
-from training.rounds.rounds import evaluate_base, run_line
+from training.rounds.loop import measure, run_line
+from training.rounds.run import lines_of
 from training.rounds.strategy import file_examples
 from training.workers.local import LocalWorkers
 
@@ -66,9 +66,9 @@ def run(tiny_model, tmp_path_factory):
             "evaluation": {"num_problems": 1, "greedy": "never"},
         }
     )
-    write_json(folder / "lines.json", _lines(config))
+    write_json(folder / "lines.json", lines_of(config))
     line = Line(config, folder, config.arms[0], 0, Here(load=lambda _: Mending()))
-    evaluate_base(line)
+    measure(line, None, None)
     run_line(line)
     return folder
 

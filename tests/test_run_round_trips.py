@@ -26,11 +26,11 @@ from training.curation.filters import select
 from training.records.store import read_records, write_json, write_records
 from training.reporting.comparison import write_report
 from training.rounds.line import Line
-from training.rounds.loop import _lines
-from training.rounds.loop import run as run_all
+from training.rounds.loop import measure, run_line
 from training.rounds.problems import training_problems
 from training.rounds.promotion import chance_of, refusal
-from training.rounds.rounds import evaluate_base, run_line
+from training.rounds.run import lines_of
+from training.rounds.run import run as run_all
 from training.rounds.strategy import file_examples
 from training.workers.local import LocalWorkers
 
@@ -96,9 +96,9 @@ def run(tiny_model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("trips")
     arms = [{"name": "strict", "keep": "strict", "decoding": "free", "format": "equivalence"}]
     config = RunConfig.model_validate(settings(model={"name": str(tiny_model)}, arms=arms))
-    write_json(folder / "lines.json", _lines(config))
+    write_json(folder / "lines.json", lines_of(config))
     line = Line(config, folder, config.arms[0], 0, Here(load=lambda _: Translator(by_operators)))
-    evaluate_base(line)
+    measure(line, None, None)
     run_line(line)
     return folder
 

@@ -452,7 +452,7 @@ def test_a_run_of_rounds_on_a_server_is_refused_before_it_begins(tmp_path):
     from training.configuration.model import ModelConfig, ServerConfig
     from training.configuration.run import RunConfig
     from training.configuration.section import ConfigError
-    from training.rounds.loop import run
+    from training.rounds.run import run
 
     server = ServerConfig(base_url="http://127.0.0.1:1/v1", model="m")
     with pytest.raises(ConfigError, match="use rollout, filter, train and evaluate"):

@@ -19,8 +19,8 @@ from training.finetuning import stage, torchrun
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job, write_job
 from training.finetuning.lost_peer import is_lost_peer
 from training.finetuning.torchrun import failure_path, launch, write_failure
-from training.workers import adapter_parcel
-from training.workers.adapter_parcel import parcel_of, reachable
+from training.workers import adapter_copy
+from training.workers.adapter_copy import copy_of, reachable
 
 ROOT = Path(__file__).parents[1]
 LOOPBACK = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo", "PET_LOCAL_ADDR": "127.0.0.1"}
@@ -202,22 +202,22 @@ def adapter_with(folder: Path, weights: bytes) -> Path:
 
 def test_an_adapter_travels_to_a_machine_that_has_none_or_another_of_its_name(tmp_path):
     here = adapter_with(tmp_path / "here", b"ours")
-    parcel = parcel_of(here)
-    with reachable(here, parcel) as found:
+    copy = copy_of(here)
+    with reachable(here, copy) as found:
         assert found == here
     (here / "adapter_model.safetensors").write_bytes(b"of another run")
     for named in (here, tmp_path / "nowhere"):
-        with reachable(named, parcel) as found:
+        with reachable(named, copy) as found:
             assert (found / "adapter_model.safetensors").read_bytes() == b"ours"
-            assert adapter_weights_digest(found) == parcel.digest
+            assert adapter_weights_digest(found) == copy.digest
         assert not found.exists()
 
 
 def test_an_adapter_too_large_to_be_sent_wants_a_shared_folder(tmp_path, monkeypatch):
     here = adapter_with(tmp_path / "here", b"ours")
-    monkeypatch.setattr(adapter_parcel, "LARGEST", 1)
-    parcel = parcel_of(here)
+    monkeypatch.setattr(adapter_copy, "LARGEST", 1)
+    copy = copy_of(here)
     (here / "adapter_model.safetensors").write_bytes(b"of another run")
     for named, told in ((here, "has other weights"), (tmp_path / "nowhere", "cannot read")):
-        with pytest.raises(RunFailed, match=rf"{told}.*file system that all of them share"), reachable(named, parcel):
+        with pytest.raises(RunFailed, match=rf"{told}.*file system that all of them share"), reachable(named, copy):
             pass

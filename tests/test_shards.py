@@ -12,7 +12,7 @@ from training.records import shards
 from training.records.shards import find, index_path, pack, packed_path, sealed_traces
 from training.records.store import StoreError, read_records, write_records
 from training.rounds.line import RunError
-from training.rounds.loop import locked
+from training.rounds.run import locked
 
 RECORDS = [{"id": f"p{n}#0", "completion": "[[infer:(tumpus rex)]] ä " * 20, "sample": n} for n in range(50)]
 

@@ -18,26 +18,24 @@ from rollout.policy import Completion
 from rollout.traces import Sampling
 from training.configuration.run import RunConfig
 from training.records.store import OpenStore
-from training.rounds.child import Child
-from training.rounds.line import Line, Progress, RunError
-from training.rounds.loop import _Slots
-from training.rounds.processes import StageProcesses
-from training.rounds.questions import Pass, Portion, Question, fill
-from training.rounds.rounds import run_round
-from training.rounds.stages.rollout import certify, roll_out
-from training.rounds.traces import RoundTraces
-from training.rounds.work_units import Asking, StoredUnits
-from training.watchdog import Beat, no_pulse
+from training.rounds.line import Line, Notice, RunError, Shard
+from training.rounds.loop import run_round
+from training.rounds.measurement import Measured
+from training.rounds.processes import Child, StageProcesses
+from training.rounds.rollout import RoundTraces, ShardedRollout, certify, roll_out, sample_missing
+from training.rounds.rollout_store import RolloutKey, RolloutStore
+from training.rounds.run import Slots
+from training.watchdog import Progress, unwatched
 from training.workers import choice
-from training.workers.backend import Author
 from training.workers.local import LocalWorkers
+from training.workers.requests import ArmPolicy, RolloutRequest
 
 PROBLEMS = [Problem(f"p{n}", "mine", "Rex.", "Is Rex a wumpus?", None, "true") for n in range(6)]
 SAMPLING = Sampling("free", 1.0, 1, 50)
 CONFIG = RunConfig.model_validate(
     {"name": "t", "model": {"name": "m"}, "arms": [{"name": "a", "keep": "naive", "decoding": "free", "format": "cot"}]}
 )
-AUTHOR = Author(CONFIG, CONFIG.arms[0], None, 7)
+AUTHOR = ArmPolicy(CONFIG, CONFIG.arms[0], None, 7)
 
 
 class Numbering:
@@ -61,15 +59,15 @@ def numbering(_author):
 
 def test_attempts_are_judged_while_others_are_sampled(tmp_path):
     attempts, verdicts = OpenStore(tmp_path / "a.jsonl"), OpenStore(tmp_path / "v.jsonl")
-    asking = Asking({}, 7, PolicyDigests("m"), is_batched=True)
+    asking = RolloutKey({}, 7, PolicyDigests("m"), is_batched=True)
     sampled = LocalWorkers(load=numbering)
 
     def judging(records):
         return [{"verdict": "no_certificate"} for _ in records]
 
     def round_traces(store):
-        units = StoredUnits(store, asking)
-        return RoundTraces(units, verdicts, partial(sampled.sample, AUTHOR), judging, 2, lambda _: None, no_pulse)
+        units = RolloutStore(store, asking)
+        return RoundTraces(units, verdicts, partial(sampled.sample, AUTHOR), judging, 2, lambda _: None, unwatched)
 
     rollout = round_traces(OpenStore(tmp_path / "a.jsonl"))
     judged = []
@@ -77,13 +75,13 @@ def test_attempts_are_judged_while_others_are_sampled(tmp_path):
     def rollout_ended(_timeout_s):
         """Another pair of problems is sampled each time that this is asked."""
         judged.append(verdicts.num_records)
-        rollout.sample(Pass(PROBLEMS[: 2 * len(judged)], SAMPLING))
+        rollout.sample(RolloutRequest(PROBLEMS[: 2 * len(judged)], SAMPLING))
         return len(judged) == 3
 
     certification = round_traces(attempts)
-    certification.judge(Pass(PROBLEMS, SAMPLING), rollout_ended)
+    certification.judge(RolloutRequest(PROBLEMS, SAMPLING), rollout_ended)
     assert judged == [0, 2, 4]
-    assert [trace["problem"]["id"] for trace in certification.judged(Pass(PROBLEMS, SAMPLING))] == [
+    assert [trace["problem"]["id"] for trace in certification.judged(RolloutRequest(PROBLEMS, SAMPLING))] == [
         problem.id for problem in PROBLEMS
     ]
 
@@ -109,7 +107,7 @@ def digest_of_base(line):
 def seat(line):
     """Leave a file that says which portion was whose."""
     gpu = os.environ.get("CUDA_VISIBLE_DEVICES")
-    (line.run / f"{line.portion.number} of {line.portion.of} on {gpu}").touch()
+    (line.run / f"{line.shard.number} of {line.shard.of} on {gpu}").touch()
 
 
 def waited_for(line):
@@ -125,7 +123,7 @@ def crash_once(line):
 
 
 def count_and_crash_once(line):
-    line.report(Progress(attempts=5))
+    line.report(Notice(attempts=5))
     return crash_once(line)
 
 
@@ -172,7 +170,7 @@ def test_a_stage_sees_what_was_set_after_the_server_began(tmp_path, monkeypatch)
 def test_a_users_own_package_named_training_is_not_taken_for_ours(tmp_path):
     (tmp_path / "training").mkdir()
     (tmp_path / "training" / "__init__.py").touch()
-    asked = "import sys; sys.path.pop(0); from training.workers.process import Child; print(Child(repr).result())"
+    asked = "import sys; sys.path.pop(0); from training.rounds.processes import Child; print(Child(repr).result())"
     done = subprocess.run([sys.executable, "-c", asked], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stdout.startswith("Channel("), done.stderr
 
@@ -187,7 +185,7 @@ def test_what_a_stage_reads_before_its_first_batch_is_no_start_of_a_process(tmp_
     """A round's problems, and what was sampled of them, take longer than that may."""
     beats = []
     config = RunConfig.model_validate({**CONFIG.model_dump(), "model": {"name": str(tmp_path / "none")}})
-    line = Line(config, tmp_path, config.arms[0], 0, LocalWorkers(), pulse=beats.append)
+    line = Line(config, tmp_path, config.arms[0], 0, LocalWorkers(), on_progress=beats.append)
     with pytest.raises(InputError, match="none"):
         stage(line, 0, None, False)
     assert [beat.stage for beat in beats] == ["sampling"]
@@ -198,8 +196,8 @@ def test_each_verdict_on_many_attempts_is_progress(tmp_path):
         def judge(self, records):
             return iter(records)
 
-    beats, beat = [], Beat("evaluation", "verdicts")
-    line = Line(CONFIG, tmp_path, CONFIG.arms[0], 0, Slow(), pulse=beats.append)
+    beats, beat = [], Progress("evaluation", "verdicts")
+    line = Line(CONFIG, tmp_path, CONFIG.arms[0], 0, Slow(), on_progress=beats.append)
     verdicts = line.judging(beat)([{"id": "a"}, {"id": "b"}])
     assert [(verdict["id"], len(beats)) for verdict in verdicts] == [("a", 1), ("b", 2)]
 
@@ -211,6 +209,7 @@ def test_trackers_are_told_in_a_process_of_their_own(tmp_path, trackers, told):
     class Noting:
         def run(self, stage, *_):
             stages.append(stage.__name__)
+            return Measured(tmp_path, None)
 
         def spread(self, stage, *_, **__):
             stages.append(stage.__name__)
@@ -260,21 +259,22 @@ def test_as_many_as_are_asked_for_have_a_process_each(tmp_path):
 
 
 @pytest.mark.parametrize("num", [1, 2, 4])
-def test_portions_are_the_whole_whatever_their_number(tmp_path, num):
+def test_shards_are_the_whole_whatever_their_number(tmp_path, num):
     def ask(name, number, of):
         store = OpenStore(tmp_path / name)
-        units = StoredUnits(store, Asking({}, 7, PolicyDigests("m"), is_batched=True))
-        question = Question(units, Pass(PROBLEMS, SAMPLING), 1, Portion(number, of))
-        fill([question], partial(LocalWorkers(load=numbering).sample, AUTHOR), steps.append)
+        units = RolloutStore(store, RolloutKey({}, 7, PolicyDigests("m"), is_batched=True))
+        question = ShardedRollout(units, RolloutRequest(PROBLEMS, SAMPLING), 1, Shard(number, of))
+        sample = partial(LocalWorkers(load=numbering).sample, AUTHOR)
+        sample_missing([question], sample, "sampling", steps.append, unwatched)
         return question
 
     steps = []
     for number in range(num):
-        ask("portions", number, num)
-    assert sum(step.new for step in steps) == len(PROBLEMS)
+        ask("shards", number, num)
+    assert sum(steps) == len(PROBLEMS)
     steps.clear()
-    assert list(ask("portions", 0, 1).stored()) == list(ask("whole", 0, 1).stored())
-    assert [step.new for step in steps] == [len(PROBLEMS), 0] + [1] * len(PROBLEMS)
+    assert list(ask("shards", 0, 1).stored()) == list(ask("whole", 0, 1).stored())
+    assert steps == [len(PROBLEMS), 0] + [1] * len(PROBLEMS)
 
 
 def test_a_stage_that_crashes_is_started_once_more_and_said(tmp_path):
@@ -332,8 +332,8 @@ sys.path.insert(0, "tests")
 from multiprocessing import forkserver
 from test_stage_processes import crash, processes
 from training.rounds.line import Line, RunError
-from training.rounds.loop import _Slots
-from training.rounds import child
+from training.rounds.run import Slots
+from training.rounds import processes as started
 
 def ended():
     try:
@@ -342,7 +342,7 @@ def ended():
         told.append("ended")
 
 if __name__ == "__main__":
-    child.PRELOADED, told = "json", []
+    started.PRELOADED, told = "json", []
     forkserver.set_forkserver_preload(["json"])
     forkserver.ensure_running()
     os.kill(forkserver._forkserver._forkserver_pid, signal.SIGSTOP)
@@ -351,7 +351,7 @@ if __name__ == "__main__":
     starts.start()
     time.sleep(0.3)
     line.kill()
-    child.end_server()
+    started.end_server()
     starts.join(20)
     print(told)
     sys.stdout.flush()
@@ -368,7 +368,7 @@ def test_a_server_that_hangs_keeps_no_run_from_its_end(tmp_path):
 
 
 def test_a_line_that_begins_as_the_run_ends_is_ended_too(tmp_path):
-    slots = _Slots(1, [])
+    slots = Slots(1, [])
     slots.kill()
     with slots.held(processes(tmp_path)) as stages, pytest.raises(RunError):
         stages.run(surroundings)

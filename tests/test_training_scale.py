@@ -20,7 +20,7 @@ from training.finetuning.packing import PackCollator, packed
 from training.finetuning.stage import fine_tune, train_here
 from training.finetuning.torchrun import launch
 from training.lessons.examples import IGNORED, Example
-from training.watchdog import Beat
+from training.watchdog import Progress
 
 ROOT = Path(__file__).parents[1]
 NUM_EXAMPLES = 7
@@ -176,12 +176,12 @@ def test_each_step_of_a_fine_tuning_and_each_part_of_one_is_told():
 
     from training.finetuning.monitor import StepBeats
 
-    told: list[Beat] = []
+    told: list[Progress] = []
     beats = StepBeats(told.append, Path("round-000/adapter"))
     beats.on_train_begin(None, TrainerState(global_step=0, max_steps=7), None)
     beats.on_substep_end(None, TrainerState(global_step=0, max_steps=7), None)
     beats.on_step_end(None, TrainerState(global_step=1, max_steps=7), None)
-    assert told == [Beat("training", "a step of round-000/adapter", done, 7) for done in (0, 0, 1)]
+    assert told == [Progress("training", "a step of round-000/adapter", done, 7) for done in (0, 0, 1)]
 
 
 def test_a_fine_tuning_beats_for_its_line_in_whichever_process(job, tmp_path):

@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from training.watchdog import BUDGETS_S, REMEDIES, WRITE_S, Beat, Heartbeat, StageStalled, Watch
+from training.watchdog import BUDGETS_S, REMEDIES, WRITE_S, Heartbeat, Progress, StageStalled, Watchdog
 
 
 class Clock:
@@ -24,12 +24,12 @@ def clock():
 @pytest.fixture
 def watched(tmp_path, clock):
     folder = tmp_path / "run" / "log"
-    return Heartbeat(folder, "strict-seed-0", clock), Watch(folder, clock=clock)
+    return Heartbeat(folder, "strict-seed-0", clock), Watchdog(folder, clock=clock)
 
 
 def test_a_heartbeat_says_what_is_waited_for(watched):
     heartbeat, watch = watched
-    heartbeat.beat(Beat("sampling", "the policy to answer p0 to p9", 30, 200))
+    heartbeat.beat(Progress("sampling", "the policy to answer p0 to p9", 30, 200))
     (told,) = watch.waiting()
     assert (told["line"], told["stage"], told["done"], told["total"]) == ("strict-seed-0", "sampling", 30, 200)
     assert told["waiting_for"] == "the policy to answer p0 to p9"
@@ -39,7 +39,7 @@ def test_a_heartbeat_says_what_is_waited_for(watched):
 
 def test_a_stage_without_progress_ends_with_a_diagnosis(watched, clock):
     heartbeat, watch = watched
-    heartbeat.beat(Beat("judging", "verdicts from p7#0 on", 7, 40))
+    heartbeat.beat(Progress("judging", "verdicts from p7#0 on", 7, 40))
     watch.check()
     clock.now += BUDGETS_S["judging"]
     watch.check()
@@ -55,7 +55,7 @@ def test_a_stage_without_progress_ends_with_a_diagnosis(watched, clock):
 def test_each_stage_has_a_budget_and_a_remedy_of_its_own(watched, clock):
     heartbeat, watch = watched
     assert BUDGETS_S.keys() == REMEDIES.keys()
-    heartbeat.beat(Beat("training", "the adapter of round 0"))
+    heartbeat.beat(Progress("training", "the adapter of round 0"))
     watch.check()
     clock.now += BUDGETS_S["judging"] + 1
     watch.check()
@@ -64,7 +64,7 @@ def test_each_stage_has_a_budget_and_a_remedy_of_its_own(watched, clock):
 def test_progress_of_the_same_work_starts_the_budget_anew(watched, clock):
     heartbeat, watch = watched
     for _ in range(5):
-        heartbeat.beat(Beat("judging", "verdicts"))
+        heartbeat.beat(Progress("judging", "verdicts"))
         watch.check()
         clock.now += BUDGETS_S["judging"] - 1
     watch.check()
@@ -72,7 +72,7 @@ def test_progress_of_the_same_work_starts_the_budget_anew(watched, clock):
 
 def test_a_line_that_ended_is_not_waited_for(watched, clock):
     heartbeat, watch = watched
-    heartbeat.beat(Beat("judging", "verdicts"))
+    heartbeat.beat(Progress("judging", "verdicts"))
     watch.check()
     heartbeat.stop()
     clock.now += 1e6
@@ -81,37 +81,37 @@ def test_a_line_that_ended_is_not_waited_for(watched, clock):
 
 def test_one_hanging_line_among_others_is_the_one_that_is_named(watched, clock):
     hanging, watch = watched
-    hanging.beat(Beat("sampling", "a server that is gone"))
+    hanging.beat(Progress("sampling", "a server that is gone"))
     other = Heartbeat(watch.folder, "naive-seed-0", clock)
     for _ in range(10):
-        other.beat(Beat("sampling", "its next batch"))
+        other.beat(Progress("sampling", "its next batch"))
         watch.check()
         clock.now += BUDGETS_S["sampling"] / 10
     clock.now += 1
-    other.beat(Beat("sampling", "its last batch"))
+    other.beat(Progress("sampling", "its last batch"))
     with pytest.raises(StageStalled, match=r"strict-seed-0: sampling.*a server that is gone"):
         watch.check()
 
 
 def test_heartbeats_of_a_killed_run_are_forgotten(watched, clock):
     heartbeat, _ = watched
-    heartbeat.beat(Beat("judging", "verdicts"))
-    assert Watch(heartbeat.folder, clock=clock).waiting() == []
+    heartbeat.beat(Progress("judging", "verdicts"))
+    assert Watchdog(heartbeat.folder, clock=clock).waiting() == []
 
 
 def test_files_are_not_written_for_every_beat(watched, clock):
     heartbeat, _ = watched
     beats = []
     for _ in range(100):
-        heartbeat.beat(Beat("judging", "verdicts"))
+        heartbeat.beat(Progress("judging", "verdicts"))
         beats.append(json.loads(heartbeat.path.read_text())["beats"])
     assert set(beats) == {1}
     clock.now += WRITE_S
-    heartbeat.beat(Beat("judging", "verdicts"))
+    heartbeat.beat(Progress("judging", "verdicts"))
     assert json.loads(heartbeat.path.read_text())["beats"] == 101
 
 
 def test_a_log_folder_that_cannot_be_written_stops_nothing(tmp_path, clock):
     (tmp_path / "log").write_text("a file")
-    Heartbeat(tmp_path / "log", "strict", clock).beat(Beat("judging", "verdicts"))
+    Heartbeat(tmp_path / "log", "strict", clock).beat(Progress("judging", "verdicts"))
     assert (tmp_path / "log").read_text() == "a file"

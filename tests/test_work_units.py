@@ -11,13 +11,15 @@ from rollout.digests import PolicyDigests
 from rollout.traces import Sampling
 from training.configuration.run import ArmConfig, RunConfig
 from training.records.store import OpenStore, read_records
-from training.rounds import traces as round_traces
-from training.rounds.traces import Pass, RoundTraces
-from training.rounds.work_units import Asking, Remembering, StoredUnits, WorkUnits, how_asked, unit_name
+from training.rounds import rollout
+from training.rounds.rollout import RoundTraces
+from training.rounds.rollout_store import RolloutKey, RolloutStore, StoredStrategy, how_asked, unit_name
+from training.workers.requests import RolloutRequest
 
 PROBLEMS = [Problem(f"p{n}", "prontoqa", f"Rex is number {n}.", "Is Rex a wumpus?", None, "true") for n in range(6)]
 SAMPLING = Sampling("free", 1.0, 2, 50)
-ASKING = Asking({"format": "cot"}, 7, PolicyDigests("base"), False)
+REQUEST = RolloutRequest(PROBLEMS[:1], SAMPLING)
+KEY = RolloutKey({"format": "cot"}, 7, PolicyDigests("base"), False)
 
 
 class Asked:
@@ -38,55 +40,50 @@ class Asked:
                 yield {**record, "format": "cot", "completion": "x" * self.size}
 
 
-def work_on(path, strategy: Asked, asking: Asking = ASKING) -> WorkUnits:
-    return WorkUnits(OpenStore(path), strategy, asking, lambda: None)
+def attempts_at(path, strategy: Asked, problems, key: RolloutKey = KEY):
+    stored = StoredStrategy(strategy, OpenStore(path), key.how, key.is_batched)
+    return stored.attempts(Policy(), problems, SAMPLING, seed=key.seed)
+
+
+class Policy:
+    digests = PolicyDigests("base")
 
 
 def test_what_a_server_wrote_before_it_died_is_not_asked_for_again(tmp_path):
     dying, second = Asked(most=5), Asked()
     with pytest.raises(RunFailed, match="gone"):
-        work_on(tmp_path / "t", dying).attempts(PROBLEMS[:4], SAMPLING)
-    records = list(work_on(tmp_path / "t", second).attempts(PROBLEMS[:4], SAMPLING))
+        attempts_at(tmp_path / "t", dying, PROBLEMS[:4])
+    records = list(attempts_at(tmp_path / "t", second, PROBLEMS[:4]))
     assert [r["id"] for r in records] == [f"p{n}#{k}" for n in range(4) for k in range(2)]
     assert second.written == ["p2#0", "p2#1", "p3#0", "p3#1"]
     assert OpenStore(tmp_path / "t").num_records == 8
 
 
 def test_a_batch_in_this_process_is_written_as_one_whatever_is_there_of_it(tmp_path):
-    asking, dying, second, third = replace(ASKING, is_batched=True), Asked(most=5), Asked(), Asked()
+    key, dying, second, third = replace(KEY, is_batched=True), Asked(most=5), Asked(), Asked()
     with pytest.raises(RunFailed):
-        work_on(tmp_path / "t", dying, asking).attempts(PROBLEMS[:3], SAMPLING)
-    assert len(list(work_on(tmp_path / "t", second, asking).attempts(PROBLEMS[:3], SAMPLING))) == 6
+        attempts_at(tmp_path / "t", dying, PROBLEMS[:3], key)
+    assert len(list(attempts_at(tmp_path / "t", second, PROBLEMS[:3], key))) == 6
     assert len(second.written) == 6
-    assert len(list(work_on(tmp_path / "t", third, asking).attempts(PROBLEMS[:3], SAMPLING))) == 6
+    assert len(list(attempts_at(tmp_path / "t", third, PROBLEMS[:3], key))) == 6
     assert third.written == []
     assert OpenStore(tmp_path / "t").num_records == 6
 
 
-def test_the_policy_is_loaded_when_something_is_missing(tmp_path):
-    list(work_on(tmp_path / "t", Asked()).attempts(PROBLEMS, SAMPLING))
-
-    def load():
-        raise AssertionError
-
-    again = WorkUnits(OpenStore(tmp_path / "t"), Asked(), ASKING, load)
-    assert len(list(again.attempts(PROBLEMS, SAMPLING))) == 12
-
-
 CHANGES = {
-    "problem": lambda: unit_name([replace(PROBLEMS[0], question="?")], SAMPLING, ASKING),
-    "sampling": lambda: unit_name(PROBLEMS[:1], replace(SAMPLING, temperature=0.5), ASKING),
-    "hint": lambda: unit_name(PROBLEMS[:1], SAMPLING, ASKING, hinted=True),
-    "seed": lambda: unit_name(PROBLEMS[:1], SAMPLING, replace(ASKING, seed=8)),
-    "adapter": lambda: unit_name(PROBLEMS[:1], SAMPLING, replace(ASKING, policy=PolicyDigests("base", "a"))),
-    "format": lambda: unit_name(PROBLEMS[:1], SAMPLING, replace(ASKING, how={"format": "guided"})),
+    "problem": lambda: unit_name(replace(REQUEST, problems=[replace(PROBLEMS[0], question="?")]), KEY),
+    "sampling": lambda: unit_name(replace(REQUEST, sampling=replace(SAMPLING, temperature=0.5)), KEY),
+    "hint": lambda: unit_name(replace(REQUEST, hinted=True), KEY),
+    "seed": lambda: unit_name(REQUEST, replace(KEY, seed=8)),
+    "adapter": lambda: unit_name(REQUEST, replace(KEY, policy=PolicyDigests("base", "a"))),
+    "format": lambda: unit_name(REQUEST, replace(KEY, how={"format": "guided"})),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_decides_an_attempt_decides_the_name_of_its_unit(change):
-    name = unit_name(PROBLEMS[:1], SAMPLING, ASKING)
-    assert unit_name(PROBLEMS[:1], SAMPLING, replace(ASKING)) == name
+    name = unit_name(REQUEST, KEY)
+    assert unit_name(REQUEST, replace(KEY)) == name
     assert CHANGES[change]() != name
 
 
@@ -106,20 +103,16 @@ def test_one_store_serves_several_questions(tmp_path):
     first, second = Asked(), Asked()
     for strategy, how in ((first, {"arm": "a"}), (second, {"arm": "b"})):
         for _ in range(2):
-            remembering = Remembering(strategy, store, how, is_batched=True)
+            remembering = StoredStrategy(strategy, store, how, is_batched=True)
             policy = Policy()
             assert len(list(remembering.attempts(policy, PROBLEMS, SAMPLING, seed=1))) == 12
     assert len(first.written) == len(second.written) == 12
 
 
-class Policy:
-    digests = PolicyDigests("base")
-
-
 def test_two_problems_of_one_name_are_refused(tmp_path):
     twins = [PROBLEMS[0], replace(PROBLEMS[1], id="p0")]
     with pytest.raises(InputError, match="problem 'p0' stands twice"):
-        work_on(tmp_path / "t", Asked()).attempts(twins, SAMPLING)
+        attempts_at(tmp_path / "t", Asked(), twins)
 
 
 def a_round(folder, strategy: Asked, judged: list[str]) -> RoundTraces:
@@ -133,13 +126,13 @@ def a_round(folder, strategy: Asked, judged: list[str]) -> RoundTraces:
             yield batch, list(strategy.attempts(None, batch.problems, batch.sampling, seed=7, hinted=batch.hinted))
 
     attempts, verdicts = (OpenStore(folder / f"{name}.open.jsonl") for name in ("traces", "verdicts"))
-    return RoundTraces(StoredUnits(attempts, ASKING), verdicts, sampling, judging, 2, lambda _: None, lambda _: None)
+    return RoundTraces(RolloutStore(attempts, KEY), verdicts, sampling, judging, 2, lambda _: None, lambda _: None)
 
 
 def test_a_round_is_sealed_by_problem_hint_and_sample_and_judged_once(tmp_path):
     judged: list[str] = []
-    plain = Pass(PROBLEMS, SAMPLING)
-    hinted = Pass(PROBLEMS[1:5:3], Sampling("free", 1.0, 1, 50), hinted=True)
+    plain = RolloutRequest(PROBLEMS, SAMPLING)
+    hinted = RolloutRequest(PROBLEMS[1:5:3], Sampling("free", 1.0, 1, 50), hinted=True)
     for _ in range(2):  # the second time everything is there
         traces = a_round(tmp_path, Asked(), judged)
         for asked in (plain, hinted):
@@ -156,7 +149,7 @@ def peak_of_a_round(folder, num: int) -> int:
     folder.mkdir()
     problems = [replace(PROBLEMS[0], id=f"p{n}") for n in range(num)]
     traces = a_round(folder, Asked(size=20_000), [])
-    asked = Pass(problems, Sampling("free", 1.0, 1, 50))
+    asked = RolloutRequest(problems, Sampling("free", 1.0, 1, 50))
     tracemalloc.start()
     traces.sample(asked)
     traces.judge(asked)
@@ -168,7 +161,7 @@ def peak_of_a_round(folder, num: int) -> int:
 
 def test_the_memory_of_a_round_does_not_grow_with_its_traces(tmp_path, monkeypatch):
     """Attack: hold the records of a round, of which there may be a million."""
-    monkeypatch.setattr(round_traces, "AT_A_TIME", 8)
+    monkeypatch.setattr(rollout, "AT_A_TIME", 8)
     few, many = peak_of_a_round(tmp_path / "few", 60), peak_of_a_round(tmp_path / "many", 240)
     further = (tmp_path / "many/traces.jsonl").stat().st_size - (tmp_path / "few/traces.jsonl").stat().st_size
     assert further > 3_000_000

@@ -1,4 +1,4 @@
-"""What a machine can do: memory, floating-point operations and bytes a second, published or measured."""
+"""Hardware of a machine: memory, floating-point operations and bytes a second, published or measured."""
 
 import os
 import sys

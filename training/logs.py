@@ -1,4 +1,4 @@
-"""What the libraries underneath say: errors only, so that a run's own lines can be read."""
+"""Quiet for the libraries underneath: errors only, so that a run's own lines can be read."""
 
 import logging
 import warnings

@@ -1,8 +1,8 @@
-"""Heartbeats: what each line of a run is waiting for, in `<run>/log/`, and an end to waiting that is in vain.
+"""Watchdog: ends a run whose stage makes no progress, with a diagnosis, instead of holding its machines.
 
-A worker writes a small file each time that something got done; the run watches that the files change. It compares
-contents and its own clock alone, so that machines with other clocks can share a run folder. What hangs (a server that
-never answers, a driver that never returns) then ends the run with a diagnosis instead of holding its machines.
+Each line of a run writes a small heartbeat file in `<run>/log/` each time that something got done; the watchdog looks
+that the files change. It compares contents and its own clock alone, so that machines with other clocks can share a run
+folder.
 """
 
 import json
@@ -48,8 +48,8 @@ class StageStalled(RunFailed):
 
 
 @dataclass(frozen=True, slots=True)
-class Beat:
-    """Something got done, and this is waited for now."""
+class Progress:
+    """Progress of a stage: something got done, and this is waited for now."""
 
     stage: Stage
     waiting_for: str
@@ -57,11 +57,11 @@ class Beat:
     total: int | None = None
 
 
-Pulse = Callable[[Beat], None]
-"""What a stage tells its progress to: `Heartbeat.beat`, or nothing at all."""
+OnProgress = Callable[[Progress], None]
+"""Called by a stage with its progress: `Heartbeat.beat`, or `unwatched`."""
 
 
-def no_pulse(_: Beat) -> None:
+def unwatched(_: Progress) -> None:
     """Tell nobody."""
 
 
@@ -77,7 +77,7 @@ def base_name(path: str) -> str:
 
 @dataclass
 class Heartbeat:
-    """A line's file in the log folder; a failing disk is not its concern."""
+    """Heartbeat of a line: its file in the log folder. A failing disk is not its concern."""
 
     folder: Path
     name: str
@@ -96,19 +96,19 @@ class Heartbeat:
         """Return where the file is."""
         return self.folder / f"{self.name}{SUFFIX}"
 
-    def beat(self, beat: Beat) -> None:
+    def beat(self, progress: Progress) -> None:
         """Write down what is waited for."""
         self._beats += 1
-        now, what = self.clock(), (beat.stage, beat.waiting_for)
+        now, what = self.clock(), (progress.stage, progress.waiting_for)
         if what == self._last and now - self._written < WRITE_S:
             return
         self._last, self._written = what, now
         content = {
             "line": self.name,
-            "stage": beat.stage,
-            "waiting_for": beat.waiting_for,
-            "done": beat.done,
-            "total": beat.total,
+            "stage": progress.stage,
+            "waiting_for": progress.waiting_for,
+            "done": progress.done,
+            "total": progress.total,
             "beats": self._beats,
             "since": datetime.now(UTC).isoformat(timespec="seconds"),
             "host": socket.gethostname(),
@@ -127,8 +127,8 @@ class Heartbeat:
 
 
 @dataclass
-class Watch:
-    """Looks at a run's heartbeats now and then; one that stopped for its stage's budget is a stall."""
+class Watchdog:
+    """Watchdog of a run: a heartbeat that does not change for its stage's budget is a stall."""
 
     folder: Path
     budgets_s: Mapping[Stage, float] = field(default_factory=lambda: BUDGETS_S)

@@ -32,8 +32,8 @@ from training.reporting.selective import CurveRow, Point, curve_figure, curve_ta
 from training.rounds.answering import Answering, Formalism, attempts_at, blind
 from training.rounds.evaluation import problems_digest
 from training.rounds.problems import held_out_problems, load_problems
+from training.rounds.rollout_store import stored_strategy
 from training.rounds.strategy import Strategy, strategy_of
-from training.rounds.work_units import Remembering, how_asked
 from training.workers.policy import quiet_policy
 
 EXAMPLE = "certistar answer configs/smoke.yaml --problems problems.jsonl --adapter adapter -k 8"
@@ -50,8 +50,8 @@ _REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the command line asks for."""
+class AnswerOptions:
+    """Options of the command line."""
 
     num_attempts: int = 8
     adapter: Path | None = None
@@ -98,7 +98,7 @@ def answer(
     overrides: Overrides = None,
 ) -> None:
     """Answer with a proof, or abstain: sample until an attempt is certified, with the gold answer withheld."""
-    asked = Asked(num, adapter, formalisation, proofs, arms or [], seed, jobs, curve, out)
+    asked = AnswerOptions(num, adapter, formalisation, proofs, arms or [], seed, jobs, curve, out)
     loaded = load_run(config, overrides)
     _refuse(asked)
     wanted = list(load_problems(problems)) if problems else held_out_problems(loaded, loaded.seeds[0])
@@ -121,7 +121,7 @@ def answer(
     _say(result, rows)
 
 
-def _refuse(asked: Asked) -> None:
+def _refuse(asked: AnswerOptions) -> None:
     if asked.formalisation not in get_args(Formalisation):
         raise InputError(
             f"--formalisation {asked.formalisation!r}: must be one of {', '.join(get_args(Formalisation))}"
@@ -131,7 +131,7 @@ def _refuse(asked: Asked) -> None:
 
 
 def _attempts(
-    config: RunConfig, arms: Sequence[ArmConfig], problems: Sequence[Problem], asked: Asked
+    config: RunConfig, arms: Sequence[ArmConfig], problems: Sequence[Problem], asked: AnswerOptions
 ) -> Mapping[str, list[Trace]]:
     """Return the judged attempts; under `--curve` as many as there may be at each problem."""
     trusting = asked.formalisation == "trusted"
@@ -152,11 +152,11 @@ def _reviews(config: RunConfig) -> ReviewPool:
     return ReviewPool(timeout_s=config.actor_critic.timeout_s)
 
 
-def _formalism(config: RunConfig, arm: ArmConfig, asked: Asked, reviews: ReviewPool) -> Formalism:
+def _formalism(config: RunConfig, arm: ArmConfig, asked: AnswerOptions, reviews: ReviewPool) -> Formalism:
     strategy: Strategy = strategy_of(config, arm, trained=asked.adapter is not None, review=reviews)
     if asked.out is not None:
         store = OpenStore(asked.out / f"attempts-{arm.name}.open.jsonl")
-        strategy = Remembering(strategy, store, how_asked(config, arm), config.model.server is None)
+        strategy = stored_strategy(strategy, store, config, arm)
     policy = quiet_policy(config, arm, asked.adapter)
     return Formalism(arm.name, strategy, policy, config.sampling.sampling(arm.decoding, samples=1))
 
@@ -180,7 +180,7 @@ def _counts(found: Mapping[str, Outcome], gold: Mapping[str, str]) -> Record:
     return counts | ({"selective": Point(len(gold), len(answers.keys() & gold.keys()), right).record()} if gold else {})
 
 
-def _curve(gold: Mapping[str, str], attempts: Mapping[str, list[Trace]], asked: Asked) -> list[CurveRow]:
+def _curve(gold: Mapping[str, str], attempts: Mapping[str, list[Trace]], asked: AnswerOptions) -> list[CurveRow]:
     if not gold:
         raise InputError("--curve: none of the problems has a gold answer to be measured by")
     rules = {_name(asked.rule): asked.rule}
@@ -192,7 +192,9 @@ def _name(rule: AnswerRule) -> str:
     return "one_proof" if rule.proofs == 1 else f"{rule.proofs}_proofs"
 
 
-def _provenance(config: RunConfig, arms: Sequence[ArmConfig], problems: Sequence[Problem], asked: Asked) -> Record:
+def _provenance(
+    config: RunConfig, arms: Sequence[ArmConfig], problems: Sequence[Problem], asked: AnswerOptions
+) -> Record:
     from rollout.policy import adapter_weights_digest
     from training.lineage.provenance import provenance
 

@@ -7,7 +7,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from critics.errors import InputError
 from critics.judge import JudgePool
 from training.autoeval.false_positives import FalsePositives
 from training.autoeval.figures import Curves, write_scores
@@ -131,9 +130,3 @@ def _rate(estimate: Estimate) -> str:
         return "unknown"
     low, high = estimate.interval
     return f"{estimate.rate:.1%} (95% {low:.1%} to {high:.1%})"
-
-
-def refuse_both(problems: Path | None, benchmark: str | None) -> None:
-    """Raise `InputError` unless exactly one of the two says what is measured."""
-    if (problems is None) == (benchmark is None):
-        raise InputError("name what is measured: either --problems FILE, or --benchmark such as autoeval:PL:12")

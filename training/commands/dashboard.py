@@ -14,7 +14,7 @@ from critics.errors import InputError
 from training.commands.messages import progress_bar
 from training.reporting.progress import LastAttempt, LineProgress, RunProgress, progress_of
 from training.reporting.sentences import percent
-from training.rounds.line import Progress
+from training.rounds.line import Notice
 
 LOOK_S = 2.0
 """How often the run folder is looked into."""
@@ -25,7 +25,7 @@ MAX_LINES = 24
 
 
 @contextmanager
-def watching(console: Any, run: Path, total: int) -> Iterator[Callable[[Progress], None]]:
+def watching(console: Any, run: Path, total: int) -> Iterator[Callable[[Notice], None]]:
     """Yield what takes the messages of a run of `total` attempts, and show them while it works."""
     if console.is_terminal:
         bar = progress_bar(console)
@@ -41,8 +41,8 @@ def watching(console: Any, run: Path, total: int) -> Iterator[Callable[[Progress
         yield _told(plain.say, plain.count)
 
 
-def _told(say: Callable[[str], object], count: Callable[[int], object]) -> Callable[[Progress], None]:
-    def told(event: Progress) -> None:
+def _told(say: Callable[[str], object], count: Callable[[int], object]) -> Callable[[Notice], None]:
+    def told(event: Notice) -> None:
         if event.message:
             say(event.message)
         if event.attempts:

@@ -26,8 +26,8 @@ from training.reporting.evaluations import read_mode
 from training.reporting.tables import table as markdown_table
 from training.rounds.evaluation import asked, measure
 from training.rounds.problems import read_problems
+from training.rounds.rollout_store import stored_strategy
 from training.rounds.strategy import Strategy, strategy_of
-from training.rounds.work_units import Remembering, how_asked
 from training.workers.policy import quiet_policy
 
 EXAMPLE = "certistar evaluate configs/smoke.yaml --problems problems.jsonl --adapter adapter"
@@ -108,8 +108,7 @@ def _measured(
     pool, reviews = pools
     strategy: Strategy = strategy_of(config, arm, trained=adapter is not None, review=reviews)
     if traces is not None:
-        is_batched = config.model.server is None
-        strategy = Remembering(strategy, OpenStore(traces), how_asked(config, arm), is_batched)
+        strategy = stored_strategy(strategy, OpenStore(traces), config, arm)
     sampling = config.sampling.sampling(arm.decoding, samples=1)
     policy, size = quiet_policy(config, arm, adapter), config.evaluation.batch_size
     attempts = asked(policy, problems, sampling, strategy, seed=seed, batch_size=size)

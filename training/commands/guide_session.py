@@ -1,4 +1,4 @@
-"""What a guide allows after a text, and the answers to a batch of texts."""
+"""Positions of texts under a guide: what it allows after each."""
 
 import json
 from collections import deque
@@ -31,7 +31,7 @@ _LOGIC_STATES = {"axiom": "axiom", "goal": "goal", "infer": "infer"}
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a text stands: `free`, `action` or, inside a block, what is being written."""
+    """Position of a text: `free`, `action` or, inside a block, what is being written."""
 
     state: str
     allowed: list[str] | None

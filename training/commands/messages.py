@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -13,7 +13,7 @@ def say(message: str) -> None:
     sys.stderr.write(message + "\n")
 
 
-def print_counts(counts: dict[str, Any], as_json: bool) -> None:
+def print_counts(counts: Mapping[str, object], as_json: bool) -> None:
     """Print counts for people, or as JSON."""
     if as_json:
         print(json.dumps(counts))
@@ -21,7 +21,7 @@ def print_counts(counts: dict[str, Any], as_json: bool) -> None:
         say(", ".join(f"{name}: {value}" for name, value in counts.items()) or "nothing to do")
 
 
-def say_or_print(message: str, record: dict[str, Any], as_json: bool) -> None:
+def say_or_print(message: str, record: Mapping[str, object], as_json: bool) -> None:
     """Say what was done, or print it as JSON."""
     if as_json:
         print(json.dumps(record))

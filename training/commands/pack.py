@@ -12,7 +12,7 @@ from training.commands.messages import say, tracked
 from training.commands.options import Json
 from training.records.shards import pack as packed_file
 from training.records.shards import sealed_traces
-from training.rounds.loop import locked
+from training.rounds.run import locked
 
 EXAMPLE = "certistar pack checkpoints/demo"
 

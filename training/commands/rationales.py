@@ -30,7 +30,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a table is read, and by which critic it is judged."""
+    """Reading of a table: its columns, and the critic that judges it."""
 
     columns: list[str]
     format: str
@@ -92,20 +92,20 @@ def formal_versions(table: Table, reading: Reading, config_path: Path, out: Path
     """Return a policy's formal version of each text; what an earlier, interrupted call wrote is kept."""
     from training.configuration.run import load_run
     from training.records.store import OpenStore
-    from training.rounds.work_units import Asking, WorkUnits, batches, how_asked
+    from training.rounds.rollout_store import stored_strategy
     from training.workers.policy import quiet_policy
+    from training.workers.requests import batches
 
     config = load_run(config_path)
     arm = config.arms[0]
     policy = quiet_policy(config, arm, None)
     decoding = arm.decoding if reading.format == "guided" else "free"
     sampling = config.sampling.sampling(decoding, samples=1)
-    how = {**how_asked(config, arm), "formalise": reading.format}
-    asking = Asking(how, config.seeds[0], policy.digests, config.model.server is None)
-    work = WorkUnits(OpenStore(_opened(out)), Formalising(reading.format), asking, lambda: policy)
+    store = OpenStore(_opened(out))
+    work = stored_strategy(Formalising(reading.format), store, config, arm, formalise=reading.format)
     listed = list(batches(to_be_formalised(table.rationales), config.sampling.batch_size))
     shown = tracked(listed, total=len(listed), what=f"formalising, {config.sampling.batch_size} texts at a time")
-    return [trace for batch in shown for trace in work.attempts(batch, sampling)]
+    return [trace for batch in shown for trace in work.attempts(policy, batch, sampling, seed=config.seeds[0])]
 
 
 def _opened(out: Path) -> Path:

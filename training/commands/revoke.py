@@ -22,7 +22,7 @@ from training.lineage.entries import engine_name
 from training.lineage.retraining import is_aside
 from training.lineage.revocation import Revocations, Taint, Tainted, mark_adapter, read_revocations, taint, write_mark
 from training.records.store import read_records
-from training.rounds.loop import locked
+from training.rounds.run import locked
 
 EXAMPLE = "certistar revoke 017472a0 --run checkpoints/smoke"
 Record = dict[str, Any]

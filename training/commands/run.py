@@ -62,8 +62,8 @@ def run_with_progress(
     from training.reporting.comparison import summarise
     from training.reporting.sentences import verdict_sentence
     from training.reporting.terminal import table
-    from training.rounds.loop import num_attempts
-    from training.rounds.loop import run as run_lines
+    from training.rounds.run import num_attempts
+    from training.rounds.run import run as run_lines
 
     config = load_run(config_path, overrides)
     folder = out or Path("checkpoints") / config.name

@@ -1,4 +1,4 @@
-"""What a model costs: parameters, operations and bytes by its shape alone, before any weight is loaded.
+"""Costs of a model by its shape alone, before any weight is loaded: parameters, operations and bytes.
 
 Operations a token: 2 for each parameter of a matrix forward, as much again for the gradient of the activations, and
 as much again for that of the weights where they are trained (Kaplan et al. 2020, section 2.1); attention adds 4 times

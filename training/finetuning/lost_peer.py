@@ -1,4 +1,4 @@
-"""What to do when another process of a fine-tuning is gone: its machine was lost, or it failed and says why itself."""
+"""Remedies when another process of a fine-tuning is gone: its machine was lost, or it failed and says why itself."""
 
 from training.finetuning.torchrun import AGAIN
 

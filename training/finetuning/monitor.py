@@ -1,4 +1,4 @@
-"""How fast a fine-tuning is, what it takes, and that it goes on: into files that are no data files."""
+"""Monitor of a fine-tuning: its speed, its memory and its progress, in files that are no data files."""
 
 import json
 import resource
@@ -13,7 +13,7 @@ from transformers import TrainerCallback
 from training.configuration.fine_tuning import TrainingConfig
 from training.finetuning.compute import shape_of_model, training_flops
 from training.hardware import device_here
-from training.watchdog import Beat, Pulse
+from training.watchdog import OnProgress, Progress
 
 
 class Monitor(TrainerCallback):
@@ -70,7 +70,7 @@ class Monitor(TrainerCallback):
 class StepBeats(TrainerCallback):
     """Tells each step, and each batch that is a part of one, so that a fine-tuning that hangs is found out."""
 
-    def __init__(self, tell: Pulse, out: Path) -> None:
+    def __init__(self, tell: OnProgress, out: Path) -> None:
         self._tell = tell
         self._what = f"a step of {out.parent.name}/{out.name}"
 
@@ -87,7 +87,7 @@ class StepBeats(TrainerCallback):
         self._beat(state)
 
     def _beat(self, state: Any) -> None:
-        self._tell(Beat("training", self._what, state.global_step, state.max_steps))
+        self._tell(Progress("training", self._what, state.global_step, state.max_steps))
 
 
 def peak_memory() -> int:

@@ -1,4 +1,4 @@
-"""What to change when memory runs out: the knobs that are still to be turned, the cheapest first."""
+"""Remedies when memory runs out: the settings that still help, the cheapest first."""
 
 from training.configuration.fine_tuning import TrainingConfig
 

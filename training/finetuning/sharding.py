@@ -1,4 +1,4 @@
-"""Who holds what among processes: the configuration's word for it as what Trainer, FSDP2 and DeepSpeed want.
+"""Sharding settings, as Trainer, FSDP2 and DeepSpeed want them.
 
 What was asked for is asserted after start-up, since accelerate has ways of running something else without a word.
 """

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -113,7 +114,12 @@ def _settle_order(path: Path) -> None:
 
 
 def _put_in_place(
-    job: FineTuning, model: Any, whole: dict[str, Any] | None, work: Path, examples: Examples, metrics: dict[str, Any]
+    job: FineTuning,
+    model: Any,
+    whole: dict[str, Any] | None,
+    work: Path,
+    examples: Examples,
+    metrics: Mapping[str, float],
 ) -> None:
     """Save the weights beside, look at them, move them over, and write the manifest last."""
     saved = work / "final"

@@ -9,11 +9,10 @@ import importlib.util
 import logging
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from critics.errors import InputError
 from training.configuration.fine_tuning import Tracker
@@ -24,7 +23,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Tracking:
-    """Which trackers a line of rounds, or a fine-tuning, writes to, and as what."""
+    """Trackers that a line of rounds, or a fine-tuning, writes to, and the name it writes under."""
 
     names: tuple[str, ...]
     run_name: str
@@ -121,4 +120,8 @@ def _wandb(tracked: Tracking, metrics: dict[str, float], step: int) -> None:
     run.finish()
 
 
-_WRITERS: Mapping[str, Any] = {"tensorboard": _tensorboard, "trackio": _trackio, "wandb": _wandb}
+_WRITERS: Mapping[str, Callable[[Tracking, dict[str, float], int], None]] = {
+    "tensorboard": _tensorboard,
+    "trackio": _trackio,
+    "wandb": _wandb,
+}

@@ -1,1 +1,1 @@
-"""Where an adapter comes from: examples, traces, certificates, problems, and what sampled them; and revoking."""
+"""Lineage of an adapter: examples, traces, certificates, problems, and what sampled them; and revoking."""

@@ -8,7 +8,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
 
 from critics.errors import InputError
 from rollout.policy import adapter_weights_digest
@@ -44,7 +43,7 @@ class AdapterManifest:
     supervised_tokens: int | None = None
     mean_loss: float | None = None
 
-    def record(self) -> Mapping[str, Any]:
+    def record(self) -> Mapping[str, object]:
         """Return the JSON form."""
         if not self.trained:
             return {"trained": False, "reason": self.reason}

@@ -56,7 +56,7 @@ class Entry:
     example_digest: str
     origin: Origin
 
-    def record(self) -> Mapping[str, Any]:
+    def record(self) -> Mapping[str, object]:
         """Return the JSON form, which is also what is hashed."""
         return {"example": self.example, "example_digest": self.example_digest, **asdict(self.origin)}
 
@@ -75,12 +75,12 @@ def write_entries(path: Path, entries: Iterable[Entry]) -> None:
     write_records(path, (dict(entry.record()) for entry in entries))
 
 
-def canonical(record: Mapping[str, Any]) -> bytes:
+def canonical(record: Mapping[str, object]) -> bytes:
     """Return a record as the bytes that are hashed: keys sorted, no blanks, ASCII."""
     return json.dumps(record, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()
 
 
-def digest_of(record: Mapping[str, Any]) -> str:
+def digest_of(record: Mapping[str, object]) -> str:
     """Return the SHA-256 of a record, whatever the order of its keys and the blanks between them."""
     return hashlib.sha256(canonical(record)).hexdigest()
 

@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from rollout.traces import Trace
 from training.lineage.adapter_files import REVOKED
@@ -22,7 +21,7 @@ from training.records.store import write_json
 
 @dataclass(frozen=True, slots=True)
 class Revocations:
-    """What is no longer believed: single certificates, by digest, and all of a critic's, by engine and version."""
+    """Certificates that are no longer believed: single ones by digest, a critic's by engine and version."""
 
     certificates: frozenset[str] = frozenset()
     engines: frozenset[str] = frozenset()
@@ -39,7 +38,7 @@ class Revocations:
         """Say whether a certificate, by its digest and its critic, is revoked."""
         return certificate in self.certificates or engine in self.engines
 
-    def record(self) -> Mapping[str, Any]:
+    def record(self) -> Mapping[str, object]:
         """Return the JSON form."""
         return {"certificates": sorted(self.certificates), "critics": sorted(self.engines)}
 
@@ -63,7 +62,7 @@ class Tainted:
 
 @dataclass(frozen=True)
 class Taint:
-    """What revocations taint among adapters."""
+    """Adapters that revocations taint."""
 
     adapters: Sequence[Tainted] = ()
     unknown: Sequence[AdapterFolder] = field(default=())

@@ -16,7 +16,7 @@ from training.records.store import is_stored, read_records
 
 @dataclass
 class Verification:
-    """What was looked at, and what does not fit."""
+    """Counts of what was compared, and the failures."""
 
     checked: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)

@@ -1,1 +1,1 @@
-"""What a run will cost before it is launched, on this machine and on many."""
+"""Plans of a run before it is launched: its cost, and what it can find."""

@@ -1,4 +1,4 @@
-"""What a run will take on this machine, said before it is launched: attempts, tokens, memory and time.
+"""Forecast of what a run takes on this machine, before it is launched: attempts, tokens, memory and time.
 
 Lengths come from reference demonstrations of the run's own first problems; speed from a few batches of the model
 where it is small and local, else from what the device does at best, discounted. Both are estimates: the printed times
@@ -28,8 +28,8 @@ from training.finetuning.compute import training_memory as memory_of_training
 from training.finetuning.out_of_memory import most_sparing, remedies
 from training.hardware import GIB, HOST, Device, device_here, device_named, num_cores, num_training_processes
 from training.rounds.line import base_path
-from training.rounds.loop import num_attempts
 from training.rounds.problems import training_problems
+from training.rounds.run import num_attempts
 from training.workers.choice import cores_for_each, num_samplers
 
 SMALL = 300_000_000
@@ -58,7 +58,7 @@ class Lengths:
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """How fast this machine is at this run; batches cost `step_s + row_s x rows` for each token."""
+    """Speed of this machine at this run; batches cost `step_s + row_s x rows` for each token."""
 
     step_s: float
     row_s: float

@@ -1,4 +1,4 @@
-"""What a planned comparison can find, before it costs anything: the power of McNemar's exact test.
+"""Power of McNemar's exact test: what a planned comparison can find, before it costs anything.
 
 Of n paired answers a share, the discordance, differ between two arms; the test asks whether they split evenly. Power
 is summed over every number of differing pairs and every split of it, nothing is simulated (Miettinen 1968 gives the

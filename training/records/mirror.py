@@ -36,7 +36,7 @@ class MirrorFailed(RunFailed):
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What of a run is whole on the other store: names and SHA-256 digests, oldest first."""
+    """Files of a run that are whole on the other store: names and SHA-256 digests, oldest first."""
 
     number: int = 0
     files: Mapping[str, str] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from critics.problem import Problem
 from rollout.policy import Policy
 from rollout.traces import Sampling, Trace, derived_seed, with_judgement
 from training.rounds.strategy import Strategy
-from training.rounds.work_units import batches
+from training.workers.requests import batches
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from training.autoeval.errors import measure_false_positives
 from training.autoeval.scores import report_record, score_report
 from training.curation.filters import compiles, is_certified, is_lucky, is_right, passes_tests
 from training.rounds.strategy import Strategy
-from training.rounds.work_units import batches
+from training.workers.requests import batches
 
 _BLOCK = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 

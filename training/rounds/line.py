@@ -13,10 +13,9 @@ from rollout.policy import model_digest
 from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.trackers import Tracking, tracking
 from training.rounds.problems import held_out_problems
-from training.rounds.questions import WHOLE, Portion
 from training.rounds.strategy import Strategy, no_review, strategy_of
-from training.watchdog import Beat, Pulse, no_pulse
-from training.workers.backend import Workers
+from training.watchdog import OnProgress, Progress, unwatched
+from training.workers.requests import Record, Workers
 
 
 class RunError(RunFailed):
@@ -24,28 +23,37 @@ class RunError(RunFailed):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """What a worker tells about its work: attempts done, or a line of text to print."""
+class Notice:
+    """News of a run for whoever watches it: attempts done, or a line of text to print."""
 
     attempts: int = 0
     message: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The batches of one process: every `of`-th, from `number` on."""
+
+    number: int = 0
+    of: int = 1
+
+
+WHOLE = Shard()
 StageFunction = Callable[..., Any]
 """A stage: takes its line first, and what it returns can be pickled."""
 
 
 class Stages(Protocol):
-    """Where the stages of a line run."""
+    """Runner of the stages of a line."""
 
     def run(self, stage: StageFunction, *arguments: Any) -> Any:
         """Return what `stage(line, *arguments)` returns."""
         ...
 
-    def spread(self, stage: StageFunction, *arguments: Any, most: int, beside: StageFunction | None = None) -> None:
-        """Run a stage on each of the line's places at once, `most` at the most, each with a share of what is sampled.
+    def spread(self, stage: StageFunction, *arguments: Any, most: int, beside: StageFunction | None = None) -> Any:
+        """Run a stage on each of the line's places at once, `most` at the most, each with a shard of what is sampled.
 
-        `beside` takes up what they do; it may begin with them, and ends after them.
+        `beside` takes up what they do: it may begin with them, ends after them, and its result is returned.
         """
         ...
 
@@ -59,18 +67,22 @@ class Line:
     arm: ArmConfig
     seed: int
     workers: Workers
-    report: Callable[[Progress], None] = field(default=lambda _: None)
-    pulse: Pulse = field(default=no_pulse)
+    report: Callable[[Notice], None] = field(default=lambda _: None)
+    on_progress: OnProgress = field(default=unwatched)
     heartbeat: Path | None = None
-    """The file that `pulse` writes, for processes that work for the line."""
+    """The file that `on_progress` writes, for processes that work for the line."""
     elsewhere: Stages | None = None
     """What runs the line's stages; None: they run here, one after the other."""
-    portion: Portion = WHOLE
-    """Which batches are sampled here."""
+    shard: Shard = WHOLE
+    """The batches that are sampled here."""
     rollout_ended: Callable[[float], bool] = field(default=lambda _: True)
     """Waits at most so many seconds for the rollout's end, and says whether it has come."""
     told_digest: str | None = None
     """The base model's digest where it is known, since a large model takes minutes to read; None: it is read."""
+
+    def count(self, attempts: int) -> None:
+        """Report attempts that are done."""
+        self.report(Notice(attempts))
 
     @property
     def stages(self) -> Stages:
@@ -100,12 +112,12 @@ class Line:
         """The problems for evaluation, the same for every arm of this seed."""
         return held_out_problems(self.config, self.seed)
 
-    def judging(self, beat: Beat) -> Judging:
+    def judging(self, progress: Progress) -> Judging:
         """Return what judges for a stage, each verdict a sign of progress: all of them may take hours."""
 
-        def judge(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        def judge(records: Iterable[Record]) -> Iterator[Record]:
             for verdict in self.workers.judge(records):
-                self.pulse(beat)
+                self.on_progress(progress)
                 yield verdict
 
         return judge
@@ -132,11 +144,10 @@ class StagesHere:
         """Return what the stage returns."""
         return stage(self.line, *arguments)
 
-    def spread(self, stage: StageFunction, *arguments: Any, most: int, beside: StageFunction | None = None) -> None:
+    def spread(self, stage: StageFunction, *arguments: Any, most: int, beside: StageFunction | None = None) -> Any:
         """Run one with all that is to be sampled, then the other."""
         self.run(stage, *arguments)
-        if beside is not None:
-            self.run(beside, *arguments)
+        return None if beside is None else self.run(beside, *arguments)
 
 
 def line_path(config: RunConfig, arm: ArmConfig, seed: int) -> str:

@@ -1,4 +1,4 @@
-"""What the server that processes are forked from imports: all that stages and samplers need; nothing here computes.
+"""Imports of the server that processes are forked from: all that stages and samplers need; nothing here computes.
 
 On a machine with an accelerator that is nothing: bitsandbytes asks the GPUs what they can do as it is imported, and no
 fork of a process that did so may use them.
@@ -24,7 +24,7 @@ def preload() -> None:
     from transformers.models.llama import modeling_llama  # noqa: F401
 
     from training.finetuning import trainable, trainer  # noqa: F401
-    from training.rounds import processes, rounds  # noqa: F401
+    from training.rounds import loop, processes  # noqa: F401
 
 
 if not any(Path(driver).exists() for driver in DRIVERS):

@@ -3,29 +3,180 @@
     this process --- a thread for each line ---> rollout + certification, curation, fine-tuning, evaluation
 
 A stage that dies is started once more, because what it finished is on the disk; one that dies again ends the run.
+
+A process is forked from a server that has the heavy imports behind it and did nothing else. Importing torch,
+transformers and peft takes seconds and half a gigabyte; a fork of a process that did so takes milliseconds and shares
+that memory. The server starts no thread and leaves the GPUs alone, since neither survives a fork: where there are any,
+each process imports for itself. Each process has a pipe of its own to the one that asked for it: one that is killed
+leaves no lock behind, and one whose parent is gone ends at once.
 """
 
+import multiprocessing
+import os
+import signal
+import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from multiprocessing import forkserver
+from multiprocessing.connection import Connection
 from pathlib import Path
-from queue import Empty
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any
 
+from critics.errors import RunFailed
+from critics.lifeline import die_with_parent
 from training.configuration.run import ArmConfig, RunConfig
-from training.rounds.child import Channel, Child, ChildDied
-from training.rounds.line import Line, Progress, RunError, StageFunction
-from training.rounds.questions import WHOLE, Portion
-from training.watchdog import Beat, Heartbeat
+from training.rounds.line import WHOLE, Line, Notice, RunError, Shard, StageFunction
+from training.watchdog import Heartbeat, Progress
 from training.workers.choice import VISIBLE, open_workers, places
+from training.workers.results import portable
 
 ROLLED_OUT = "rolled out"
 """What a certification is told when no further attempt will come."""
 STARTS = 2
 """How often a stage is started before its death ends the run."""
 POLL_S = 0.1
+QUIET = "ignore:resource_tracker:UserWarning"
+PRELOADED = "training.rounds.preloaded"
+"""What is imported once for all processes of a run."""
+
+
+class ChildDied(RunFailed):
+    """A process ended without an answer: it was killed, or it crashed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A process's end of the pipe."""
+
+    connection: Connection
+    _told: "SimpleQueue[Any]"
+
+    def tell(self, message: object) -> None:
+        """Send the parent something before the result."""
+        self.connection.send(("told", message))
+
+    def hear(self, timeout_s: float | None = None) -> Any:
+        """Return the next thing that the parent sent; raises `queue.Empty` where nothing came in time."""
+        return self._told.get(timeout=timeout_s)
+
+
+class Child:
+    """The parent's end: a process that works on `function(channel, *arguments)`."""
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any, environment: Mapping[str, str] | None = None):
+        _prepare_environment()
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([PRELOADED])
+        self.connection, theirs = context.Pipe()
+        call = (theirs, {**os.environ, **(environment or {})}, str(Path.cwd()), function, arguments)
+        self._process = context.Process(target=_work, args=call)
+        try:
+            self._process.start()
+        except (EOFError, OSError) as error:
+            self.connection.close()  # if there is a process all the same, it ends
+            raise ChildDied(f"the server that processes are forked from was killed ({error!r})") from error
+        finally:
+            theirs.close()
+
+    def receive(self) -> tuple[bool, Any]:
+        """Wait for what the process tells, as (False, it), and in the end for its result, as (True, it).
+
+        Raises what it failed of, and `ChildDied` where it cannot say.
+        """
+        try:
+            kind, value = self.connection.recv()
+        except (EOFError, OSError) as error:
+            self._process.join()
+            raise ChildDied(f"its process ended with status {self._process.exitcode}") from error
+        if kind == "told":
+            return False, value
+        self._process.join()
+        if kind == "failed":
+            raise value
+        return True, value
+
+    def result(self) -> Any:
+        """Wait for the result."""
+        is_result, value = self.receive()
+        while not is_result:
+            is_result, value = self.receive()
+        return value
+
+    def tell(self, message: object) -> None:
+        """Send the process something; one that has ended hears nothing."""
+        try:
+            self.connection.send(message)
+        except OSError:
+            return
+
+    def kill(self) -> None:
+        """End the process at once; its own children die with it. One that a driver holds is listened to no more."""
+        self._process.kill()
+        with suppress(OSError), socket.fromfd(self.connection.fileno(), socket.AF_UNIX, socket.SOCK_STREAM) as end:
+            end.shutdown(socket.SHUT_RDWR)
+
+
+def end_server() -> None:
+    """End the server and all that it forked, so that nobody waits for it: it may hang as it imports or forks."""
+    pid = forkserver._forkserver._forkserver_pid  # pyright: ignore - it has no public name
+    if pid is not None:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _prepare_environment() -> None:
+    """Set what the server and Python's resource tracker read as they start."""
+    # Else the server looks into the working folder first, and takes a user's `training/` for ours.
+    os.environ["PYTHONSAFEPATH"] = "1"
+    # CUDA must not be initialised before a fork, which asking it for its devices would do.
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+    # The locks of a stage that is killed are cleaned up by the tracker, which need not be said.
+    warnings = os.environ.get("PYTHONWARNINGS", "")
+    if QUIET not in warnings:
+        os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [warnings, QUIET]))
+
+
+def _work(
+    connection: Connection, environment: Mapping[str, str], folder: str, function: Callable[..., Any], arguments: Any
+) -> None:
+    """Work where the parent is, since the server may have been started elsewhere, and send the result or the error."""
+    die_with_parent()
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and kills this process
+    told: SimpleQueue[Any] = SimpleQueue()
+    Thread(target=_listen, args=(connection, told), daemon=True).start()
+    _settle()
+    try:
+        answer = ("result", function(Channel(connection, told), *arguments))
+    except Exception as error:  # noqa: BLE001 - the parent raises it
+        answer = ("failed", portable(error))
+    connection.send(answer)
+
+
+def _listen(connection: Connection, told: "SimpleQueue[Any]") -> None:
+    while True:
+        try:
+            told.put(connection.recv())
+        except (EOFError, OSError):
+            os.kill(os.getpid(), signal.SIGKILL)  # the parent is gone
+
+
+def _settle() -> None:
+    from training.logs import quieten
+
+    quieten()
+    import torch
+
+    if not torch.cuda.is_available():
+        torch.set_num_threads(1)  # two busy threads on two busy cores were measured five times slower than one
 
 
 class _EndedError(RunError):
@@ -41,7 +192,7 @@ class StageProcesses:
     arm: ArmConfig
     seed: int
     name: str
-    report: Callable[[Progress], None]
+    report: Callable[[Notice], None]
     cores: int
     gpus: Sequence[str] = ()
     base_digest: str | None = None
@@ -51,25 +202,26 @@ class StageProcesses:
 
     def run(self, stage: StageFunction, *arguments: Any) -> Any:
         """Run a stage to its end, with all GPUs of the line, and return its result."""
-        return self._run(_Task(stage, arguments, self.name, {VISIBLE: ",".join(self.gpus)} if self.gpus else {}))
+        return self._run(_StageTask(stage, arguments, self.name, {VISIBLE: ",".join(self.gpus)} if self.gpus else {}))
 
-    def spread(self, stage: StageFunction, *arguments: Any, most: int, beside: StageFunction | None = None) -> None:
+    def spread(self, stage: StageFunction, *arguments: Any, most: int, beside: StageFunction | None = None) -> Any:
         """Run a stage on each place of the line, and beside them another one, which is told when they have ended."""
         seats = places(self.config, cores=self.cores, gpus=self.gpus)[: max(1, most)]
         tasks = [
-            _Task(stage, arguments, self.name + (f"-{number}" if number else ""), place, Portion(number, len(seats)))
+            _StageTask(stage, arguments, self.name + (f"-{number}" if number else ""), place, Shard(number, len(seats)))
             for number, place in enumerate(seats)
         ]
         ended = threading.Event()
         with ThreadPoolExecutor(len(tasks) + 1) as threads:
             working = [threads.submit(self._run_or_end, task) for task in tasks]
-            following: list[Future[None]] = []
+            following: list[Future[Any]] = []
             if beside is not None:
-                task = _Task(beside, arguments, f"{self.name}-{beside.__name__}")
+                task = _StageTask(beside, arguments, f"{self.name}-{beside.__name__}")
                 following.append(threads.submit(self._run_or_end, task, ended))
             wait(working)
             ended.set()
         _raise_the_cause([future.exception() for future in working + following])
+        return following[0].result() if following else None
 
     def kill(self) -> None:
         """End what runs at once, and start nothing any more."""
@@ -78,14 +230,14 @@ class StageProcesses:
             for child in self._alive:
                 child.kill()
 
-    def _run_or_end(self, task: "_Task", followed: threading.Event | None = None) -> None:
+    def _run_or_end(self, task: "_StageTask", followed: threading.Event | None = None) -> Any:
         try:
-            self._run(task, followed)
+            return self._run(task, followed)
         except BaseException:
             self.kill()  # the others would work in vain
             raise
 
-    def _run(self, task: "_Task", followed: threading.Event | None = None) -> Any:
+    def _run(self, task: "_StageTask", followed: threading.Event | None = None) -> Any:
         what = f"{task.name}: {task.what}"
         for start in range(1, STARTS + 1):
             try:
@@ -99,12 +251,12 @@ class StageProcesses:
                         "finished: run the command again"
                     ) from death
                 said = f"{what}: {death}; it is started once more"
-                self.report(Progress(-task.told.pop("attempts", 0), said))  # which it will tell again
+                self.report(Notice(-task.told.pop("attempts", 0), said))  # which it will tell again
         raise AssertionError("the last death is raised")
 
-    def _run_once(self, task: "_Task", followed: threading.Event | None) -> Any:
+    def _run_once(self, task: "_StageTask", followed: threading.Event | None) -> Any:
         heartbeat = Heartbeat(self.out / "log", task.name)
-        heartbeat.beat(Beat("starting", f"the process of {task.what}"))
+        heartbeat.beat(Progress("starting", f"the process of {task.what}"))
         try:
             child = self._start(task)
         except BaseException:
@@ -118,10 +270,10 @@ class StageProcesses:
             with self._changing:
                 self._alive.discard(child)
 
-    def _start(self, task: "_Task") -> Child:
+    def _start(self, task: "_StageTask") -> Child:
         if self._is_ended:
             raise _EndedError("the run is ended")
-        work = _Work(self.config, self.out, self.arm, self.seed, self.cores, self.base_digest, task)
+        work = _LineTask(self.config, self.out, self.arm, self.seed, self.cores, self.base_digest, task)
         child = Child(_work_on, work, environment=task.place)  # without the lock: who kills does not wait for a server
         with self._changing:
             self._alive.add(child)
@@ -129,7 +281,7 @@ class StageProcesses:
                 child.kill()
         return child
 
-    def _result(self, child: Child, task: "_Task", followed: threading.Event | None) -> Any:
+    def _result(self, child: Child, task: "_StageTask", followed: threading.Event | None) -> Any:
         """Pass on what a stage tells until its result; tell it when what it follows has ended."""
         while True:
             if followed is not None:
@@ -146,7 +298,7 @@ class StageProcesses:
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class _StageTask:
     """A stage that is to be run, and where."""
 
     stage: StageFunction
@@ -154,7 +306,7 @@ class _Task:
     name: str
     """Of its heartbeat, and in messages."""
     place: Mapping[str, str] = field(default_factory=dict)
-    portion: Portion = WHOLE
+    shard: Shard = WHOLE
     told: Counter[str] = field(default_factory=Counter)
     """How many attempts its process has told of."""
 
@@ -165,8 +317,8 @@ class _Task:
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
-    """What the process of a stage is sent."""
+class _LineTask:
+    """A task with the line that it is of, as its process is sent it."""
 
     config: RunConfig
     out: Path
@@ -174,10 +326,10 @@ class _Work:
     seed: int
     cores: int
     base_digest: str | None
-    task: _Task
+    task: _StageTask
 
 
-def _work_on(channel: Channel, work: _Work) -> Any:
+def _work_on(channel: Channel, work: _LineTask) -> Any:
     """Run a stage in this process, which is the stage's own."""
 
     def has_ended(timeout_s: float) -> bool:
@@ -189,7 +341,7 @@ def _work_on(channel: Channel, work: _Work) -> Any:
     task, heartbeat = work.task, Heartbeat(work.out / "log", work.task.name)
     with open_workers(work.config, cores=work.cores) as workers:
         line = Line(work.config, work.out, work.arm, work.seed, workers, channel.tell, heartbeat.beat, heartbeat.path)
-        line = replace(line, portion=task.portion, rollout_ended=has_ended, told_digest=work.base_digest)
+        line = replace(line, shard=task.shard, rollout_ended=has_ended, told_digest=work.base_digest)
         return task.stage(line, *task.arguments)
 
 

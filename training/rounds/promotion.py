@@ -1,7 +1,8 @@
-"""Whether a round's adapter is gone on with: one that answers nothing, or worse than a coin, is not.
+"""Promotion: decides whether the next round starts from this round's adapter.
 
-A guard against what broke, with thresholds that chance does not reach; it chooses nothing between adapters that work,
-which on the held-out problems would be training on them.
+An adapter that answers almost nothing, or does worse than guessing, is not promoted. The thresholds are such that
+chance does not reach them; between adapters that work nothing is chosen, which on the held-out problems would be
+training on them.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,7 @@
-"""What trackers are told of a round: its rollout's rates and verdicts, and what the evaluation after it found."""
+"""Tracking of a round: its rollout's rates and verdicts, and what the evaluation after it found.
+
+It has a process of its own, since trackers go by its environment, and may hang.
+"""
 
 import json
 from collections.abc import Mapping
@@ -7,6 +10,8 @@ from typing import Any
 
 from training.finetuning.trackers import Tracking, track
 from training.records.store import is_stored, read_records, write_json
+from training.rounds.line import Line
+from training.watchdog import Progress
 
 _RATES = ("right", "certified", "lucky", "kept")
 _MEASURED = {"accuracy": "right", "certified": "certified", "lucky": "lucky"}
@@ -15,6 +20,12 @@ _MEASURED = {"accuracy": "right", "certified": "certified", "lucky": "lucky"}
 def is_unsampled(folder: Path) -> bool:
     """Say whether nothing of a round's rollout is there yet, so that its speed can be measured."""
     return next(folder.glob("traces*"), None) is None
+
+
+def tell_trackers(line: Line, number: int, rollout_s: float | None) -> None:
+    """Write a finished round's metrics, once."""
+    line.on_progress(Progress("evaluation", "the trackers to be told of the round"))
+    track_round(line.tracking, line.round_path(number), rollout_s)
 
 
 def track_round(tracked: Tracking, folder: Path, rollout_s: float | None) -> None:

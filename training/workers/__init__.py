@@ -1,1 +1,1 @@
-"""Who samples and who judges: processes of this machine, or those of a cluster."""
+"""Workers that sample and judge: processes of this machine, or those of a cluster."""

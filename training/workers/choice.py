@@ -1,4 +1,4 @@
-"""The workers that a configuration asks for."""
+"""Workers that a configuration asks for, and their places: GPUs, cores, a cluster."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -8,8 +8,8 @@ from pathlib import Path
 
 from training.configuration.run import RunConfig
 from training.hardware import available_memory, num_cores
-from training.workers.backend import Workers
 from training.workers.local import LocalWorkers
+from training.workers.requests import Workers
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 PROCESS_BYTES = 2**28
@@ -17,7 +17,10 @@ PROCESS_BYTES = 2**28
 
 
 def open_workers(config: RunConfig, *, cores: int = 1) -> Workers:
-    """Return workers for one line of a run, which has so many cores; each starts when it is first asked."""
+    """Return the workers that a configuration asks for, for one line of a run with so many cores.
+
+    Each starts when it is first asked.
+    """
     if config.workers.backend == "ray":
         from training.workers.distributed import RayWorkers
 

@@ -18,8 +18,8 @@ REACHED_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """What of a cluster one worker takes."""
+class Resources:
+    """Resources of a cluster that one worker takes."""
 
     cpus: float
     gpus: float = 0
@@ -78,9 +78,9 @@ def connected(address: str | None) -> Any:
     return ray
 
 
-def num_places(ray: Any, share: Share) -> int:
+def num_places(ray: Any, needs: Resources) -> int:
     """Return how many workers the cluster's living machines have room for, whoever takes it now."""
-    return sum(_fits(node["Resources"], share) for node in ray.nodes() if node["Alive"])
+    return sum(_fits(node["Resources"], needs) for node in ray.nodes() if node["Alive"])
 
 
 def inventory(ray: Any) -> str:
@@ -89,9 +89,9 @@ def inventory(ray: Any) -> str:
     return ", ".join(f"{free.get(kind, 0):g} of {total.get(kind, 0):g} {kind} free" for kind in ("CPU", "GPU"))
 
 
-def _fits(resources: dict[str, float], share: Share) -> int:
-    counts = [resources.get("CPU", 0) // share.cpus] if share.cpus else []
-    counts += [resources.get("GPU", 0) // share.gpus] if share.gpus else []
+def _fits(resources: dict[str, float], needs: Resources) -> int:
+    counts = [resources.get("CPU", 0) // needs.cpus] if needs.cpus else []
+    counts += [resources.get("GPU", 0) // needs.gpus] if needs.gpus else []
     return int(min(counts, default=1))
 
 

@@ -19,11 +19,11 @@ from typing import Any
 from critics.errors import RunFailed
 from critics.judge import DEFAULT_TIMEOUT_S, slim
 from rollout.policy import Policy
-from training.workers.adapter_parcel import parcel_of
-from training.workers.backend import Author, Batch, Record
-from training.workers.cluster import Share, connected, inventory, num_places
-from training.workers.outcome import Outcome
-from training.workers.remote import Origin, RemoteSampler, judged
+from training.workers.adapter_copy import copy_of
+from training.workers.cluster import Resources, connected, inventory, num_places
+from training.workers.remote import Checkout, RemoteSampler, judged
+from training.workers.requests import ArmPolicy, Record, RolloutRequest
+from training.workers.results import WorkerResult
 
 log = logging.getLogger(__name__)
 AT_A_TIME = 8
@@ -38,7 +38,7 @@ LOOK_S = 1.0
 
 
 @dataclass
-class _Work:
+class _Task:
     """Something asked of a worker, and how often it was lost."""
 
     what: str
@@ -55,24 +55,26 @@ class RayWorkers:
     gpus: float | None = None
     """Of each policy; None: one where the cluster has any."""
     timeout_s: float = DEFAULT_TIMEOUT_S
-    load: Callable[[Author], Policy] | None = None
+    load: Callable[[ArmPolicy], Policy] | None = None
     patience_s: float = PATIENCE_S
-    origin: Origin = field(default_factory=Origin.here)
+    checkout: Checkout = field(default_factory=Checkout.here)
 
     @cached_property
     def _ray(self) -> Any:
         return connected(self.address)
 
-    def sample(self, author: Author, batches: Sequence[Batch]) -> Iterator[tuple[Batch, list[Record]]]:
-        """Yield each batch with its attempts as it is done, each once; `RunFailed`: its workers all die."""
-        author = replace(author, adapter=None if author.adapter is None else author.adapter.resolve())
-        waiting = deque(_Work(f"the batch {batch.name}", batch) for batch in batches)
-        running: dict[Any, _Work] = {}
-        parcel = self._parcel(author) if waiting else None
+    def sample(
+        self, policy: ArmPolicy, requests: Sequence[RolloutRequest]
+    ) -> Iterator[tuple[RolloutRequest, list[Record]]]:
+        """Yield each request with its attempts as it is done, each once; `RunFailed`: its workers all die."""
+        policy = replace(policy, adapter=None if policy.adapter is None else policy.adapter.resolve())
+        waiting = deque(_Task(f"the batch {request.name}", request) for request in requests)
+        running: dict[Any, _Task] = {}
+        copy = self._copy(policy) if waiting else None
         try:
             while waiting or running:
-                self._hire(author, parcel, waiting, running)
-                ref = self._done(list(running), self._policy_share)
+                self._hire(policy, copy, waiting, running)
+                ref = self._done(list(running), self._policy_needs)
                 work = running.pop(ref)
                 outcome = self._outcome(ref, work)
                 if outcome is None:
@@ -92,11 +94,11 @@ class RayWorkers:
     def judge(self, records: Iterable[Record]) -> Iterator[Record]:
         """Yield verdict records in the attempts' order, the same as `critics.judge.JudgePool.judge`."""
         slimmed = map(slim, records)
-        running: deque[tuple[Any, _Work]] = deque()
+        running: deque[tuple[Any, _Task]] = deque()
         try:
             while True:
                 while len(running) < self._num_ahead and (some := list(islice(slimmed, AT_A_TIME))):
-                    work = _Work(f"the verdict on {some[0].get('id')}", some)
+                    work = _Task(f"the verdict on {some[0].get('id')}", some)
                     running.append((self._submit(work), work))
                 if not running:
                     return
@@ -115,70 +117,70 @@ class RayWorkers:
         """Leave the cluster as it is: others of the run work there, and the run itself ends its own."""
 
     @cached_property
-    def _policy_share(self) -> Share:
+    def _policy_needs(self) -> Resources:
         has_gpus = self._ray.cluster_resources().get("GPU", 0) >= 1
-        return Share(1, float(has_gpus) if self.gpus is None else self.gpus)
+        return Resources(1, float(has_gpus) if self.gpus is None else self.gpus)
 
     @cached_property
-    def _critic_share(self) -> Share:
+    def _critic_needs(self) -> Resources:
         """Where there is one CPU, a policy may have it, and its attempts shall be judged all the same."""
-        return Share(1 if self._ray.cluster_resources().get("CPU", 0) >= 2 else 0)
+        return Resources(1 if self._ray.cluster_resources().get("CPU", 0) >= 2 else 0)
 
     @cached_property
     def _policies(self) -> Any:
-        share = self._policy_share
-        return self._ray.remote(num_cpus=share.cpus, num_gpus=share.gpus, max_restarts=0)(RemoteSampler)
+        needs = self._policy_needs
+        return self._ray.remote(num_cpus=needs.cpus, num_gpus=needs.gpus, max_restarts=0)(RemoteSampler)
 
     @cached_property
     def _critics(self) -> Any:
-        share = self._critic_share
-        return self._ray.remote(num_cpus=share.cpus, max_retries=0, scheduling_strategy="SPREAD")(judged)
+        needs = self._critic_needs
+        return self._ray.remote(num_cpus=needs.cpus, max_retries=0, scheduling_strategy="SPREAD")(judged)
 
     @cached_property
     def _num_ahead(self) -> int:
-        return AHEAD * max(1, num_places(self._ray, Share(1)))
+        return AHEAD * max(1, num_places(self._ray, Resources(1)))
 
     def _num_policies(self) -> int:
         """Return how many policies fit; one where none does yet, which is waited for. Without GPUs a CPU is left."""
-        places = num_places(self._ray, self._policy_share)
-        return max(1, places if self._policy_share.gpus else places - 1)
+        places = num_places(self._ray, self._policy_needs)
+        return max(1, places if self._policy_needs.gpus else places - 1)
 
-    def _parcel(self, author: Author) -> Any:
+    def _copy(self, policy: ArmPolicy) -> Any:
         """Put the adapter where machines without the run's folder fetch it; None where there is one machine."""
-        if author.adapter is None or sum(node["Alive"] for node in self._ray.nodes()) < 2:
+        if policy.adapter is None or sum(node["Alive"] for node in self._ray.nodes()) < 2:
             return None
-        return self._ray.put(parcel_of(author.adapter))
+        return self._ray.put(copy_of(policy.adapter))
 
-    def _hire(self, author: Author, parcel: Any, waiting: deque[_Work], running: dict[Any, _Work]) -> None:
+    def _hire(self, policy: ArmPolicy, copy: Any, waiting: deque[_Task], running: dict[Any, _Task]) -> None:
         """Start policies for what waits, as many as there is room for: at the start, after a loss, on new machines."""
         for _ in range(min(len(waiting), self._num_policies() - len(running))):
-            self._ask(self._policies.remote(author, self.load, self.origin, parcel), waiting.popleft(), running)
+            self._ask(self._policies.remote(policy, self.load, self.checkout, copy), waiting.popleft(), running)
 
-    def _ask(self, actor: Any, work: _Work, running: dict[Any, _Work]) -> None:
+    def _ask(self, actor: Any, work: _Task, running: dict[Any, _Task]) -> None:
         work.actor = actor
         running[actor.attempts.remote(work.asked)] = work
 
-    def _submit(self, work: _Work) -> Any:
-        return self._critics.remote(work.asked, self.timeout_s, self.origin)
+    def _submit(self, work: _Task) -> Any:
+        return self._critics.remote(work.asked, self.timeout_s, self.checkout)
 
-    def _verdicts(self, ref: Any, work: _Work) -> Outcome:
-        while (outcome := self._outcome(self._done([ref], self._critic_share), work)) is None:
+    def _verdicts(self, ref: Any, work: _Task) -> WorkerResult:
+        while (outcome := self._outcome(self._done([ref], self._critic_needs), work)) is None:
             ref = self._submit(work)
         return outcome
 
-    def _done(self, refs: list[Any], share: Share) -> Any:
+    def _done(self, refs: list[Any], needs: Resources) -> Any:
         """Wait for one; raises `RunFailed` where no machine of the cluster could do it, and none comes."""
         waited_s = 0.0
         while not (done := self._ray.wait(refs, num_returns=1, timeout=LOOK_S)[0]):
-            waited_s = 0.0 if num_places(self._ray, share) else waited_s + LOOK_S
+            waited_s = 0.0 if num_places(self._ray, needs) else waited_s + LOOK_S
             if waited_s > self.patience_s:
                 raise RunFailed(
-                    f"the Ray cluster has no machine with {share} for a worker, and none came in {self.patience_s:g} s "
+                    f"the Ray cluster has no machine with {needs} for a worker, and none came in {self.patience_s:g} s "
                     f"({inventory(self._ray)}); add machines, or change workers.gpus; what is finished is kept"
                 )
         return done[0]
 
-    def _outcome(self, ref: Any, work: _Work) -> Outcome | None:
+    def _outcome(self, ref: Any, work: _Task) -> WorkerResult | None:
         """Return what a worker says; None where it was lost, and its work is to be asked of another."""
         from ray.exceptions import RayError, RayTaskError
 

@@ -5,24 +5,34 @@ from contextlib import ExitStack
 from functools import cached_property
 
 from critics.judge import JudgePool
+from rollout.actor_critic.feedback import ReviewPool
 from rollout.policy import Policy
-from training.workers.backend import Author, Batch, Record
-from training.workers.sampler import Sampler
+from training.rounds.strategy import ActorCritic, Strategy, strategy_of
+from training.workers.policy import build_policy
+from training.workers.requests import ArmPolicy, Record, RolloutRequest
 
 
 class LocalWorkers:
     """Samples here and judges in `critics` processes."""
 
-    def __init__(self, *, critics: int = 1, load: Callable[[Author], Policy] | None = None) -> None:
+    def __init__(self, *, critics: int = 1, load: Callable[[ArmPolicy], Policy] | None = None) -> None:
         self._critics = critics
         self._load = load
         self._open = ExitStack()
 
-    def sample(self, author: Author, batches: Sequence[Batch]) -> Iterator[tuple[Batch, list[Record]]]:
-        """Yield each batch with its attempts, in order."""
-        with Sampler(author, self._load) as sampler:
-            for batch in batches:
-                yield from _attempted(sampler, batch)
+    def sample(
+        self, policy: ArmPolicy, requests: Sequence[RolloutRequest]
+    ) -> Iterator[tuple[RolloutRequest, list[Record]]]:
+        """Yield each request with its attempts, in order."""
+        with Sampler(policy, self._load) as sampler:
+            for request in requests:
+                records: list[Record] = []
+                try:
+                    records.extend(sampler.attempts(request))
+                except BaseException:
+                    yield request, records  # what was written before the policy failed
+                    raise
+                yield request, records
 
     def judge(self, records: Iterable[Record]) -> Iterator[Record]:
         """Yield verdict records in the attempts' order."""
@@ -39,12 +49,46 @@ class LocalWorkers:
         self._open.close()
 
 
-def _attempted(sampler: Sampler, batch: Batch) -> Iterator[tuple[Batch, list[Record]]]:
-    """Yield the batch once, and raise what it failed of after what was written before."""
-    records: list[Record] = []
-    try:
-        records.extend(sampler.attempts(batch))
-    except BaseException:
-        yield batch, records
-        raise
-    yield batch, records
+class Sampler:
+    """An arm's policy, loaded when it is first needed; its dialogs are reviewed in processes that die with this one.
+
+    Use it as a context manager.
+    """
+
+    def __init__(self, policy: ArmPolicy, load: Callable[[ArmPolicy], Policy] | None = None) -> None:
+        self._arm_policy = policy
+        self._load = load or policy_of
+
+    def attempts(self, request: RolloutRequest) -> Iterator[Record]:
+        """Yield the attempts by problem and sample, raising a policy's error after what it wrote before."""
+        seed, hinted = self._arm_policy.seed, request.hinted
+        traces = self._strategy.attempts(self._policy, request.problems, request.sampling, seed=seed, hinted=hinted)
+        return (trace.record() for trace in traces)
+
+    @cached_property
+    def _policy(self) -> Policy:
+        return self._load(self._arm_policy)
+
+    @cached_property
+    def _strategy(self) -> Strategy:
+        of = self._arm_policy
+        strategy = strategy_of(of.config, of.arm, trained=of.adapter is not None, review=self._reviews)
+        return strategy.resampling() if of.resamples and isinstance(strategy, ActorCritic) else strategy
+
+    @cached_property
+    def _reviews(self) -> ReviewPool:
+        return ReviewPool(timeout_s=self._arm_policy.config.actor_critic.timeout_s)
+
+    def __enter__(self) -> "Sampler":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if "_reviews" in vars(self):
+            self._reviews.stop()
+
+
+def policy_of(policy: ArmPolicy) -> Policy:
+    """Load an arm's policy."""
+    config = policy.config
+    style = config.model.style(policy.arm.format)
+    return build_policy(config.model, policy.adapter, style, num_seats=config.sampling.num_seats)

@@ -1,4 +1,4 @@
-"""What runs in the processes of a cluster: a policy that is asked for batches, and attempts judged behind a time limit.
+"""Work in the processes of a cluster: a policy that is asked for batches, and attempts judged behind a time limit.
 
 What fails there comes back as a value, after what was done before it; only a process that is lost leaves nothing.
 """
@@ -16,23 +16,23 @@ import critics
 from critics.errors import RunFailed
 from critics.judge import JudgePool
 from rollout.policy import Policy
-from training.workers.adapter_parcel import Parcel, reachable
-from training.workers.backend import Author, Batch, Record
-from training.workers.outcome import Outcome, outcome
+from training.workers.adapter_copy import AdapterCopy, reachable
+from training.workers.local import Sampler
 from training.workers.policy import quiet_policy
-from training.workers.sampler import Sampler
+from training.workers.requests import ArmPolicy, Record, RolloutRequest
+from training.workers.results import WorkerResult, result_of
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """Where the work comes from: what a worker must have in common with it."""
+class Checkout:
+    """The code and folder of the run, which a worker must have in common with it."""
 
     code: str
     folder: str
     """Relative paths of the configuration begin here."""
 
     @classmethod
-    def here(cls) -> "Origin":
+    def here(cls) -> "Checkout":
         """Return this process's."""
         return cls(code_digest(), str(Path.cwd()))
 
@@ -48,37 +48,37 @@ class Origin:
 
 
 class RemoteSampler:
-    """An actor: one author's policy, loaded once and asked for batch after batch."""
+    """An actor: an arm's policy, loaded once and asked for batch after batch."""
 
     def __init__(
         self,
-        author: Author,
-        load: Callable[[Author], Policy] | None,
-        origin: Origin,
-        parcel: Parcel | None = None,
+        arm_policy: ArmPolicy,
+        load: Callable[[ArmPolicy], Policy] | None,
+        checkout: Checkout,
+        copy: AdapterCopy | None = None,
     ) -> None:
-        self._origin = origin
-        self._sampler = Sampler(author, load or partial(_settled_policy, parcel=parcel))
+        self._checkout = checkout
+        self._sampler = Sampler(arm_policy, load or partial(_settled_policy, copy=copy))
         self._is_ready = False
 
-    def attempts(self, batch: Batch) -> Outcome:
-        """Return the attempts at a batch, and the policy's error after what it wrote before."""
-        return outcome(self._attempts(batch))
+    def attempts(self, request: RolloutRequest) -> WorkerResult:
+        """Return the attempts, and the policy's error after what it wrote before."""
+        return result_of(self._attempts(request))
 
-    def _attempts(self, batch: Batch) -> Iterable[Record]:
+    def _attempts(self, request: RolloutRequest) -> Iterable[Record]:
         if not self._is_ready:
-            self._origin.enter()
+            self._checkout.enter()
             self._is_ready = True
-        yield from self._sampler.attempts(batch)
+        yield from self._sampler.attempts(request)
 
 
-def judged(records: list[Record], timeout_s: float, origin: Origin) -> Outcome:
+def judged(records: list[Record], timeout_s: float, checkout: Checkout) -> WorkerResult:
     """Return verdict records; each attempt is judged in a process that is killed at its time limit."""
-    return outcome(_judged(records, timeout_s, origin))
+    return result_of(_judged(records, timeout_s, checkout))
 
 
-def _judged(records: list[Record], timeout_s: float, origin: Origin) -> Iterable[Record]:
-    origin.enter()
+def _judged(records: list[Record], timeout_s: float, checkout: Checkout) -> Iterable[Record]:
+    checkout.enter()
     yield from _judges(timeout_s).judge(records)
 
 
@@ -88,12 +88,12 @@ def _judges(timeout_s: float) -> JudgePool:
     return JudgePool(timeout_s=timeout_s)
 
 
-def _settled_policy(author: Author, parcel: Parcel | None) -> Policy:
-    """Load an author's policy as quietly, and with the same sums, as a local worker does; raises `RunFailed`."""
-    if author.adapter is None:
-        return quiet_policy(author.config, author.arm, None)
-    with reachable(author.adapter, parcel) as adapter:
-        return quiet_policy(author.config, author.arm, adapter)
+def _settled_policy(arm_policy: ArmPolicy, copy: AdapterCopy | None) -> Policy:
+    """Load an arm's policy as quietly, and with the same sums, as a local worker does; raises `RunFailed`."""
+    if arm_policy.adapter is None:
+        return quiet_policy(arm_policy.config, arm_policy.arm, None)
+    with reachable(arm_policy.adapter, copy) as adapter:
+        return quiet_policy(arm_policy.config, arm_policy.arm, adapter)
 
 
 @cache

@@ -8,24 +8,23 @@ from training.finetuning.stage import MANIFEST, FineTuning, fine_tune
 from training.hardware import num_training_processes
 from training.records.store import read_records, write_json
 from training.rounds.line import Line
-from training.watchdog import Beat
+from training.watchdog import Progress
 
 
-def fine_tune_round(line: Line, number: int, adapter: Path | None) -> Path | None:
+def fine_tune_round(line: Line, number: int, dataset: Path, adapter: Path | None) -> Path | None:
     """Return the round's adapter; the one before where nothing was kept, since there is nothing to learn from."""
-    folder = line.round_path(number)
-    out = folder / "adapter"
+    out = line.round_path(number) / "adapter"
     goes_on = line.config.star.start == "last"
     start = adapter if goes_on else None
-    line.pulse(Beat("training", f"the adapter of round {number}"))
-    if next(read_records(folder / "dataset" / "examples.jsonl"), None) is None:
+    line.on_progress(Progress("training", f"the adapter of round {number}"))
+    if next(read_records(dataset / "examples.jsonl"), None) is None:
         write_json(out / MANIFEST, {"trained": False, "reason": "no example was kept"})
         return start
     fine_tune(
         FineTuning(
             model=line.config.model,
             training=line.config.training,
-            data=folder / "dataset",
+            data=dataset,
             out=out,
             seed=derived_seed(line.seed, "training", number) % 2**32,
             start=start,

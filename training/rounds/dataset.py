@@ -1,35 +1,41 @@
 """The dataset of a round: what the arm's filter keeps, and where it comes from."""
 
 import json
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
-from rollout.traces import derived_seed
-from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, is_derived
-from training.curation.filters import funnel, select, subsample
+from critics.judge import Judging
+from rollout.traces import Trace, derived_seed, read_trace
+from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
+from training.curation.filters import Outline, funnel, outline, select, subsample
 from training.lineage.entries import LINEAGE, Entry, entries, entries_of_dataset, origin, write_entries
 from training.lineage.revocation import read_revocations, unrevoked
 from training.records.store import read_records, write_json, write_records
-from training.rounds.candidates import Candidates
 from training.rounds.line import Line, line_path
-from training.watchdog import Beat
+from training.rounds.rollout import AT_A_TIME, chunks
+from training.watchdog import Progress
+from training.workers.requests import Record
 
 
-def curate(line: Line, number: int, traces: Path) -> None:
-    """Write the round's dataset: what the filter kept, after what earlier rounds kept where rounds start at base."""
+def curate(line: Line, number: int, judged: Path) -> Path:
+    """Return the folder of the round's dataset, with what the filter kept of its judged traces.
+
+    Where rounds start at the base model, it begins with what earlier rounds kept.
+    """
     folder = line.round_path(number) / "dataset"
     if (folder / "summary.json").exists():
-        return
-    beat = Beat("curating", "the dataset of the round")
-    line.pulse(beat)
+        return folder
+    progress = Progress("curating", "the dataset of the round")
+    line.on_progress(progress)
     derivation = derivation_of(line)
-    candidates = Candidates(traces, derivation, line.judging(beat))
+    candidates = Candidates(judged, derivation, line.judging(progress))
     kept = select(unrevoked(candidates, read_revocations(line.run)), line.arm.keep)
     if line.arm.match is not None:
         kept = subsample(kept, _num_kept_by(line, line.arm.match, number), seed=line.seed)
-    earlier: Iterable[dict[str, Any]] = ()
+    earlier: Iterable[Record] = ()
     origins: Iterable[Entry] = ()
     if number and line.config.star.start == "base":
         before = line.round_path(number - 1) / "dataset"
@@ -44,6 +50,7 @@ def curate(line: Line, number: int, traces: Path) -> None:
         write_records(folder / DERIVED, (trace.record() for trace in kept if is_derived(trace)), checksum=True)
     counts = {**funnel(candidates.outlines, len(kept)), **derivation_counts(kept, candidates.failures, derivation)}
     write_json(folder / "summary.json", {**counts, "examples": num_examples})
+    return folder
 
 
 def derivation_of(line: Line) -> Derivation:
@@ -56,3 +63,29 @@ def _num_kept_by(line: Line, arm_name: str, number: int) -> int:
     other = next(arm for arm in line.config.arms if arm.name == arm_name)
     path = line.run / line_path(line.config, other, line.seed) / f"round-{number:03d}" / "dataset" / "summary.json"
     return json.loads(path.read_text())["kept"]
+
+
+@dataclass
+class Candidates:
+    """The traces of a sealed file with what is derived of them; what is counted is known once they were gone through.
+
+    Go through them once.
+    """
+
+    path: Path
+    derivation: Derivation
+    judging: Judging
+    failures: Counter[str] = field(default_factory=Counter)
+    """How many drafts came to nothing, by what became of them."""
+    outlines: list[Outline] = field(default_factory=list[Outline])
+    """What the funnel counts of each trace; equal ones are one object, so that a million of them are a list."""
+    _known: dict[Outline, Outline] = field(default_factory=dict[Outline, Outline])
+
+    def __iter__(self) -> Iterator[Trace]:
+        """Yield the candidates in the traces' order."""
+        for chunk in chunks(map(read_trace, read_records(self.path, checksum=True)), AT_A_TIME):
+            for counted in map(outline, chunk):
+                self.outlines.append(self._known.setdefault(counted, counted))
+            derived, failures = derive(chunk, self.derivation, self.judging)
+            self.failures += failures
+            yield from derived

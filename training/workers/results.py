@@ -1,32 +1,30 @@
-"""What comes back from another process: records, and after them the error that ended the work, if one did."""
+"""Results streamed from a worker process, ending in its error if it failed."""
 
 import pickle
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from critics.errors import RunFailed
-
-Record = dict[str, Any]
+from training.workers.requests import Record
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a worker got done, and what ended it, if anything did."""
+class WorkerResult:
+    """Records that a worker made, and the error that ended its work, if one did."""
 
     records: list[Record]
     error: Exception | None = None
 
 
-def outcome(records: Iterable[Record]) -> Outcome:
+def result_of(records: Iterable[Record]) -> WorkerResult:
     """Return the records, and as a value what their making raised after them."""
     done: list[Record] = []
     try:
         done.extend(records)
     except Exception as error:  # noqa: BLE001 - raised again by who asked
-        return Outcome(done, portable(error))
-    return Outcome(done)
+        return WorkerResult(done, portable(error))
+    return WorkerResult(done)
 
 
 def portable(error: Exception) -> Exception:

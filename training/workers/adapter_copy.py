@@ -15,8 +15,8 @@ LARGEST = 2**30
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
-    """What the run has in an adapter's folder."""
+class AdapterCopy:
+    """The files of an adapter, as the run has them."""
 
     digest: str
     """Of the weights."""
@@ -24,26 +24,28 @@ class Parcel:
     """None: too large to be sent."""
 
 
-def parcel_of(adapter: Path) -> Parcel:
+def copy_of(adapter: Path) -> AdapterCopy:
     """Read an adapter's folder."""
     paths = sorted(path for path in adapter.iterdir() if path.is_file())
     fits = sum(path.stat().st_size for path in paths) <= LARGEST
-    return Parcel(adapter_weights_digest(adapter), {path.name: path.read_bytes() for path in paths} if fits else None)
+    return AdapterCopy(
+        adapter_weights_digest(adapter), {path.name: path.read_bytes() for path in paths} if fits else None
+    )
 
 
 @contextmanager
-def reachable(adapter: Path, parcel: Parcel | None) -> Iterator[Path]:
+def reachable(adapter: Path, copy: AdapterCopy | None) -> Iterator[Path]:
     """Yield a folder of this machine with the adapter for as long as the body takes; raises `RunFailed` without one.
 
     A folder of the same name may be another run's, left on a machine that shares no file system with this run's: what
     is in it counts only where its weights are the run's.
     """
     is_here = adapter.is_dir()
-    if is_here and (parcel is None or adapter_weights_digest(adapter) == parcel.digest):
+    if is_here and (copy is None or adapter_weights_digest(adapter) == copy.digest):
         yield adapter
-    elif parcel is not None and parcel.files is not None:
+    elif copy is not None and copy.files is not None:
         with TemporaryDirectory(prefix="certistar-adapter-") as folder:
-            for name, content in parcel.files.items():
+            for name, content in copy.files.items():
                 (Path(folder) / name).write_bytes(content)
             yield Path(folder)
     else:

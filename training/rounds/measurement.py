@@ -1,4 +1,4 @@
-"""What a policy is worth on the held-out problems, and whether it is gone on with."""
+"""Measurement of a policy on the held-out problems, and its promotion to the next round's."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,13 +12,12 @@ from rollout.policy import adapter_weights_digest
 from rollout.traces import Sampling, derived_seed, read_trace
 from training.records.store import OpenStore, write_json
 from training.rounds.evaluation import measure, problems_digest
-from training.rounds.line import Line, Progress, base_path
+from training.rounds.line import Line, Notice, base_path
 from training.rounds.promotion import promoted
-from training.rounds.questions import Pass, Question, Step, fill
-from training.rounds.stages.rollout import stored_units
+from training.rounds.rollout import ShardedRollout, rollout_store, sample_missing
 from training.rounds.strategy import ActorCritic, Strategy
-from training.watchdog import Beat
-from training.workers.backend import Author
+from training.watchdog import Progress
+from training.workers.requests import ArmPolicy, RolloutRequest
 
 MEASURED, OPENED = "evaluation.json", "evaluation.open.jsonl"
 
@@ -28,25 +27,35 @@ def ask_held_out(line: Line, number: int | None, adapter: Path | None) -> None:
     folder = _folder(line, number)
     if (folder / MEASURED).exists():
         return
-    line.pulse(Beat("evaluation", f"the policy of {folder.name} to be loaded"))
+    line.on_progress(Progress("evaluation", f"the policy of {folder.name} to be loaded"))
     modes = _modes(line, number, adapter, OpenStore(folder / OPENED))
-    for author, group in groupby(modes.values(), key=attrgetter("author")):
-        fill([mode.question for mode in group], partial(line.workers.sample, author), partial(_tell, line))
+    for policy, group in groupby(modes.values(), key=attrgetter("policy")):
+        rollouts = [mode.rollout for mode in group]
+        sample_missing(rollouts, partial(line.workers.sample, policy), "evaluation", line.count, line.on_progress)
 
 
-def evaluate(line: Line, number: int | None, adapter: Path | None, old: Path | None) -> Path | None:
-    """Write evaluation.json: sampled always, greedy and guided where the configuration asks for them.
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A finished measurement, and what the next round starts from."""
 
-    Returns the adapter to go on with: the one before where this one is not to be gone on with.
-    """
+    path: Path
+    """Its evaluation.json."""
+    promoted: Path | None
+    """The measured adapter, or the one before where that is not promoted."""
+
+
+def evaluate(line: Line, number: int | None, adapter: Path | None, old: Path | None) -> Measured:
+    """Write evaluation.json: sampled always, greedy and guided where the configuration asks for them."""
     folder = _folder(line, number)
     if not (folder / MEASURED).exists():
         modes = _modes(line, number, adapter, OpenStore(folder / OPENED))
         measured = {name: _measured(line, mode) for name, mode in modes.items()}
         _write(line, folder, adapter, measured)
-        line.report(Progress(message=_headline(line, number, measured["sampled"])))
+        line.report(Notice(message=_headline(line, number, measured["sampled"])))
     (folder / OPENED).unlink(missing_ok=True)
-    return None if number is None else promoted(line.config.promotion, folder, adapter, old, line.held_out)
+    is_base = number is None
+    chosen = None if is_base else promoted(line.config.promotion, folder, adapter, old, line.held_out)
+    return Measured(folder / MEASURED, chosen)
 
 
 def num_held_out_batches(line: Line) -> int:
@@ -72,36 +81,29 @@ def _write(line: Line, folder: Path, adapter: Path | None, modes: dict[str, Any]
 class _Mode:
     """One way to measure a policy."""
 
-    author: Author
-    question: Question
+    policy: ArmPolicy
+    rollout: ShardedRollout
     strategy: Strategy
 
 
 def _measured(line: Line, mode: _Mode) -> dict[str, Any]:
-    beat = Beat("evaluation", "the verdicts on held-out attempts")
-    line.pulse(beat)
-    assert not mode.question.missing(), "held-out problems that nobody answered would be left out of the counts"
-    sampling = mode.question.asked.sampling
-    attempts = map(read_trace, mode.question.stored())
-    return measure(attempts, sampling, line.judging(beat), mode.strategy.shortened, seed=mode.author.seed)
-
-
-def _tell(line: Line, step: Step) -> None:
-    line.report(Progress(attempts=step.new))
-    if step.waiting_for is not None:
-        line.pulse(Beat("evaluation", f"the policy to answer {step.waiting_for}", step.done, step.total))
+    progress = Progress("evaluation", "the verdicts on held-out attempts")
+    line.on_progress(progress)
+    assert not mode.rollout.missing(), "held-out problems that nobody answered would be left out of the counts"
+    sampling, attempts = mode.rollout.request.sampling, map(read_trace, mode.rollout.stored())
+    return measure(attempts, sampling, line.judging(progress), mode.strategy.shortened, seed=mode.policy.seed)
 
 
 def _modes(line: Line, number: int | None, adapter: Path | None, store: OpenStore) -> dict[str, _Mode]:
     """Return how a policy is measured, by name."""
     config, arm = line.config.evaluation, line.arm
     first, last = number is None, number == line.config.star.rounds - 1
-    author = Author(line.config, arm, adapter, derived_seed(line.seed, "evaluation"))
+    policy = ArmPolicy(line.config, arm, adapter, derived_seed(line.seed, "evaluation"))
     strategy = line.strategy
 
-    def mode(name: str, sampling: Sampling, author: Author = author, strategy: Strategy = strategy) -> _Mode:
-        units = stored_units(line, store, author, mode=name)
-        return _Mode(author, Question(units, Pass(line.held_out, sampling), config.batch_size, line.portion), strategy)
+    def mode(name: str, sampling: Sampling, policy: ArmPolicy = policy, strategy: Strategy = strategy) -> _Mode:
+        stored, request = rollout_store(line, store, policy, mode=name), RolloutRequest(line.held_out, sampling)
+        return _Mode(policy, ShardedRollout(stored, request, config.batch_size, line.shard), strategy)
 
     sampled = _sampling(line, arm.decoding, config.temperature)
     modes = {"sampled": mode("sampled", sampled)}
@@ -110,7 +112,7 @@ def _modes(line: Line, number: int | None, adapter: Path | None, store: OpenStor
     if last and config.guided and arm.decoding == "free" and arm.format == "guided":
         modes["guided"] = mode("guided", _sampling(line, "guided", config.temperature))
     if config.resampled and (first or last) and isinstance(strategy, ActorCritic):
-        anew = replace(author, resamples=True)
+        anew = replace(policy, resamples=True)
         modes["resampled"] = mode("resampled", sampled, anew, strategy.resampling())
     return modes
 

@@ -1,0 +1,266 @@
+"""Rollouts of a round: attempts and their verdicts, made by two stages that may overlap, and the file of both.
+
+    open store of attempts -> open store of verdicts -> traces.jsonl, sorted by (problem, hint, sample)
+
+Each arrow can be interrupted and goes on where it was: nothing is sampled twice, nothing is judged twice. All of it is
+streams: a million traces need no more memory than a batch.
+"""
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from math import ceil
+from pathlib import Path
+from typing import TypeVar
+
+from critics.judge import Judging
+from critics.problem import Problem
+from rollout.digests import PolicyDigests
+from rollout.policy import adapter_weights_digest
+from rollout.splits import content_key
+from rollout.traces import derived_seed, read_trace
+from training.curation.filters import is_certified, is_right
+from training.records.store import OpenStore, is_stored, write_records
+from training.rounds.line import WHOLE, Line, RunError, Shard
+from training.rounds.problems import training_problems
+from training.rounds.rollout_store import RolloutKey, RolloutStore, how_asked, unit_name
+from training.watchdog import OnProgress, Progress, Stage
+from training.workers.requests import ArmPolicy, Record, RolloutRequest
+
+Item = TypeVar("Item")
+Sample = Callable[[Sequence[RolloutRequest]], Iterator[tuple[RolloutRequest, list[Record]]]]
+"""`Workers.sample` for one policy."""
+
+OPENED = ("traces.open.jsonl", "verdicts.open.jsonl")
+"""The stores of a round's attempts and verdicts while it is sampled and judged."""
+POLL_S = 0.25
+"""How often a certification looks for new attempts."""
+AT_A_TIME = 512
+"""Traces that are judged before their verdicts are put on the disk."""
+
+
+def roll_out(line: Line, number: int, adapter: Path | None, hinted: bool) -> None:
+    """Sample what the round lacks of the line's shard into its open store."""
+    if not is_stored(line.sealed(number)):
+        line.on_progress(Progress("sampling", "the problems of the round"))
+        traces = round_traces(line, number, adapter)
+        traces.sample(_request(line, number, traces, hinted=hinted), line.shard)
+
+
+def certify(line: Line, number: int, adapter: Path | None, hinted: bool) -> None:
+    """Judge attempts until the rollout has ended; after the last pass put the sorted, judged traces in place."""
+    sealed = line.sealed(number)
+    if not is_stored(sealed):
+        line.on_progress(Progress("sampling", "the problems of the round"))
+        traces = round_traces(line, number, adapter)
+        asked = _request(line, number, traces, hinted=hinted)
+        traces.judge(asked, line.rollout_ended)
+        if hinted < line.config.star.rationalise:
+            return
+        traces.seal(sealed, [_request(line, number, traces, hinted=False), asked] if hinted else [asked])
+    for name in OPENED:
+        sealed.with_name(name).unlink(missing_ok=True)
+
+
+def num_batches(line: Line) -> int:
+    """Return how many batches the problems of a round are asked in."""
+    return ceil(line.config.star.problems_per_round / line.config.sampling.batch_size)
+
+
+def round_traces(line: Line, number: int, adapter: Path | None) -> "RoundTraces":
+    """Return the round's attempts and verdicts, as far as they are there."""
+    attempts, verdicts = (OpenStore(line.round_path(number) / name) for name in OPENED)
+    policy = ArmPolicy(line.config, line.arm, adapter, derived_seed(line.seed, "rollout", number))
+    return RoundTraces(
+        rollout_store(line, attempts, policy),
+        verdicts,
+        partial(line.workers.sample, policy),
+        line.workers.judge,
+        line.config.sampling.batch_size,
+        line.count,
+        line.on_progress,
+    )
+
+
+def rollout_store(line: Line, store: OpenStore, policy: ArmPolicy, **how: str) -> RolloutStore:
+    """Return a policy's attempts in a store, named by whose they are and how they were asked; `how`: else."""
+    weights = None if policy.adapter is None else adapter_weights_digest(policy.adapter)
+    digests = PolicyDigests(line.base_digest, weights)
+    asked = {**how_asked(line.config, line.arm), **how}
+    return RolloutStore(store, RolloutKey(asked, policy.seed, digests, line.config.model.server is None))
+
+
+def _request(line: Line, number: int, traces: "RoundTraces", *, hinted: bool) -> RolloutRequest:
+    """Return the round's problems, or with their answer as a hint once more those that were not solved."""
+    config, decoding = line.config.sampling, line.arm.decoding
+    problems = training_problems(line.config, line.seed, number)
+    refuse_leaks(problems, line.held_out)
+    plain = RolloutRequest(problems, config.sampling(decoding))
+    if not hinted:
+        return plain
+    again = _failed(line, problems, traces.judged(plain))
+    return RolloutRequest(again, config.sampling(decoding, samples=1), hinted=True)
+
+
+def _failed(line: Line, problems: Sequence[Problem], traces: Iterable[Record]) -> list[Problem]:
+    """Return the problems that no trace solved in the sense of the arm's filter."""
+    solves = is_certified if line.arm.keep in ("strict", "faithful") else is_right
+    solved = {trace.problem.id for trace in map(read_trace, traces) if solves(trace)}
+    return [problem for problem in problems if problem.id not in solved and problem.answer is not None]
+
+
+def refuse_leaks(problems: Sequence[Problem], held_out: Sequence[Problem]) -> None:
+    """No problem may stand in two splits, whatever its id: contents are compared."""
+    kept_aside = {content_key(problem) for problem in held_out}
+    leaked = [problem.id for problem in problems if content_key(problem) in kept_aside]
+    if leaked:
+        raise RunError(
+            f"{len(leaked)} training problem(s) stand among the held-out ones ({leaked[0]}); take them out of one file"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ShardedRollout:
+    """A request, the store of its attempts, and the shard of them that is sampled here."""
+
+    store: RolloutStore
+    request: RolloutRequest
+    batch_size: int
+    shard: Shard = WHOLE
+
+    @property
+    def num_problems(self) -> int:
+        """How many problems are in the shard."""
+        return sum(len(batch.problems) for batch in self._batches())
+
+    def missing(self) -> list[RolloutRequest]:
+        """Return what the store lacks of the shard, batch by batch."""
+        listed = (batch.about(self.store.missing(batch)) for batch in self._batches())
+        return [batch for batch in listed if batch.problems]
+
+    def stored(self) -> Iterator[Record]:
+        """Yield all attempts that the store holds, by problem and sample."""
+        for batch in self.request.batches(self.batch_size):
+            yield from self.store.stored(batch)
+
+    def _batches(self) -> Iterator[RolloutRequest]:
+        return islice(self.request.batches(self.batch_size), self.shard.number, None, self.shard.of)
+
+
+def sample_missing(
+    rollouts: Sequence[ShardedRollout],
+    sample: Sample,
+    stage: Stage,
+    count: Callable[[int], None],
+    on_progress: OnProgress,
+) -> None:
+    """Sample what the stores lack; each batch is counted once its attempts are on the disk."""
+    missing = [(rollout, batch) for rollout in rollouts for batch in rollout.missing()]
+    left = {id(batch): (rollout, batch) for rollout, batch in missing}
+    total = sum(rollout.num_problems for rollout in rollouts)
+    done = 0
+
+    def tell(new: int) -> None:
+        nonlocal done
+        done += new
+        count(new)
+        if left:
+            _, batch = next(iter(left.values()))
+            on_progress(Progress(stage, f"the policy to answer {batch.name}", done, total))
+
+    tell(total - sum(len(batch.problems) for _, batch in missing))
+    for batch, records in sample([batch for _, batch in missing]):
+        rollout, _ = left.pop(id(batch))
+        rollout.store.keep(records, batch)
+        tell(len(batch.problems))
+
+
+@dataclass(frozen=True)
+class RoundTraces:
+    """A round's attempts and verdicts while they are being made."""
+
+    attempts: RolloutStore
+    verdicts: OpenStore
+    sampling: Sample
+    judging: Judging
+    batch_size: int
+    count: Callable[[int], None]
+    """Told of each batch how many problems it has, once they are sampled."""
+    on_progress: OnProgress
+
+    def sample(self, request: RolloutRequest, shard: Shard = WHOLE) -> None:
+        """Sample what the store lacks of a shard, batch by batch."""
+        rollout = ShardedRollout(self.attempts, request, self.batch_size, shard)
+        sample_missing([rollout], self.sampling, "sampling", self.count, self.on_progress)
+
+    def judge(self, request: RolloutRequest, rollout_ended: Callable[[float], bool] = lambda _: True) -> None:
+        """Judge what has no verdict yet, as it arrives, until the rollout has ended.
+
+        `rollout_ended` says whether it has, and takes at most so many seconds to find out.
+        """
+        left = {unit: _Batch(batch, self.attempts.names(batch)) for unit, batch in self._named(request)}
+        num_each = request.sampling.samples_per_problem
+        num_all = len(request.problems) * num_each
+        has_ended, num_seen = False, -1
+        while not has_ended and left:
+            has_ended = rollout_ended(POLL_S)  # asked before the store, so that nothing comes in between
+            if (num_now := self.attempts.store.catch_up()) != num_seen:
+                num_seen = num_now
+                for chunk in chunks(self._unjudged(left), AT_A_TIME):
+                    self._judge(chunk, self.verdicts.num_records, num_all)
+                left = {
+                    unit: batch
+                    for unit, batch in left.items()
+                    if self.verdicts.count(unit) < len(batch.request.problems) * num_each
+                }
+            self.on_progress(Progress("sampling", "attempts to be judged", self.verdicts.num_records, num_all))
+        assert not left, "a rollout that has ended has sampled everything"
+
+    def _judge(self, chunk: Sequence[tuple[str, Record]], num_done: int, num_all: int) -> None:
+        found: list[Record] = []
+        self.on_progress(Progress("judging", f"the verdict on {chunk[0][1]['id']}", num_done, num_all))
+        for (unit, trace), verdict in zip(chunk, self.judging([trace for _, trace in chunk]), strict=True):
+            self.on_progress(Progress("judging", f"verdicts from {trace['id']} on", num_done + len(found), num_all))
+            found.append({"unit": unit, "id": trace["id"], "judgement": verdict})
+        self.verdicts.append(found)
+
+    def judged(self, request: RolloutRequest) -> Iterator[Record]:
+        """Yield the traces with their verdicts, by problem and sample."""
+        for unit, batch in self._named(request):
+            verdicts = {record["id"]: record["judgement"] for record in self.verdicts.unit(unit)}
+            for trace in self.attempts.stored(batch):
+                yield {**trace, "judgement": verdicts[trace["id"]]}
+
+    def seal(self, path: Path, requests: Sequence[RolloutRequest]) -> None:
+        """Put the sorted traces in place, merged from streams that are each in order."""
+        place = {problem.id: number for number, problem in enumerate(requests[0].problems)}
+        streams = map(self.judged, requests)
+        merged = heapq.merge(*streams, key=lambda t: (place[t["problem"]["id"]], t["hint"], t["sample"]))
+        write_records(path, merged, checksum=True)
+
+    def _unjudged(self, left: Mapping[str, "_Batch"]) -> Iterator[tuple[str, Record]]:
+        for unit, batch in left.items():
+            if sum(map(self.attempts.store.count, batch.units)) > self.verdicts.count(unit):
+                done = {record["id"] for record in self.verdicts.unit(unit)}
+                yield from ((unit, t) for t in self.attempts.stored(batch.request) if t["id"] not in done)
+
+    def _named(self, request: RolloutRequest) -> Iterator[tuple[str, RolloutRequest]]:
+        """Yield the batches with the names under which their verdicts are stored."""
+        return ((unit_name(batch, self.attempts.key), batch) for batch in request.batches(self.batch_size))
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Problems that are judged together, and the names that their attempts come under: to find these takes a while."""
+
+    request: RolloutRequest
+    units: Sequence[str]
+
+
+def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield the items `size` at a time."""
+    iterator = iter(items)
+    while chunk := list(islice(iterator, size)):
+        yield chunk

@@ -1,0 +1,267 @@
+"""A run: lines of rounds, several at once, each stage in its own process; then the report.
+
+    base models measured -> lines (an arm that matches another's amount waits for it) -> report
+
+Stages die with the run. What they finish is in the run folder, so the same command goes on after a crash; a folder
+that was begun with another configuration is refused.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Literal
+
+from training.configuration.run import ArmConfig, RunConfig
+from training.configuration.section import ConfigError
+from training.finetuning.trackers import check_installed
+from training.hardware import num_cores
+from training.lineage.adapter_files import MANIFEST
+from training.lineage.provenance import provenance
+from training.lineage.retraining import settle_revocations
+from training.records.store import write_json, write_text
+from training.rounds.line import Line, Notice, RunError, base_path, line_path
+from training.rounds.loop import measure, run_line
+from training.rounds.processes import Channel, Child, ChildDied, StageProcesses, end_server
+from training.watchdog import BUDGETS_S, Watchdog, base_name, line_name
+from training.workers.choice import cluster, cores_for_each, open_workers, visible_gpus
+
+Report = Callable[[Notice], None]
+LAST_FILES = {"dataset": "summary.json", "adapter": MANIFEST}
+"""The last file of each folder that a stage writes."""
+WATCH_S = 5.0
+"""How often the heartbeats of the workers are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A base model to be measured, or a line to be run."""
+
+    kind: Literal["base", "line"]
+    arm: ArmConfig
+    seed: int
+    name: str
+    """In messages, and of its heartbeats: no other unit has it."""
+
+
+def run(
+    config: RunConfig,
+    out: Path,
+    report: Report = lambda _: None,
+    *,
+    mirror: str | None = None,
+    retrain: bool = False,
+    patience_s: float | None = None,
+) -> None:
+    """Do everything that is missing in `out`, then write report.json and report.html; `mirror`: a URL to copy it to.
+
+    `patience_s`: how long any stage may make no progress, in the place of each one's own budget.
+    `retrain`: what rests on a revoked certificate is put aside and made again; else it is refused.
+    """
+    if mirror is not None and retrain:
+        # The copy would put back, piece by piece, what is put aside.
+        raise ConfigError("--retrain: the mirror has what is tainted; retrain without --mirror, then name another URL")
+    check_installed(config.training.trackers)
+    if config.model.server is not None:
+        raise ConfigError(
+            "model.server: a run samples each round from the adapter before it, which no server is told of; "
+            "use rollout, filter, train and evaluate one after another, or take model.server out"
+        )
+    if config.round_trip.rounds != 1 and any(arm.format == "equivalence" for arm in config.arms):
+        raise ConfigError("round_trip.rounds: only trips of one round teach; `certistar evaluate` measures longer ones")
+    with locked(out), cluster(config), _mirrored(out, mirror, report):
+        lines = lines_of(config)
+        claim(config, out)
+        settle_revocations({line["path"]: lines["num_rounds"] for line in lines["lines"]}, out, retrain=retrain)
+        write_json(out / "lines.json", lines)
+        base_digest = lines["provenance"]["base_digest"]
+        _run_jobs(config, out, base_digest, report, _watchdog(out, patience_s))
+        _write_report(out)
+
+
+def _mirrored(out: Path, url: str | None, report: Report) -> AbstractContextManager[None]:
+    if url is None:
+        return nullcontext()
+    from training.records.mirror import Mirror, mirrored
+
+    return mirrored(Mirror(out, url, LAST_FILES), lambda message: report(Notice(message=message)))
+
+
+def _write_report(out: Path) -> None:
+    from training.reporting.comparison import write_report
+
+    write_report(out)
+
+
+def num_attempts(config: RunConfig) -> int:
+    """Return how many attempts a whole run samples, for a progress bar; hinted retries are not foreseen."""
+    star, evaluation = config.star, config.evaluation
+    num_greedy = {"never": 0, "ends": 1, "every": star.rounds}[evaluation.greedy]
+    free = sum(arm.decoding == "free" and arm.format == "guided" for arm in config.arms)
+    per_line = star.rounds * (star.problems_per_round + evaluation.num_problems) + num_greedy * evaluation.num_problems
+    bases = {base_path(config, arm, 0) for arm in config.arms}
+    per_base = evaluation.num_problems * (1 if evaluation.greedy == "never" else 2)
+    guided = free * evaluation.num_problems * evaluation.guided
+    dialogs = sum(arm.format == "asp" for arm in config.arms)
+    dialog_bases = sum("-asp" in base for base in bases)
+    resampled = evaluation.resampled * evaluation.num_problems * (dialogs + dialog_bases)
+    return len(config.seeds) * (len(config.arms) * per_line + len(bases) * per_base + guided + resampled)
+
+
+@contextmanager
+def locked(out: Path) -> Iterator[None]:
+    """Hold the run folder's lock; raises `RunError` where another process writes there."""
+    from filelock import FileLock, Timeout
+
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(out / ".lock", blocking=False):
+            yield
+    except Timeout as error:
+        raise RunError(f"{out}: another process is working in this run folder") from error
+
+
+def claim(config: RunConfig, out: Path) -> None:
+    """Write the resolved configuration, or refuse a folder that was begun with another."""
+    import yaml
+
+    path = out / "config.yaml"
+    if path.exists():
+        begun = RunConfig.model_validate(yaml.safe_load(path.read_text()))
+        if begun.digest() != config.digest():
+            raise ConfigError(f"{out} was begun with another configuration ({path}); choose another --out or delete it")
+        return
+    write_text(path, yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
+
+
+def jobs_of(config: RunConfig) -> list[Job]:
+    """Return the base measurements first, then the lines, seed by seed in the order of the arms."""
+    bases: dict[str, Job] = {}
+    lines: list[Job] = []
+    for seed in config.seeds:
+        for arm in config.arms:
+            base = base_path(config, arm, seed)
+            bases.setdefault(base, Job("base", arm, seed, base_name(base)))
+            lines.append(Job("line", arm, seed, line_name(arm.name, seed)))
+    return [*bases.values(), *lines]
+
+
+def _watchdog(out: Path, patience_s: float | None) -> Watchdog:
+    return Watchdog(out / "log", BUDGETS_S if patience_s is None else dict.fromkeys(BUDGETS_S, patience_s))
+
+
+def _run_jobs(config: RunConfig, out: Path, base_digest: str, report: Report, watchdog: Watchdog) -> None:
+    gpus, jobs = _gpus_here(out), jobs_of(config)
+    num = min(config.jobs or (1 if gpus else num_cores()), len(jobs))
+    slots = Slots(num, gpus)
+
+    def work(job: Job) -> None:
+        """Measure a base model, or run a line, in a thread that waits for its stages."""
+        processes = StageProcesses(
+            config, out, job.arm, job.seed, job.name, report, cores_for_each(num), base_digest=base_digest
+        )
+        with slots.held(processes) as stages, open_workers(config) as workers:
+            line = Line(config, out, job.arm, job.seed, workers, elsewhere=stages)
+            if job.kind == "base":
+                measure(line, None, None)
+            else:
+                run_line(line)
+
+    try:
+        with ThreadPoolExecutor(num) as pool:
+            _schedule(pool, work, slots, jobs, watchdog)
+    finally:
+        slots.kill()
+
+
+def _schedule(
+    pool: ThreadPoolExecutor, work: Callable[[Job], None], slots: "Slots", jobs: list[Job], watchdog: Watchdog
+) -> None:
+    """Start jobs in order as their needs are met; one that fails or hangs stops the run and is reported."""
+    waiting, done = list(jobs), set[tuple[str, int]]()
+    running: dict[Future[None], Job] = {}
+    try:
+        while waiting or running:
+            ready = [j for j in waiting if j.arm.match is None or (j.arm.match, j.seed) in done or j.kind == "base"]
+            for job in ready:
+                running[pool.submit(work, job)] = job
+                waiting.remove(job)
+            finished, _ = wait(running, timeout=WATCH_S, return_when=FIRST_COMPLETED)
+            watchdog.check()
+            for future in finished:
+                job = running.pop(future)
+                future.result()
+                if job.kind == "line":
+                    done.add((job.arm.name, job.seed))
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        slots.kill()  # one that hangs ends in no other way
+        end_server()
+        raise
+
+
+def _gpus_here(out: Path) -> list[str]:
+    """Ask another process, since this one imports no torch."""
+    try:
+        return Child(_gpus).result()
+    except ChildDied as death:
+        raise RunError(f"looking for GPUs: {death}; {out} holds what is finished: run the command again") from death
+
+
+def _gpus(_: Channel) -> list[str]:
+    return visible_gpus()
+
+
+@dataclass
+class Slots:
+    """Places for lines that are worked on at once, each with its own GPUs."""
+
+    num: int
+    gpus: list[str]
+    _free: SimpleQueue[int] = field(default_factory=SimpleQueue)
+    _busy: set[StageProcesses] = field(default_factory=set)
+    _is_ended: bool = False
+
+    def __post_init__(self) -> None:
+        for number in range(self.num):
+            self._free.put(number)
+
+    @contextmanager
+    def held(self, stages: StageProcesses) -> Iterator[StageProcesses]:
+        """Hold a slot for the stages of a line."""
+        number = self._free.get()
+        stages.gpus = self.gpus[number :: self.num] or self.gpus[number % len(self.gpus or [0]) :][:1]
+        self._busy.add(stages)
+        if self._is_ended:  # while this line was about to begin
+            stages.kill()
+        try:
+            yield stages
+        finally:
+            self._busy.discard(stages)
+            self._free.put(number)
+
+    def kill(self) -> None:
+        """End all stages at once, and those of lines that begin from now on."""
+        self._is_ended = True
+        for stages in list(self._busy):
+            stages.kill()
+
+
+def lines_of(config: RunConfig) -> dict[str, Any]:
+    """Return lines.json: the lines of a run with their folders, and where its numbers come from."""
+    return {
+        "lines": [
+            {
+                "arm": arm.name,
+                "seed": seed,
+                "path": line_path(config, arm, seed),
+                "base": base_path(config, arm, seed),
+            }
+            for arm in config.arms
+            for seed in config.seeds
+        ],
+        "num_rounds": config.star.rounds,
+        "provenance": provenance(config),
+    }

@@ -1,1 +1,0 @@
-"""The stages of a round, each of which looks for its own last file first: done is done."""
