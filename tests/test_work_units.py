@@ -8,7 +8,7 @@ import pytest
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
 from rollout.digests import PolicyDigests
-from rollout.traces import Sampling
+from rollout.traces import Sampling, read_trace
 from training.configuration.run import ArmConfig, RunConfig
 from training.records.store import OpenStore, read_records
 from training.rounds import rollout
@@ -37,7 +37,7 @@ class Asked:
                 name = f"{problem.id}#{'hint-' if hinted else ''}{number}"
                 self.written.append(name)
                 record = {"id": name, "problem": problem.record(), "sample": number, "hint": hinted}
-                yield {**record, "format": "cot", "completion": "x" * self.size}
+                yield read_trace({**record, "format": "cot", "completion": "x" * self.size})
 
 
 def attempts_at(path, strategy: Asked, problems, key: RolloutKey = KEY):
@@ -54,7 +54,7 @@ def test_what_a_server_wrote_before_it_died_is_not_asked_for_again(tmp_path):
     with pytest.raises(RunFailed, match="gone"):
         attempts_at(tmp_path / "t", dying, PROBLEMS[:4])
     records = list(attempts_at(tmp_path / "t", second, PROBLEMS[:4]))
-    assert [r["id"] for r in records] == [f"p{n}#{k}" for n in range(4) for k in range(2)]
+    assert [trace.id for trace in records] == [f"p{n}#{k}" for n in range(4) for k in range(2)]
     assert second.written == ["p2#0", "p2#1", "p3#0", "p3#1"]
     assert OpenStore(tmp_path / "t").num_records == 8
 
@@ -123,7 +123,8 @@ def a_round(folder, strategy: Asked, judged: list[str]) -> RoundTraces:
 
     def sampling(batches):
         for batch in batches:
-            yield batch, list(strategy.attempts(None, batch.problems, batch.sampling, seed=7, hinted=batch.hinted))
+            traces = strategy.attempts(None, batch.problems, batch.sampling, seed=7, hinted=batch.hinted)
+            yield batch, [trace.record() for trace in traces]
 
     attempts, verdicts = (OpenStore(folder / f"{name}.open.jsonl") for name in ("traces", "verdicts"))
     return RoundTraces(RolloutStore(attempts, KEY), verdicts, sampling, judging, 2, lambda _: None, lambda _: None)
