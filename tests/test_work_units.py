@@ -8,7 +8,7 @@ import pytest
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
 from rollout.digests import PolicyDigests
-from rollout.traces import Sampling, read_trace
+from rollout.traces import Sampling, Trace
 from training.configuration.run import ArmConfig, RunConfig
 from training.records.store import OpenStore, read_records
 from training.rounds import rollout
@@ -36,8 +36,9 @@ class Asked:
                     raise RunFailed("the server is gone")
                 name = f"{problem.id}#{'hint-' if hinted else ''}{number}"
                 self.written.append(name)
-                record = {"id": name, "problem": problem.record(), "sample": number, "hint": hinted}
-                yield read_trace({**record, "format": "cot", "completion": "x" * self.size})
+                written, digests = "x" * self.size, PolicyDigests("base")
+                sampled = {"sample": number, "hint": hinted, "sampling": sampling, "policy": digests}
+                yield Trace(name, problem, "cot", written, **sampled)
 
 
 def attempts_at(path, strategy: Asked, problems, key: RolloutKey = KEY):
