@@ -302,6 +302,17 @@ def test_contributing_draws_the_tree_that_is_there() -> None:
     assert not [path for path in paths if not any(ROOT.glob(path.rstrip("/")))]
 
 
+@pytest.mark.parametrize(("title", "most"), [("to a sampled token", 10), ("to its verdict", 6)])
+def test_the_tour_leads_through_files_that_are_there(title: str, most: int) -> None:
+    walk = CONTRIBUTING.read_text(encoding="utf-8").partition(f"{title}\n")[2].partition("\n#")[0]
+    steps = re.findall(r"^\| \d+ \| `([\w/]+\.py)` \| (.*) \|$", walk, re.MULTILINE)
+    assert 0 < len(steps) <= most
+    for path, what in steps:
+        text = (ROOT / path).read_text(encoding="utf-8")
+        for name in re.findall(r"^`(\w+)", what):
+            assert re.search(rf"(def|class) {name}\b", text), (path, name)
+
+
 def test_a_wrong_document_would_be_found() -> None:
     text = "```console\n$ .venv/bin/certistar judge a \\\n    --out b --jbos 2 && certistar jugde  # c\n```\n"
     assert [complaints(command) for command in commands(text)] == [["judge --jbos"], ["jugde"]]
