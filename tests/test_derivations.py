@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rollout.traces import read_trace
 from training.records.store import line_of
 from training.reporting import trace_sample
 from training.reporting.derivations import drawing, replayed, steps_of_evidence, used_alone
@@ -61,7 +62,7 @@ def test_evidence_with_steps_out_of_place_is_drawn_as_no_graph(evidence):
 def trace(number: int, verdict: str = "unproved", answer: str = "true", text: str = "Answer: true") -> dict:
     problem = {"id": f"q{number}", "dataset": "d", "context": "c", "question": "q", "answer": "true", "meta": {}}
     judgement = {"verdict": verdict, "reason": "r", "answer": answer, "certificate": None}
-    record = {"id": f"q{number}#0", "problem": problem, "completion": text, "judgement": judgement}
+    record = {"id": f"q{number}#0", "problem": problem, "format": "guided", "completion": text, "judgement": judgement}
     return {**record, "completion_ids": [1, 2, 3], "finished": number != 0}
 
 
@@ -79,7 +80,7 @@ def test_every_kind_of_trace_gets_its_share_whatever_the_order_on_the_disk(tmp_p
     one, two = write(tmp_path / "one", traces), write(tmp_path / "two", traces[::-1])
     found = survey([Rollout("strict", 0, 1, one), Rollout("strict", 1, 1, tmp_path / "absent")])
     assert [shown.key for shown in found.shown] == [s.key for s in survey([Rollout("strict", 0, 1, two)]).shown]
-    kinds = [(s.trace["judgement"]["verdict"], s.trace["judgement"]["answer"]) for s in found.shown]
+    kinds = [(s.trace.judged.verdict, s.trace.judged.answer) for s in found.shown]
     assert (kinds.count(("certified", "true")), kinds.count(("unproved", "false")), len(kinds)) == (2, 1, 8)
     assert found.num_traces == 43
     assert found.costs["strict", 1] == Cost(attempts=43, turns=43, tokens=129, cut_off=1)
@@ -90,7 +91,7 @@ def test_a_page_of_long_traces_stays_small(tmp_path, monkeypatch):
     path = write(tmp_path / "long", [trace(i, text="x" * 4_000) for i in range(20)])
     shown = survey([Rollout("a", 0, 1, path)]).shown
     assert 0 < len(shown) <= 5
-    endless = view(Shown("a", 0, 1, trace(1, text="y" * 50_000)))
+    endless = view(Shown("a", 0, 1, read_trace(trace(1, text="y" * 50_000))))
     assert len(json.dumps(endless.record())) < 8_000
     assert endless.text[0][0].endswith("(cut here for display)")
 
@@ -98,7 +99,7 @@ def test_a_page_of_long_traces_stays_small(tmp_path, monkeypatch):
 def test_a_lucky_guess_stands_beside_the_wrong_answer_that_reasoned_furthest():
     lucky, near = trace(1), trace(2, "refuted", "false", CHAIN)
     far = trace(3, "refuted", "false", CHAIN + "[[infer:(c x)]]")
-    views = [view(Shown("naive", 0, 1, one)) for one in (near, lucky, far)]
+    views = [view(Shown("naive", 0, 1, read_trace(one))) for one in (near, lucky, far)]
     [(left, right)] = pairs(views, 2)
     assert (left.id, right and right.id) == ("q1#0", "q3#0")
     assert [(a.id, b) for a, b in pairs(views[1:2], 2)] == [("q1#0", None)]
@@ -110,7 +111,7 @@ def test_a_dialog_is_shown_turn_by_turn_with_the_critic_named():
     roles = ["system", "user", "assistant", "user", "assistant"]
     texts = ["", "the task", '{"Model": ["a.", "b."]}', "b is not inferred", "[1"]
     record["messages"] = [{"role": role, "content": text} for role, text in zip(roles, texts, strict=True)]
-    turns = view(Shown("strict", 0, 1, record)).turns
+    turns = view(Shown("strict", 0, 1, read_trace(record))).turns
     assert [turn.speaker for turn in turns] == ["user", "actor", "critic", "actor"]
     assert turns[1].text == '{\n "Model": [\n  "a.",\n  "b."\n ]\n}'
 

@@ -511,7 +511,7 @@ def test_what_a_model_wrote_is_never_markup(tmp_path):
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         for line in lines:
             line["problem"]["context"] = line["problem"]["question"] = ATTACK
-            line["problem"]["options"] = [ATTACK]
+            line["problem"]["options"], line["problem"]["answer"] = [ATTACK], "A"
             line["judgement"]["reason"] = line["judgement"]["feedback"] = ATTACK
             if line["judgement"]["certificate"]:
                 line["judgement"]["certificate"]["evidence"]["steps"][0] = {"statement": ATTACK, "by": ATTACK}
@@ -533,7 +533,7 @@ def test_other_evidence_is_shown_as_json(tmp_path):
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     for line in lines:
         line["judgement"]["certificate"]["evidence"] = {"steps": "none", "model": ["p(a)"]}
-        line["messages"] = [{"role": "user", "content": "And \ud800 then?"}]
+        line["messages"] = [{"role": "assistant", "content": "And \ud800 then?"}]
         del line["completion"]
     path.write_text("".join(line_of(line) for line in lines))
     write_report(run)
@@ -587,7 +587,7 @@ def test_numbers_read_as_people_write_them(shown, expected):
 
 
 def test_imports_stay_light():
-    heavy = ["torch", "transformers", "matplotlib", "jinja2", "scipy", "numpy", "rich", "yaml"]
+    heavy = ["torch", "transformers", "matplotlib", "jinja2", "scipy", "rich", "yaml"]
     code = f"import sys, training.reporting.comparison; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -13,6 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from rollout.traces import read_trace
 from training.estimates import Proportion
 from training.reporting.report import render
 from training.reporting.summary import ArmSummary, Dialogs, Rates, Round, Summary
@@ -43,8 +44,14 @@ def shown(number: int, arm: str, verdict: str, answer: str, completion: str = TE
     }
     judgement = {"verdict": verdict, "reason": "proved" if verdict == "certified" else "goal_not_reached"}
     judgement |= {"answer": answer, "feedback": None, "certificate": certificate if verdict == "certified" else None}
-    trace = {"id": f"q{number}#0", "problem": problem, "completion": completion, "judgement": judgement}
-    return Shown(arm, 0, 1 + number % 2, trace)
+    trace = {
+        "id": f"q{number}#0",
+        "problem": problem,
+        "format": "guided",
+        "completion": completion,
+        "judgement": judgement,
+    }
+    return Shown(arm, 0, 1 + number % 2, read_trace(trace))
 
 
 TRACES = [

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from critics.merkle import inclusion, is_included
+from rollout.traces import read_trace
 from training.commands.messages import say
 from training.commands.options import (
     Json,
@@ -167,4 +168,4 @@ def _print_proof(proof: Record) -> None:
     if proof["judged"] is None:
         print("(its trace does not stand beside the adapter)")
     else:
-        print("\n".join(trace_lines(proof["judged"])))
+        print("\n".join(trace_lines(read_trace(proof["judged"]))))

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from critics.errors import InputError
+from rollout.traces import read_trace
 from training.commands.messages import say
 from training.commands.options import (
     Json,
@@ -41,7 +42,7 @@ def trace(
         return
     for path, trace in found[:NUM_SHOWN]:
         print(f"{path}")
-        print("\n".join(trace_lines(trace)), end="\n\n")
+        print("\n".join(trace_lines(read_trace(trace))), end="\n\n")
     if len(found) > NUM_SHOWN:
         say(f"{len(found) - NUM_SHOWN} more have it: name one run or round by --run, or ask for all by --json")
 

@@ -40,11 +40,11 @@ class Step:
         return (() if self.rule is None else (self.rule,)) + self.premises
 
 
-def steps_of_evidence(evidence: object) -> list[Step]:
+def steps_of_evidence(evidence: Any) -> list[Step]:
     """Return the steps of a certificate's derivation; empty for other evidence."""
-    steps: object = cast("Mapping[str, Any]", evidence).get("steps") if isinstance(evidence, Mapping) else None
-    listed = cast("list[object]", steps) if isinstance(steps, list) else []
-    records = [cast("Mapping[str, Any]", step) for step in listed if isinstance(step, Mapping)]
+    steps: Any = evidence.get("steps") if isinstance(evidence, Mapping) else None
+    listed: list[Any] = steps if isinstance(steps, list) else []
+    records = [step for step in listed if isinstance(step, Mapping)]
     if len(records) < len(listed) or not all("statement" in record for record in records):
         return []
     goal = goal_of(evidence)

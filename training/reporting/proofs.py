@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 from critics.certificate import Certificate, read_certificate
 from critics.formula import FormulaError, Literal, Rule, parse_statement
-from critics.problem import Problem, ProblemText, read_problem
+from critics.problem import Problem, ProblemText
 from rollout.sentence import read_aloud
+from rollout.traces import Trace
 from training.reporting.derivations import Step, steps_of_evidence
 
 LONGEST = 2_000
@@ -40,14 +41,14 @@ def proof_lines(certificate: Certificate) -> list[str]:
     ]
 
 
-def trace_lines(trace: Mapping[str, Any]) -> list[str]:
+def trace_lines(trace: Trace) -> list[str]:
     """Return the lines of an attempt: its proof, or what it wrote and why that is none; then its verdict."""
-    verdict = trace["judgement"]
-    certificate = None if verdict.get("certificate") is None else read_certificate(verdict["certificate"])
-    said = _dialog_lines(trace) if certificate is None or trace.get("messages") else _program_lines(trace)
-    proof = _problem_lines(read_problem(trace["problem"])) if certificate is None else proof_lines(certificate)
-    reason = "" if certificate is not None else f": {verdict['reason']} ({verdict['feedback']})"
-    return [f"attempt {trace['id']} ({trace['format']})", *proof, *said, f"verdict: {verdict['verdict']}{reason}"]
+    verdict = trace.judged
+    certificate = None if verdict.certificate is None else read_certificate(verdict.certificate)
+    said = _dialog_lines(trace) if certificate is None or trace.turns else _program_lines(trace)
+    proof = _problem_lines(trace.problem) if certificate is None else proof_lines(certificate)
+    reason = "" if certificate is not None else f": {verdict.reason} ({verdict.feedback})"
+    return [f"attempt {trace.id} ({trace.format})", *proof, *said, f"verdict: {verdict.verdict}{reason}"]
 
 
 def in_words(statement: str, context: str) -> str:
@@ -99,17 +100,16 @@ def _evidence_lines(kind: str, evidence: Mapping[str, object]) -> Iterator[str]:
             yield f"  {name}: {_shown(part)}"
 
 
-def _dialog_lines(trace: Mapping[str, Any]) -> list[str]:
+def _dialog_lines(trace: Trace) -> list[str]:
     """Return what was written, turn by turn where it is a dialog."""
-    turns = trace.get("messages") or ()
-    if not turns:
-        return ["", "It wrote:", _short(str(trace.get("completion", "")))]
-    return ["", *(f"{turn.get('role')}: {_short(str(turn.get('content')))}" for turn in turns)]
+    if not trace.messages:
+        return ["", "It wrote:", _short(trace.completion)]
+    return ["", *(f"{turn.get('role')}: {_short(str(turn.get('content')))}" for turn in trace.messages)]
 
 
-def _program_lines(trace: Mapping[str, Any]) -> list[str]:
+def _program_lines(trace: Trace) -> list[str]:
     """Return the attempt itself where its certificate does not show it in words."""
-    return [] if trace["format"] == "guided" else ["", "It wrote:", _short(str(trace.get("completion", "")))]
+    return [] if trace.format == "guided" else ["", "It wrote:", "" if trace.messages else _short(trace.completion)]
 
 
 def _shown(part: object) -> str:

@@ -10,16 +10,15 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from rollout.traces import Trace, read_trace
 from training.records.store import is_stored, read_records
 
 MAX_TRACES = 240
 MAX_BYTES = 1_500_000
 """Of the shown traces as JSON: a phone opens the page."""
 MAX_IN_STRATUM = 24
-
-Trace = Mapping[str, Any]
 
 
 class Rollout(NamedTuple):
@@ -43,7 +42,7 @@ class Shown:
     @property
     def key(self) -> str:
         """A name for it in the page."""
-        return f"{self.arm}/{self.seed}/{self.round}/{self.trace['id']}"
+        return f"{self.arm}/{self.seed}/{self.round}/{self.trace.id}"
 
 
 @dataclass(slots=True)
@@ -60,11 +59,10 @@ class Cost:
 
     def add(self, trace: Trace) -> None:
         """Count one attempt."""
-        turns = [step for step in trace.get("steps") or () if step["kind"] == "turn"] or [trace]
         self.attempts += 1
-        self.turns += len(turns)
-        self.tokens += sum(len(turn.get("completion_ids") or ()) for turn in turns)
-        self.cut_off += trace.get("finished") is False
+        self.turns += len(trace.turns) or 1
+        self.tokens += sum(len(turn.completion_ids) for turn in trace.turns or (trace,))
+        self.cut_off += not trace.finished
 
     def plus(self, other: "Cost") -> None:
         """Add what other attempts took."""
@@ -90,7 +88,7 @@ def survey(rollouts: Iterable[Rollout]) -> Survey:
     strata: dict[tuple[str, int, str, str], list[tuple[int, int, Shown]]] = {}
     num = 0
     for rollout in rollouts:
-        for trace in read_records(rollout.path) if is_stored(rollout.path) else ():
+        for trace in map(read_trace, read_records(rollout.path) if is_stored(rollout.path) else ()):
             num += 1
             costs.setdefault((rollout.arm, rollout.round), Cost()).add(trace)
             shown = Shown(rollout.arm, rollout.seed, rollout.round, trace)
@@ -114,11 +112,11 @@ def _shares(strata: Mapping[tuple[str, int, str, str], list[tuple[int, int, Show
     chosen: list[Shown] = []
     room = MAX_BYTES
     for shown in _dealt(rows):
-        room -= len(json.dumps(shown.trace["problem"])) + len(written(shown.trace))
+        room -= len(json.dumps(shown.trace.problem.record())) + len(written(shown.trace))
         if len(chosen) == MAX_TRACES or room < 0:
             break
         chosen.append(shown)
-    return sorted(chosen, key=lambda s: (s.round, s.arm, s.seed, str(s.trace["id"])))
+    return sorted(chosen, key=lambda s: (s.round, s.arm, s.seed, s.trace.id))
 
 
 def _dealt(rows: Sequence[Sequence[Shown]]) -> Iterator[Shown]:
@@ -128,13 +126,13 @@ def _dealt(rows: Sequence[Sequence[Shown]]) -> Iterator[Shown]:
 
 def verdict_of(trace: Trace) -> str:
     """Return the trace's verdict."""
-    return str(trace["judgement"]["verdict"])
+    return trace.judged.verdict
 
 
 def is_right(trace: Trace) -> bool | None:
     """Say whether the answer is the gold one; None where that is not known."""
-    gold = trace["problem"].get("answer")
-    return None if gold is None else str(trace["judgement"].get("answer")).casefold() == str(gold).casefold()
+    gold = trace.problem.answer
+    return None if gold is None else str(trace.judged.answer).casefold() == gold.casefold()
 
 
 def is_lucky(trace: Trace) -> bool:
@@ -144,6 +142,4 @@ def is_lucky(trace: Trace) -> bool:
 
 def written(trace: Trace) -> str:
     """Return all that the model wrote and read in an attempt, as one text."""
-    if "completion" in trace:
-        return str(trace["completion"])
-    return "\n\n".join(f"{m.get('role')}: {m.get('content')}" for m in trace.get("messages") or ())
+    return "\n\n".join(f"{m.get('role')}: {m.get('content')}" for m in trace.messages) or trace.completion

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
+from critics.problem import Problem
+from rollout.traces import Trace
 from training.reporting.derivations import (
     Drawing,
     Replay,
@@ -21,7 +23,7 @@ from training.reporting.derivations import (
     steps_of_evidence,
     used_alone,
 )
-from training.reporting.trace_sample import Shown, Trace, is_right, verdict_of
+from training.reporting.trace_sample import Shown, is_right, verdict_of
 
 LONGEST_TEXT = 6_000
 """Characters of one text shown: a model that never stops must not make a page that never ends."""
@@ -82,12 +84,10 @@ class View:
 
 def view(shown: Shown) -> View:
     """Return what is shown of a trace."""
-    trace, problem, judgement = shown.trace, shown.trace["problem"], shown.trace["judgement"]
-    certificate: Any = judgement.get("certificate") or {}
-    meta: Any = problem.get("meta") or {}
-    options: Sequence[object] = problem.get("options") or ()
+    trace, problem, judgement = shown.trace, shown.trace.problem, shown.trace.judged
+    certificate = judgement.certificate or {}
     evidence = certificate.get("evidence")
-    completion = _cut(str(trace["completion"])) if "completion" in trace else None
+    completion = None if trace.messages else _cut(trace.completion)
     steps, num_inferences, stopped_at = _derivation(evidence, completion)
     known = places(steps)
     return View(
@@ -95,18 +95,18 @@ def view(shown: Shown) -> View:
         arm=shown.arm,
         seed=shown.seed,
         round=shown.round,
-        id=str(trace["id"]),
-        dataset=str(problem.get("dataset", "")),
-        hops=meta.get("hops"),
+        id=trace.id,
+        dataset=problem.dataset,
+        hops=problem.meta.get("hops"),
         verdict=verdict_of(trace),
-        reason=judgement.get("reason"),
-        feedback=judgement.get("feedback"),
+        reason=judgement.reason,
+        feedback=judgement.feedback,
         right=is_right(trace),
-        gold=problem.get("answer"),
-        answer=judgement.get("answer"),
+        gold=problem.answer,
+        answer=judgement.answer,
         context=_context(problem, known),
-        question=str(problem.get("question", "")),
-        options=[str(option) for option in options],
+        question=problem.question,
+        options=problem.options or (),
         text=None if completion is None else _segments(completion, known, stopped_at),
         turns=[] if completion is not None else _turns(trace),
         goal=goal_of(evidence),
@@ -142,17 +142,16 @@ def _segments(text: str, known: Mapping[str, int], stopped_at: int | None) -> li
     return segments
 
 
-def _context(problem: Mapping[str, Any], known: Mapping[str, int]) -> list[Segment]:
+def _context(problem: Problem, known: Mapping[str, int]) -> list[Segment]:
     """Return the context; its sentences carry their steps where there are as many as reference axioms."""
-    text = _cut(str(problem.get("context", "")))
-    formal: Any = problem.get("formal") or {}
-    axioms: Sequence[object] = formal.get("axioms") or ()
+    text = _cut(problem.context)
+    axioms = () if problem.formal is None else problem.formal.axioms
     parts = _SENTENCE_END.split(text)
     if len(parts[::2]) != len(axioms):
         return [(text, None)]
     segments: list[Segment] = []
     for number, part in enumerate(parts):
-        step = None if number % 2 else known.get(canonical(str(axioms[number // 2])))
+        step = None if number % 2 else known.get(canonical(axioms[number // 2]))
         segments.append((part, step))
     return segments
 
@@ -161,7 +160,7 @@ def _turns(trace: Trace) -> list[Turn]:
     """Return a dialog's turns; after the first reply, what is not the actor's is the critic's."""
     turns: list[Turn] = []
     replied = False
-    for message in trace.get("messages") or ():
+    for message in trace.messages:
         role, content = str(message.get("role")), str(message.get("content"))
         if not content:
             continue
@@ -184,7 +183,7 @@ def _unfolded(text: str) -> str:
 
 
 def _items(value: Any) -> str:
-    items = cast("list[object]", value) if isinstance(value, list) else []
+    items: list[Any] = value if isinstance(value, list) else []
     return "[\n" + ",\n".join(f"  {_line(item)}" for item in items) + "\n ]" if items else _line(value)
 
 
