@@ -15,7 +15,7 @@ rejected as `too_large`.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
 
@@ -30,6 +30,15 @@ ANSWER_SETS_KIND = "answer-sets"
 ANSWER_SETS_ENGINE = "certistar-asp/1"
 MAX_CHARACTERS = 100_000
 _TEST = {"witness", "core", "kills"}
+
+
+@dataclass(frozen=True)
+class ShownTest:
+    """Evidence of one test: an answer set in which it passes, or the core of its contradiction, and what it kills."""
+
+    witness: list[str] | None
+    core: list[int] | None
+    kills: list[str]
 
 
 def check_answer_sets(certificate: object) -> Trust:
@@ -52,13 +61,14 @@ def _check(certificate: SealedCertificate) -> None:
     rules, numbered, work = rules_of(model), numbered_rules(model), Work()
     _check_premises(rules, numbered, evidence["num_premises"])
     _check_witness(rules, evidence["witness"], work)
-    _check_value(rules, query, evidence, work)
+    _check_value(rules, query, evidence["value"], evidence["support"], work)
     problem = certificate.problem
     if in_terms_of(evidence["value"], problem.options) != certificate.claim:
         raise Rejected("claim_is_not_value")
     if problem.answer is not None and problem.answer != certificate.claim:
         raise Rejected("claim_is_not_gold")
-    _check_tests(rules, numbered, tests, evidence, work)
+    shown = [ShownTest(**test) for test in evidence["tests"]]
+    _check_tests(rules, numbered, tests, shown, evidence["num_mutants"], work)
 
 
 def _check_shapes(evidence: Any) -> None:
@@ -102,9 +112,8 @@ def _shown(atom: Atom) -> str:
     return atom[0] + (f"({','.join(atom[1:])})" if len(atom) > 1 else "")
 
 
-def _check_value(rules: list[Rule], query: list[str], evidence: dict[str, Any], work: Work) -> None:
+def _check_value(rules: list[Rule], query: list[str], value: str, support: list[int], work: Work) -> None:
     domain = domain_of(rules)
-    value, support = evidence["value"], evidence["support"]
 
     def valued(kept: list[int]) -> str | None:
         return Question([rules[i] for i in kept], query, domain, work).value()
@@ -127,22 +136,27 @@ def _are_positions(positions: list[Any], rules: list[Rule]) -> bool:
 
 
 def _check_tests(
-    rules: list[Rule], numbered: Mapping[int, list[int]], tests: list[Test], evidence: dict[str, Any], work: Work
+    rules: list[Rule],
+    numbered: Mapping[int, list[int]],
+    tests: list[Test],
+    shown: list[ShownTest],
+    num_mutants: object,
+    work: Work,
 ) -> None:
-    if not tests or len(tests) != len(evidence["tests"]):
+    if not tests or len(tests) != len(shown):
         raise Rejected("no_tests")
     if len({_form(test, set(constants_of(rules))) for test in tests}) < len(tests):
         raise Rejected("duplicate_tests")
     damaged = dict(_mutants(rules))
-    if evidence["num_mutants"] != len(damaged) or type(evidence["num_mutants"]) is not int:
+    if num_mutants != len(damaged) or type(num_mutants) is not int:
         raise Rejected("mutants")
-    for test, record in zip(tests, evidence["tests"], strict=True):
+    for test, claimed in zip(tests, shown, strict=True):
         named = [i for number in test.rules for i in numbered.get(number, [])]
         _check_posed(test, numbered, work)
-        _check_passed(rules, named, test, record, work)
+        _check_passed(rules, named, test, claimed, work)
         hurt = {name: program for name, program in damaged.items() if int(name.split()[0]) in named}
         killed = [name for name, program in hurt.items() if not _passes(program, test, work)]
-        if record["kills"] != killed:
+        if claimed.kills != killed:
             raise Rejected("kills")
         if not killed:
             raise Rejected("kills_no_mutant")
@@ -162,17 +176,17 @@ def _check_posed(test: Test, numbered: Mapping[int, list[int]], work: Work) -> N
         raise Rejected("facts_self_contradict")
 
 
-def _check_passed(rules: list[Rule], named: list[int], test: Test, record: dict[str, Any], work: Work) -> None:
+def _check_passed(rules: list[Rule], named: list[int], test: Test, shown: ShownTest, work: Work) -> None:
     facts = list(test.facts)
     if not _passes(rules, test, work):
         raise Rejected("test_fails")
     if not test.contradiction:
-        if record["core"] is not None:
+        if shown.core is not None or shown.witness is None:
             raise Rejected("ill_formed")
-        _check_witness(rules + facts, record["witness"], work)
+        _check_witness(rules + facts, shown.witness, work)
         return
-    core: list[int] = record["core"]
-    if record["witness"] is not None or not _are_positions(core, rules) or not set(core) & set(named):
+    core = shown.core or []
+    if shown.witness is not None or not _are_positions(core, rules) or not set(core) & set(named):
         raise Rejected("rule_not_exercised")
     if next(_models([rules[i] for i in core] + facts, work), None) is not None:
         raise Rejected("core_is_consistent")
@@ -231,7 +245,7 @@ def _damages(rule: Rule) -> Iterator[tuple[str, list[Rule]]]:
 def _without(body: Body, dropped: int) -> Body:
     parts = {"positive": body.positive, "negative": body.negative, "compared": body.compared}
     kind, place = body.order[dropped]
-    cut: dict[str, Any] = {kind: parts[kind][:place] + parts[kind][place + 1 :]}
+    cut = {kind: parts[kind][:place] + parts[kind][place + 1 :]}
     order = [(k, p - (k == kind and p > place)) for i, (k, p) in enumerate(body.order) if i != dropped]
     return replace(body, order=tuple(order), **cut)
 
