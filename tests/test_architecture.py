@@ -151,9 +151,6 @@ LAYERS = {
 }
 """Each imports only those before it: an arrow back would make two folders one."""
 NOT_YET_LAYERED = {
-    ("rollout", "conclusion", "decoding"),
-    ("rollout", "decoding", "guide"),
-    ("rollout", "formulas", "problems"),
     ("training", "autoeval", "configuration"),
     ("training", "configuration", "lessons"),
     ("training", "lessons", "rounds"),

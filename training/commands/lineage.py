@@ -38,7 +38,7 @@ def lineage(
     if read.entries is None:
         raise LineageError(
             f"{adapter}: has no lineage.jsonl and stands in no round with its traces, so where it comes from is not "
-            "known; train it again from a dataset adapter that `filter` or a round wrote"
+            "known; train it again from a dataset folder that `filter` or a round wrote"
         )
     older = ancestors(read, find_adapters([_line_folder(read)]))
     checks = verify_lineage(read, older) if verify else None

@@ -22,7 +22,7 @@ def pack(
 ) -> None:
     """Compress the traces of a run's finished rounds in their place; zcat gives them back."""
     if not (run_folder / "config.yaml").exists():
-        raise InputError(f"{run_folder}: is no run run_folder; name one that `certistar run` made")
+        raise InputError(f"{run_folder}: is no run folder; name one that `certistar run` made")
     with locked(run_folder):
         paths = sealed_traces(run_folder)
         packed = [packed_file(path) for path in tracked(paths, total=len(paths), what="packing")]

@@ -28,4 +28,4 @@ def prefer(
     found = with_verdicts(read_attempts(traces), traces, verdicts, jobs, timeout)
     rows = list(preferences(found, to))
     write_records(out, rows)
-    print_counts({"found": len(found), "pairs" if to == "dpo" else "labelled": len(rows)}, as_json)
+    print_counts({"traces": len(found), "pairs" if to == "dpo" else "labelled": len(rows)}, as_json)
