@@ -262,9 +262,13 @@ def assert_allowed(guide: LogicGuide, text: str) -> None:
         guide.close(text[start + 2 : at - 2].encode())
 
 
+@pytest.fixture(scope="module")
+def table(tiny_model):
+    return token_bytes(load_tokenizer(str(tiny_model)))
+
+
 @pytest.mark.parametrize(("way", "stops", "kind"), CASES)
-def test_a_right_solution_is_certified_whatever_the_server_can_do(speak, tiny_model, way, stops, kind):
-    table = token_bytes(load_tokenizer(str(tiny_model)))
+def test_a_right_solution_is_certified_whatever_the_server_can_do(speak, tiny_model, table, way, stops, kind):
     knows = {WAYS[way]} if way in WAYS else set()
     speaker = speak(scripts=scripts_of(PROBLEMS), knows=knows, stops=stops, vocabulary=table)
     policy = policy_for(speaker, kind=kind, tokenizer=tiny_model)
@@ -279,8 +283,7 @@ def test_a_right_solution_is_certified_whatever_the_server_can_do(speak, tiny_mo
 
 
 @pytest.mark.parametrize(("way", "stops", "kind"), CASES)
-def test_what_the_guide_refuses_is_written_by_no_way(speak, tiny_model, way, stops, kind):
-    table = token_bytes(load_tokenizer(str(tiny_model)))
+def test_what_the_guide_refuses_is_written_by_no_way(speak, tiny_model, table, way, stops, kind):
     knows = {WAYS[way]} if way in WAYS else set()
     spoiled = scripts_of(PROBLEMS, lambda s: s.replace("[[axiom:(", "[[axiom: (", 1).replace("[[infer:(", "[[infer:(x"))
     speaker = speak(scripts=spoiled, knows=knows, stops=stops, vocabulary=table)
