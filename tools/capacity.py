@@ -20,7 +20,7 @@ Stage = Literal["rollout", "certification", "store"]
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """What one attempt is."""
+    """Size and cost of one attempt."""
 
     prompt_tokens: float = 400
     completion_tokens: float = 300
@@ -41,7 +41,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """What one rollout worker is: seconds of a decoding step, and how many attempts it writes at once."""
+    """Speed of one rollout worker: seconds of a decoding step, and how many attempts it writes at once."""
 
     name: str
     step_s: float
@@ -137,7 +137,7 @@ _POOL = 200
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """What a simulated round did."""
+    """Outcome of a simulated round."""
 
     seconds: float
     busy: dict[Stage, float]

@@ -26,7 +26,7 @@ MAX_PROGRAM = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """What a reader is asked about a program, and the labels to choose from with what each means."""
+    """Question that a reader is asked about a program, and the labels to choose from with what each means."""
 
     name: str
     task: str

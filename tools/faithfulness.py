@@ -1,4 +1,4 @@
-"""How often `strict` and `faithful` keep what is formalised rightly, where nothing compares formalisations with texts.
+"""Precision and recall of `strict` and `faithful`, where nothing compares formalisations with texts.
 
     python -m tools.faithfulness RECORDED... --folio FILE --judged CACHE --out docs/results/faithfulness
 

@@ -27,7 +27,7 @@ _MAX_CELL = 32_000
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How two readers labelled the same attempts."""
+    """Agreement of two readers on the same attempts."""
 
     n: int
     agreed: int

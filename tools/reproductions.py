@@ -33,7 +33,7 @@ PROMPT_TOKENS = 1_500
 
 
 class Needs(Section):
-    """What a run takes; hours are estimated from it, for A100s."""
+    """Needs of a run; hours are estimated from it, for A100s."""
 
     gpus: Annotated[int, Field(ge=0)]
     attempts: int = 0
@@ -78,7 +78,7 @@ class FinalRate(Section):
 
 
 class Difference(Section):
-    """What two arms differ in, out of a report.json."""
+    """Difference of two arms, out of a report.json."""
 
     file: str
     a: str
@@ -113,7 +113,7 @@ class DatasetRate(Section):
 
 
 class FromTables(Section):
-    """What the AutoEval paper's own tables come to."""
+    """Statistic of the AutoEval paper's own tables."""
 
     benchmark: str
     statistic: Literal["correlation", "predictive_power"]

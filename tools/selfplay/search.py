@@ -29,7 +29,7 @@ UNDECIDED = ("time_limit", "solver_budget", "too_large")
 
 @dataclass(slots=True)
 class Tally:
-    """What came of one format's search."""
+    """Findings of one format's search."""
 
     format: str
     iterations: int = 0

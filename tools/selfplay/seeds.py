@@ -1,4 +1,4 @@
-"""What the search starts from: honest attempts in each format, at problems whose truth is computed apart.
+"""Seeds of the search: honest attempts in each format, at problems whose truth is computed apart.
 
 Every problem comes without its gold answer, which would catch a wrong answer by itself. It comes in two kinds: with a
 text that the critic can read, so that the formalisation is checked, and as prose that nothing reads, so that it is

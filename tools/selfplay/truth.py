@@ -1,4 +1,4 @@
-"""What is true of a problem, computed without the critics: by fixpoints, by permutations, by tables, by enumeration.
+"""Truth of a problem, computed without the critics: by fixpoints, by permutations, by tables, by enumeration.
 
 Slow, short and sharing nothing with what it is compared with, except the reading of Horn statements and formulas.
 """

@@ -1,4 +1,4 @@
-"""What a generated data set is made of, beside what AutoEval's paper says of its own (appendices D and M)."""
+"""Statistics of a generated data set, beside what AutoEval's paper says of its own (appendices D and M)."""
 
 import re
 from collections import Counter

@@ -82,7 +82,7 @@ def comes_back_readable(trace: Trace) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Curriculum:
-    """How the categories that a round draws from grow: by operators, depth, or whatever the data set counts."""
+    """Growth of the categories that a round draws from: by operators, depth, or whatever the data set counts."""
 
     categories: Sequence[int]
     rounds: int

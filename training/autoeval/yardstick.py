@@ -89,7 +89,7 @@ def read_benchmark(name: str) -> Benchmark:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How trips are made: the strategy, the sampling, and how many problems at a time."""
+    """Settings of the trips: the strategy, the sampling, and how many problems at a time."""
 
     strategy: RoundTrips
     sampling: Sampling

@@ -1,4 +1,4 @@
-"""What the jail costs, and judging a `z3-python` script against starting Python for it, by the wall clock.
+"""Cost of the jail, and of judging a `z3-python` script against starting Python for it, by the wall clock.
 
 Wall and not CPU time, because most of a jail's cost is the kernel's, in a child. The scripts are of ProntoQA's size and
 shape: ten rules, one thing, one statement. The baseline starts Python and runs the script as it stands, as published

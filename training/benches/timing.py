@@ -1,4 +1,4 @@
-"""What every bench is made of: rows of numbers, and timings that are taken in turns."""
+"""Parts of every bench: rows of numbers, and timings that are taken in turns."""
 
 import math
 import statistics

@@ -1,1 +1,1 @@
-"""What comes from other people and goes to them: tables of rationales, exports, cards and the Hub."""
+"""Exchange with other people: tables of rationales, exports, cards and the Hub."""

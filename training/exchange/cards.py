@@ -19,7 +19,7 @@ _COUNTED = ("rows", "sampled", "right", "certified", "lucky", "kept", "examples"
 
 @dataclass(frozen=True, slots=True)
 class DatasetFacts:
-    """What a card says of a dataset."""
+    """Facts of a dataset for its card."""
 
     keep: str
     counts: Mapping[str, int]
@@ -34,7 +34,7 @@ def dataset_facts(summary: Mapping[str, Any]) -> DatasetFacts:
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What a card says of the run that made an adapter."""
+    """Facts of the run that made an adapter, for its card."""
 
     config: object
     config_digest: object
@@ -50,7 +50,7 @@ class RunFacts:
 
 @dataclass(frozen=True, slots=True)
 class AdapterFacts:
-    """What a card says of an adapter."""
+    """Facts of an adapter for its card."""
 
     manifest: AdapterManifest
     base: str | None

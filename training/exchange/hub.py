@@ -1,4 +1,4 @@
-"""Where parcels go to and come from: a repository of the Hugging Face Hub, or a folder.
+"""Places that parcels go to and come from: a repository of the Hugging Face Hub, or a folder.
 
 Of the Hub, an adapter is the model repository and its dataset the dataset repository of the same name. A folder has
 `adapter/` and `dataset/`. Tokens are huggingface_hub's own business: HF_TOKEN, or `hf auth login`.

@@ -32,7 +32,7 @@ Judging = Callable[[list[Record]], Iterable[Record]]
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """What does not hold, and why."""
+    """One thing that does not hold, and the reason."""
 
     id: str
     reason: str

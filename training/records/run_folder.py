@@ -27,7 +27,7 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """What a run is made of."""
+    """Lines and rounds of a run, and its provenance."""
 
     path: Path
     lines: tuple[RunLine, ...]

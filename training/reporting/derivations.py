@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 from critics.blocks import Block, BlockError, split_blocks
 from critics.formula import FormulaError, Rule, canonical_statement, parse_literal, parse_statement
 from critics.kernel import Entry, Inference, Kernel, WorkLimitExceeded
+from critics.problem import is_object
 
 MAX_STEPS = 60
 """A larger graph is a thicket that nobody reads; its steps are listed all the same."""
@@ -40,11 +41,11 @@ class Step:
         return (() if self.rule is None else (self.rule,)) + self.premises
 
 
-def steps_of_evidence(evidence: Any) -> list[Step]:
+def steps_of_evidence(evidence: object) -> list[Step]:
     """Return the steps of a certificate's derivation; empty for other evidence."""
-    steps: Any = evidence.get("steps") if isinstance(evidence, Mapping) else None
-    listed: list[Any] = steps if isinstance(steps, list) else []
-    records = [step for step in listed if isinstance(step, Mapping)]
+    steps = evidence.get("steps") if is_object(evidence) else None
+    listed = cast("list[object]", steps) if isinstance(steps, list) else list[object]()
+    records = [step for step in listed if is_object(step)]
     if len(records) < len(listed) or not all("statement" in record for record in records):
         return []
     goal = goal_of(evidence)

@@ -1,4 +1,4 @@
-"""How often programs go wrong in which way, by data set and model: the paper's table of errors, measured.
+"""Errors of programs by kind, data set and model: the paper's table of errors, measured.
 
 The categories are those of `rollout.programs.taxonomy`; counts over a column add up to all attempts, so that nothing
 is left out by being in no category.

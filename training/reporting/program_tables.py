@@ -1,4 +1,4 @@
-"""What judged programs come to, by data set and model: run, right, certified, and how far certificates can be trusted.
+"""Results of judged programs by data set and model: run, right, certified, and how far certificates can be trusted.
 
 The columns of Logic-LM's tables (executable rate, accuracy of what is executed, overall accuracy) beside the project's
 own. *Executed* is what a critic read and decided, whether or not one answer came out of it. *Strict* answers are those

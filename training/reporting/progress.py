@@ -71,7 +71,7 @@ class RunProgress:
 
 @dataclass(frozen=True, slots=True)
 class _Beat:
-    """What a line's heartbeat tells: the stage at work, and how far it is."""
+    """Heartbeat of a line: the stage at work, and how far it is."""
 
     stage: str | None = None
     done: int = 0

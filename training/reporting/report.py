@@ -177,7 +177,7 @@ def _reason_rows(arms: Mapping[str, ArmSummary]) -> list[ReasonRow]:
 
 @dataclass(frozen=True, slots=True)
 class CostRow:
-    """What all rollouts of an arm took."""
+    """Cost of all rollouts of an arm."""
 
     arm: str
     total: Cost

@@ -156,7 +156,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Revoked:
-    """What was revoked in a run, from revoked.json."""
+    """Certificates and critics revoked in a run, from revoked.json."""
 
     certificates: Sequence[str]
     critics: Sequence[str]

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, cast
+from typing import cast
 
 from critics.problem import Problem
 from rollout.traces import Trace
@@ -182,9 +182,11 @@ def _unfolded(text: str) -> str:
     return "{\n" + ",\n".join(fields) + "\n}"
 
 
-def _items(value: Any) -> str:
-    items: list[Any] = value if isinstance(value, list) else []
-    return "[\n" + ",\n".join(f"  {_line(item)}" for item in items) + "\n ]" if items else _line(value)
+def _items(value: object) -> str:
+    items = cast("list[object]", value) if isinstance(value, list) else list[object]()
+    if not items:
+        return _line(cast("object", value))
+    return "[\n" + ",\n".join(f"  {_line(item)}" for item in items) + "\n ]"
 
 
 def _line(value: object) -> str:

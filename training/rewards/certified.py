@@ -1,4 +1,4 @@
-"""What an attempt earns: 1 for a certificate, 0 for anything else that was judged, and nothing where it was not.
+"""Reward of an attempt: 1 for a certificate, 0 for anything else that was judged, and nothing where it was not.
 
 A critic that ran out of time or failed has said nothing about the attempt. Its reward is None, which TRL leaves out of
 the group's baseline and gives no gradient; a 0 would teach the model to avoid what is hard to check.
