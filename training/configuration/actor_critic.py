@@ -9,8 +9,8 @@ from critics.judge import DEFAULT_TIMEOUT_S
 from rollout.actor_critic.feedback import Depth
 from rollout.actor_critic.prompt import ActorPrompt
 from rollout.strategies.dialog import MAX_RETRIES, DialogSettings
+from training.configuration.lessons import Kind, LessonSettings, Mix
 from training.configuration.section import Positive, Rate, Section
-from training.lessons.dialogs import Kind, LessonSettings, Mix
 
 
 class LessonConfig(Section):
