@@ -16,7 +16,7 @@ from tools.pooled_curve import pooled_curve
 from training.cli import app
 from training.reporting.selective import BUDGETS, Point, curve_figure, curve_table, selective_curve
 from training.rounds.answering import Answering, Formalism, attempts_at, blind
-from training.rounds.strategy import SingleAttempt
+from training.workers.strategies import SingleAttempt
 
 CONTEXT = "Every wumpus is a tumpus. Tumpuses are not warm. Rex is a wumpus."
 HEAD = "1- [[axiom:(wumpus 'x) -> (tumpus 'x)]] 2- [[axiom:(tumpus 'x) -> {}]] 3- [[axiom:(wumpus rex)]]"

@@ -14,7 +14,7 @@ from rollout.guides.quote import QuoteGuide
 from rollout.policy import Completion, ScriptedPolicy
 from rollout.traces import Sampling, read_trace
 from training.configuration.run import ArmConfig, RunConfig
-from training.rounds.strategy import no_review, strategy_of
+from training.workers.strategies import no_review, strategy_of
 
 PROBLEM = Problem("p", "mine", "Rex is a cat. Tom is a dog.", "Is Rex a cat?")
 

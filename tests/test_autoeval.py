@@ -28,7 +28,7 @@ from training.autoeval.errors import (
     verifier_score,
 )
 from training.autoeval.false_positives import false_positive_probability
-from training.autoeval.round_trips import Curriculum, RoundTrips, both_ways, comes_back_readable
+from training.autoeval.round_trips import RoundTrips
 from training.autoeval.scores import (
     Counts,
     fate,
@@ -39,9 +39,12 @@ from training.autoeval.scores import (
     scores_of,
     stratified_interval,
 )
+from training.configuration.curriculum import Curriculum
 from training.configuration.section import ConfigError
+from training.curation.filters import comes_back_readable
 from training.estimates import exact_interval
 from training.lessons.round_trips import bare_lessons, described, false_positives
+from training.lessons.teaching import both_ways
 
 VERDICTS = {"e": "certified", "d": "refuted", "u": "timeout", "m": "malformed", "v": "vacuous", "x": "error", "l": "l"}
 

@@ -18,7 +18,7 @@ from training.configuration.section import ConfigError
 from training.reporting.comparison import write_report
 from training.rounds.evaluation import asked, formal_outcome, measure, tally
 from training.rounds.problems import held_out_problems, load_problems, training_problems
-from training.rounds.strategy import SingleAttempt
+from training.workers.strategies import SingleAttempt
 
 ROOT = Path(__file__).parents[1]
 FORMAL = Formal(("(cat tom)", "(cat 'x) -> (warm 'x)"), "(warm tom)")

@@ -24,7 +24,7 @@ from rollout.traces import Sampling, Trace
 from training.configuration.actor_critic import ActorCriticConfig
 from training.configuration.model import ModelConfig
 from training.configuration.run import ArmConfig, RunConfig
-from training.rounds.strategy import ActorCritic, strategy_of
+from training.workers.strategies import ActorCritic, strategy_of
 
 CONTEXT = "Birds that sing are merry.\nPip is a bird.\nPip sings."
 PROBLEM = Problem("p", "mine", CONTEXT, "Is Pip merry?", None, "true", meta={"num_premises": 3})

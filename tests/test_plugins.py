@@ -245,7 +245,7 @@ from critics.problem import Problem
 from rollout.guides.parity import ParityGuide
 from rollout.problems.catalogue import Family
 from rollout.policy import ScriptedPolicy
-from training.rounds.strategy import SingleAttempt
+from training.workers.strategies import SingleAttempt
 
 @dataclass(frozen=True)
 class Numbers:
@@ -281,8 +281,8 @@ def test_a_data_set_a_guide_a_strategy_and_a_policy_come_from_a_package(
     assert [json.loads(line)["question"] for line in out.read_text().splitlines()][1] == "Is 1 prime?"
     assert type(build_guide("mine")).__name__ == "ParityGuide"
     from training.configuration.run import RunConfig
-    from training.rounds.strategy import no_review, strategy_of
     from training.workers.policy import build_policy
+    from training.workers.strategies import no_review, strategy_of
 
     config = RunConfig.model_validate(
         {

@@ -27,9 +27,10 @@ from training.configuration.run import ArmConfig, EvaluationConfig, RunConfig, S
 from training.configuration.section import ConfigError
 from training.curation.filters import kept
 from training.lessons.references import completions, dialogs
+from training.lessons.teaching import file_examples
 from training.records.store import read_records
 from training.rounds.problems import held_out_problems, training_problems
-from training.rounds.strategy import SingleAttempt, file_examples, no_review, strategy_of
+from training.workers.strategies import SingleAttempt, no_review, strategy_of
 
 PREMISES = ("All otters swim.", "Whoever swims and is young plays.", "Olga is a young otter.")
 FORMULAS = ["∀x (Otter(x) → Swims(x))", "∀x (Swims(x) ∧ Young(x) → Plays(x))", "Otter(olga) ∧ Young(olga)"]

@@ -10,11 +10,11 @@ from rollout.policy import Completion
 from rollout.programs.prompt import problem_text, solved_examples
 from rollout.traces import read_trace
 from training.configuration.run import RunConfig
+from training.lessons.teaching import file_examples
 from training.records.store import read_records, write_json, write_records
 from training.rounds.line import Line
 from training.rounds.loop import measure, run_line
 from training.rounds.run import lines_of
-from training.rounds.strategy import file_examples
 from training.workers.local import LocalWorkers
 
 EXAMPLES = [example for example in solved_examples() if example.format == "rules"]

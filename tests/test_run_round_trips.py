@@ -23,6 +23,7 @@ from training.cli import app
 from training.commands.benchmarks import by_category
 from training.configuration.run import PromotionConfig, RunConfig
 from training.curation.filters import select
+from training.lessons.teaching import file_examples
 from training.records.store import read_records, write_json, write_records
 from training.reporting.comparison import write_report
 from training.rounds.line import Line
@@ -31,7 +32,6 @@ from training.rounds.problems import training_problems
 from training.rounds.promotion import chance_of, refusal
 from training.rounds.run import lines_of
 from training.rounds.run import run as run_all
-from training.rounds.strategy import file_examples
 from training.workers.local import LocalWorkers
 
 

@@ -21,8 +21,8 @@ from training.exchange.hub import place_to_pull, place_to_push
 from training.exchange.verification import check_adapter, check_dataset
 from training.finetuning.job import FineTuning
 from training.finetuning.stage import fine_tune
+from training.lessons.teaching import completion_example, file_examples
 from training.records.store import line_of, read_records, write_json, write_records
-from training.rounds.strategy import completion_example, file_examples
 
 SHAPES = ("messages", "prompt-completion", "sharegpt", "atif", "parquet")
 

@@ -33,8 +33,8 @@ from training.rounds.answering import Answering, Formalism, attempts_at, blind
 from training.rounds.evaluation import problems_digest
 from training.rounds.problems import held_out_problems, load_problems
 from training.rounds.rollout_store import stored_strategy
-from training.rounds.strategy import Strategy, strategy_of
 from training.workers.policy import quiet_policy
+from training.workers.strategies import Strategy, strategy_of
 
 EXAMPLE = "certistar answer configs/smoke.yaml --problems problems.jsonl --adapter adapter -k 8"
 Record = dict[str, Any]

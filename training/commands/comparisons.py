@@ -46,7 +46,7 @@ def compare_with(config: RunConfig, name: str, num: int, adapter: Path | None, s
 def _reasoned(config: RunConfig, policy: Any, problems: list[Problem], pool: JudgePool, seed: int) -> Record:
     from training.estimates import Proportion
     from training.rounds.evaluation import asked, measure
-    from training.rounds.strategy import SingleAttempt
+    from training.workers.strategies import SingleAttempt
 
     _need(problems)
     sampling = config.sampling.sampling("free", temperature=config.evaluation.temperature, samples=1)

@@ -17,7 +17,7 @@ from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.lessons.references import UNTAUGHT, completions, dialogs
 from training.records.store import write_records
 from training.rounds.problems import read_problems
-from training.rounds.strategy import ActorCritic, FirstOrder, no_review, strategy_of
+from training.workers.strategies import ActorCritic, FirstOrder, no_review, strategy_of
 
 EXAMPLE = "certistar demonstrate problems.jsonl --out attempts.jsonl"
 _ANNOTATED = "a readable annotation (`meta.premises_fol` and `meta.conclusion_fol`)"

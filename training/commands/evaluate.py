@@ -27,8 +27,8 @@ from training.reporting.tables import table as markdown_table
 from training.rounds.evaluation import asked, measure
 from training.rounds.problems import read_problems
 from training.rounds.rollout_store import stored_strategy
-from training.rounds.strategy import Strategy, strategy_of
 from training.workers.policy import quiet_policy
+from training.workers.strategies import Strategy, strategy_of
 
 EXAMPLE = "certistar evaluate configs/smoke.yaml --problems problems.jsonl --adapter adapter"
 RETRY_COUNTS = ("right", "compiled", "tests_passed", "certified")

@@ -20,10 +20,10 @@ from training.commands.options import (
 from training.configuration.section import nearest
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import KEEPS, faithfulness_counts, funnel, outline, select
+from training.lessons.teaching import file_examples
 from training.lineage.entries import LINEAGE, entries, origin, write_entries
 from training.records.store import write_json, write_records
 from training.rounds.problems import read_problems
-from training.rounds.strategy import file_examples
 
 EXAMPLE = "certistar filter attempts.jsonl --keep strict --out kept"
 

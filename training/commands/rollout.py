@@ -16,9 +16,9 @@ from training.configuration.run import load_run
 from training.records.store import OpenStore, write_records
 from training.rounds.problems import read_problems
 from training.rounds.rollout_store import stored_strategy
-from training.rounds.strategy import strategy_of
 from training.workers.policy import quiet_policy
 from training.workers.requests import batches
+from training.workers.strategies import strategy_of
 
 EXAMPLE = "certistar rollout configs/smoke.yaml --problems problems.jsonl --out traces.jsonl"
 

@@ -16,6 +16,8 @@ Format = Literal["guided", "cot", "answer", "fol", "fol-cot", "asp", "program", 
 """What arms write: guided rationales, plain chain of thought, the answer alone, formulas that a solver decides,
 formulas with the model's own answer under them, programs with tests in a dialog with the critic,
 programs for solvers in the data set's language, chosen and mended, formulas put into words and back."""
+JUDGED_AS = {"answer": "cot", "fol-cot": "cot"}
+"""The formats of attempts whose arms are named after what they ask for."""
 
 
 class ServerConfig(Section):

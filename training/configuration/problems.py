@@ -10,7 +10,7 @@ from critics.problem import Problem
 from rollout.problems.catalogue import GENERATED, LANGUAGES, family, is_generated
 from rollout.problems.prontoqa import Ontology
 from rollout.splits import Split
-from training.autoeval.round_trips import Curriculum
+from training.configuration.curriculum import Curriculum
 from training.configuration.round_trip import CurriculumConfig
 from training.configuration.section import Rate, Section
 

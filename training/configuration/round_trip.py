@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from critics.errors import InputError
 from rollout.formulas.prompt import Kind
 from rollout.strategies.round_trip import MAX_ROUNDS, RoundTripSettings
-from training.autoeval.round_trips import Curriculum, RoundTrips, Way
+from training.configuration.curriculum import Curriculum
 from training.configuration.section import Positive, Section
 
 
@@ -33,7 +33,7 @@ class RoundTripConfig(Section):
     """The n of (A o I)^n. Only trips of one round teach: more are for `certistar evaluate`."""
     leaks: Literal["end", "count"] = "end"
     """end: a description that copies the formula ends its trip. count: it goes on, to measure what leaks are worth."""
-    learn: Way = "both"
+    learn: Literal["both", "informalise", "autoformalise"] = "both"
     """Which directions kept trips teach."""
     curriculum: CurriculumConfig | None = None
     """null: every round draws from all categories."""
@@ -41,11 +41,11 @@ class RoundTripConfig(Section):
     @model_validator(mode="after")
     def _can_be_asked(self) -> Self:
         try:
-            self.strategy()
+            self.settings()
         except InputError as error:
             raise ValueError(str(error)) from error
         return self
 
-    def strategy(self) -> RoundTrips:
-        """Return the strategy."""
-        return RoundTrips(RoundTripSettings(self.prompt, self.rounds, self.leaks), self.learn)
+    def settings(self) -> RoundTripSettings:
+        """Return how trips are made."""
+        return RoundTripSettings(self.prompt, self.rounds, self.leaks)

@@ -16,7 +16,6 @@ from critics.errors import InputError
 from critics.faithfulness.faithful import gather, is_faithful, outcome
 from rollout.steps import DialogTurn
 from rollout.traces import Trace, derived_seed
-from training.autoeval.round_trips import comes_back_readable
 
 Keep = Literal["naive", "guided", "label", "tests", "strict", "faithful", "unfiltered"]
 KEEPS: tuple[Keep, ...] = get_args(Keep)
@@ -86,6 +85,11 @@ def _last_turn(trace: Trace) -> DialogTurn:
     if not trace.turns:
         raise InputError(f"attempt {trace.id!r} is no dialog with a critic, so nothing is known of its tests")
     return trace.turns[-1]
+
+
+def comes_back_readable(trace: Trace) -> bool:
+    """Say whether a judged trip came back with a formula at all: the criterion of the `naive` arm."""
+    return trace.ending == "arrived" and trace.judged.verdict not in ("malformed", "error")
 
 
 def select(traces: Iterable[Trace], keep: Keep) -> list[Trace]:

@@ -22,8 +22,9 @@ from rollout.traces import Judgement, Sampling, Trace
 from training.curation.filters import Keep, funnel, is_certified, kept, outline, select
 from training.exchange.cards import certified_dataset_card, dataset_facts
 from training.exchange.columns import Rationale, RowError, read_rationale
+from training.lessons.teaching import completion_example
 from training.records.store import write_json, write_records, write_text
-from training.rounds.strategy import SingleAttempt, completion_example
+from training.workers.strategies import SingleAttempt
 
 Record = dict[str, Any]
 CERTIFICATES = "certificates.jsonl"

@@ -20,7 +20,7 @@ from rollout.policy import ScriptedPolicy
 from rollout.prompt import answer_line
 from rollout.strategies.dialog import DialogSettings, converse
 from rollout.traces import Sampling, Trace
-from training.rounds.strategy import JUDGED_AS
+from training.configuration.model import JUDGED_AS
 
 Writer = Callable[[Problem], str | None]
 """Returns a completion, or None where the problem lacks what it takes."""

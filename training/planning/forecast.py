@@ -301,8 +301,8 @@ def _measured(config: RunConfig, lengths: Lengths) -> Speed:
     """Time two batches of the first arm, a few batches of fine-tuning, and the critic on what was written."""
     from critics.judge import judge_record
     from training.lessons.references import completions
-    from training.rounds.strategy import no_review, strategy_of
     from training.workers.policy import quiet_policy
+    from training.workers.strategies import no_review, strategy_of
 
     arm = next((a for a in config.arms if a.decoding == "guided"), config.arms[0])
     policy = quiet_policy(config, arm, None)

@@ -12,8 +12,8 @@ from critics.judge import Judging
 from critics.problem import Problem
 from rollout.policy import Policy
 from rollout.traces import Sampling, Trace, derived_seed, with_judgement
-from training.rounds.strategy import Strategy
 from training.workers.requests import batches
+from training.workers.strategies import Strategy
 
 
 @dataclass(frozen=True, slots=True)

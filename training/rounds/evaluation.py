@@ -21,8 +21,8 @@ from rollout.traces import Sampling, Trace, with_judgement
 from training.autoeval.errors import measure_false_positives
 from training.autoeval.scores import report_record, score_report
 from training.curation.filters import compiles, is_certified, is_lucky, is_right, passes_tests
-from training.rounds.strategy import Strategy
 from training.workers.requests import batches
+from training.workers.strategies import Strategy
 
 _BLOCK = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 

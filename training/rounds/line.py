@@ -13,9 +13,9 @@ from rollout.policy import model_digest
 from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.trackers import Tracking, tracking
 from training.rounds.problems import held_out_problems
-from training.rounds.strategy import Strategy, no_review, strategy_of
 from training.watchdog import OnProgress, Progress, unwatched
 from training.workers.requests import Record, Workers
+from training.workers.strategies import Strategy, no_review, strategy_of
 
 
 class RunError(RunFailed):

@@ -15,9 +15,9 @@ from training.rounds.evaluation import measure, problems_digest
 from training.rounds.line import Line, Notice, base_path
 from training.rounds.promotion import promoted
 from training.rounds.rollout import ShardedRollout, rollout_store, sample_missing
-from training.rounds.strategy import ActorCritic, Strategy
 from training.watchdog import Progress
 from training.workers.requests import ArmPolicy, RolloutRequest
+from training.workers.strategies import ActorCritic, Strategy
 
 MEASURED, OPENED = "evaluation.json", "evaluation.open.jsonl"
 

@@ -21,8 +21,8 @@ from rollout.policy import Policy
 from rollout.traces import Sampling, Trace, read_trace
 from training.configuration.run import ArmConfig, RunConfig
 from training.records.store import OpenStore
-from training.rounds.strategy import Strategy
 from training.workers.requests import RolloutRequest
+from training.workers.strategies import Strategy
 
 Record = dict[str, Any]
 

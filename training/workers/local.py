@@ -7,9 +7,9 @@ from functools import cached_property
 from critics.judge import JudgePool
 from rollout.actor_critic.feedback import ReviewPool
 from rollout.policy import Policy
-from training.rounds.strategy import ActorCritic, Strategy, strategy_of
 from training.workers.policy import build_policy
 from training.workers.requests import ArmPolicy, Record, RolloutRequest
+from training.workers.strategies import ActorCritic, Strategy, strategy_of
 
 
 class LocalWorkers:

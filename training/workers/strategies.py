@@ -1,6 +1,6 @@
-"""How an arm asks its policy: one attempt at a problem, or a dialog with its critic; and what a kept trace teaches.
+"""An arm's strategy: attempts out, examples back.
 
-The one interface between a line of rounds and the strategies of `rollout`: attempts out, examples back.
+The one interface between a line of rounds, the strategies of `rollout.strategies` and `training.lessons.teaching`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,22 +13,19 @@ from critics.problem import Problem
 from rollout.actor_critic.feedback import Reviewing
 from rollout.first_order import DEFAULT_EXAMPLES, FormulaWriter
 from rollout.policy import ChatPolicy, Policy
-from rollout.programs.lessons import direct_messages
 from rollout.programs.review import ReviewPool
-from rollout.prompt import PromptStyle, text
 from rollout.strategies.dialog import DialogSettings, after_retries, converse
 from rollout.strategies.programs import ProgramSettings, refine
 from rollout.strategies.single import sample
 from rollout.traces import Sampling, Trace
-from training.autoeval.round_trips import both_ways
+from training.autoeval.round_trips import RoundTrips
+from training.configuration.lessons import LessonSettings, Mix
+from training.configuration.model import JUDGED_AS
 from training.configuration.run import ArmConfig, RunConfig
-from training.curation.derivation import provenance
-from training.lessons.dialogs import ActorTurn, Lesson, LessonSettings, Mix, lessons, mixed
+from training.lessons.teaching import completion_example, dialog_examples, program_example
 from training.workers.opinions import opinionated
 
 Record = dict[str, Any]
-JUDGED_AS = {"answer": "cot", "fol-cot": "cot"}
-"""The formats of attempts whose arms are named after what they ask for."""
 
 
 class Strategy(Protocol):
@@ -106,15 +103,7 @@ class ActorCritic:
 
     def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Record]:
         """Return lessons, each with the certificate of its dialog, mixed as the configuration says."""
-        found: list[Any] = []
-        origins: dict[str, Record] = {}
-        for trace in traces:
-            taught = lessons(trace, self.lessons)
-            found += taught
-            origins |= {lesson.id: {"certificate": trace.judged.digest, **provenance(trace)} for lesson in taught}
-        return [
-            {**lesson.record(), **origins[lesson.id.partition("~")[0]]} for lesson in mixed(found, self.mix, seed=seed)
-        ]
+        return dialog_examples(traces, self.lessons, self.mix, seed=seed)
 
     def shortened(self, trace: Trace) -> list[Trace]:
         """Return the dialog after 0, 1, .. retries, for the curves of figure 5; a problem in portions has none."""
@@ -152,13 +141,6 @@ class Programs:
         return []
 
 
-def program_example(trace: Trace) -> Record:
-    """Return what a translator learns from a trace of a program, with the digest of its certificate."""
-    learnt = ActorTurn(trace.completion_ids, learnt=True)
-    lesson = Lesson(trace.id, "direct", tuple(direct_messages(trace)), (learnt,))
-    return {**lesson.record(), "certificate": trace.judged.digest, **provenance(trace)}
-
-
 def strategy_of(config: RunConfig, arm: ArmConfig, *, trained: bool, review: Reviewing) -> Strategy:
     """Return an arm's strategy; the prompt of an actor that was `trained` on its dialogs shows no examples."""
     if arm.strategy is not None:
@@ -167,7 +149,7 @@ def strategy_of(config: RunConfig, arm: ArmConfig, *, trained: bool, review: Rev
         section = config.programs_of(arm)
         return Programs(section.settings(trained=trained), section.timeout_s)
     if arm.format == "equivalence":
-        return config.round_trip.strategy()
+        return RoundTrips(config.round_trip.settings(), config.round_trip.learn)
     if arm.format in ("fol", "fol-cot") and config.model.prompt != "bare":
         num_examples = DEFAULT_EXAMPLES if config.model.examples is None else config.model.examples
         return FirstOrder(JUDGED_AS.get(arm.format, arm.format), num_examples, arm.format == "fol-cot")
@@ -176,31 +158,6 @@ def strategy_of(config: RunConfig, arm: ArmConfig, *, trained: bool, review: Rev
     dialog = config.actor_critic_of(arm)
     review = opinionated(config, dialog, review)
     return ActorCritic(dialog.settings(trained=trained), review, dialog.lessons.settings(), dialog.lessons.mix())
-
-
-def completion_example(trace: Trace) -> Record:
-    """Return the example of a trace with one completion, with the digest of its certificate where it has one."""
-    return {
-        "id": trace.id,
-        "prompt": trace.prompt or text(trace.problem, PromptStyle()),
-        "completion": trace.completion,
-        "completion_ids": list(trace.completion_ids),
-        "certificate": trace.judged.digest,
-        **provenance(trace),
-    }
-
-
-def file_examples(traces: Iterable[Trace]) -> list[Record]:
-    """Return what the traces of a file teach, whatever strategies they are of: `certistar filter`."""
-    made: list[Record] = []
-    for trace in traces:
-        if trace.turns:
-            made += ActorCritic(DialogSettings(), no_review).examples([trace], seed=0)
-        elif trace.legs:
-            made += both_ways(trace)
-        else:
-            made.append(program_example(trace) if trace.program_steps else completion_example(trace))
-    return made
 
 
 def no_review(_: object) -> Any:
