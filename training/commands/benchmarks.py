@@ -10,6 +10,7 @@ from typing import Any
 from critics.judge import JudgePool
 from training.autoeval.false_positives import FalsePositives
 from training.autoeval.figures import Curves, write_scores
+from training.autoeval.round_trips import RoundTrips
 from training.autoeval.scores import Scores
 from training.autoeval.yardstick import Asked, Measured, Verified, measure_trips, measure_verifier, read_benchmark
 from training.commands.comparisons import compare_with, is_comparison
@@ -45,7 +46,8 @@ def evaluate_benchmark(
     benchmark = read_benchmark(name)
     problems = benchmark.problems(num, config.evaluation.split, seed=seed)
     sampling = config.sampling.sampling("free", temperature=config.evaluation.temperature, samples=1)
-    asked = Asked(config.round_trip.strategy(), sampling, config.evaluation.batch_size)
+    trips_of = RoundTrips(config.round_trip.settings(), config.round_trip.learn)
+    asked = Asked(trips_of, sampling, config.evaluation.batch_size)
     policy: Any = quiet_policy(config, ARM, adapter)
     kept: list[dict[str, Any]] = []
     with JudgePool() as pool:
