@@ -16,6 +16,8 @@ PROBLEM_KEYS = ("context", "question", "options", "answer", "formal")
 _KEYS, _PROBLEM_KEYS = frozenset(KEYS), frozenset(PROBLEM_KEYS)
 REFERENCES = ("given", "prontoqa", "proofwriter", "syllogism", "prontoqa-ood", "deontiqa")
 """Sources of a reference: the problem itself, or the translator of a data set."""
+ENGLISH_REFERENCES = (*REFERENCES[1:], "english")
+"""Readers of chains of thought: one for each data set, and the controlled English."""
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 _SOLVER = re.compile(r"[a-z0-9]+ \d+(\.\d+)*")
 
@@ -117,6 +119,7 @@ FORMS = {
         "rlimit conflicts",
         REFERENCES,
     ),
+    "english-proof": _form("english/1", "semantics completion goal entries spans closure", "work", ENGLISH_REFERENCES),
     "propositional-equivalence": _EQUIVALENCE,
     "first-order-equivalence": _EQUIVALENCE,
     "regex-equivalence": _EQUIVALENCE,

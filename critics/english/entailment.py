@@ -1,0 +1,173 @@
+"""Entailment among clauses without existence: ground instances over the terms of the problem, and a search for a model.
+
+Used to say why a sentence is refused (false, a jump, or unsupported) and that a context does not contradict itself;
+no certificate rests on it. Variables range over the terms that stand in places that share a variable with theirs, and
+over one more that nobody names, which loses nothing as long as terms do not grow.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TypeAlias
+
+from critics.english.clause import Implication
+from critics.english.steps import OutOfWork
+from critics.formula import Application, Literal, Term, is_variable, is_within_bounds, replaced
+
+MAX_INSTANCES = 5_000
+MAX_DECISIONS = 300
+_SOMETHING = "something-else"
+
+_Place: TypeAlias = tuple[str, int]
+
+
+def is_consistent(clauses: Sequence[Implication]) -> bool:
+    """Say whether clauses have a model; raises `OutOfWork`."""
+    table = _Table()
+    for clause in _instances(clauses):
+        table.add(clause.alternatives())
+    return table.has_model()
+
+
+def follows(clauses: Sequence[Implication], target: Implication) -> bool:
+    """Say whether a clause holds in every model of others; raises `OutOfWork`."""
+    fresh = {variable: f"any-{place}" for place, variable in enumerate(target.variables())}
+    denied = [Implication((), (literal.negated(),)) for literal in target.substitute(fresh).alternatives()]
+    return not is_consistent([*clauses, *denied])
+
+
+def _instances(clauses: Sequence[Implication]) -> Iterator[Implication]:
+    """Yield the ground instances that matter; raises `OutOfWork` where there are too many."""
+    places = _Places()
+    for number, clause in enumerate(clauses):
+        for literal in (*clause.premises, *clause.conclusions):
+            for at, argument in enumerate(literal.arguments):
+                places.note((literal.predicate, at), argument, number)
+    terms = places.terms()
+    num = 0
+    for number, clause in enumerate(clauses):
+        variables = clause.variables()
+        ranges = [terms[places.root((f"{number} {variable}", 0))] for variable in variables]
+        for chosen in product(*ranges):
+            num += 1
+            if num > MAX_INSTANCES:
+                raise OutOfWork
+            yield clause.substitute(dict(zip(variables, chosen, strict=True)))
+
+
+@dataclass(slots=True)
+class _Places:
+    """Which places of predicates, functions and variables hold the same things."""
+
+    parents: dict[_Place, _Place] = field(default_factory=dict[_Place, _Place])
+    held: list[tuple[_Place, Term, int]] = field(default_factory=list[tuple[_Place, Term, int]])
+
+    def root(self, place: _Place) -> _Place:
+        while (parent := self.parents.setdefault(place, place)) != place:
+            place = parent
+        return place
+
+    def note(self, place: _Place, term: Term, number: int) -> None:
+        """Note that a term of the clause with this number stands in a place."""
+        self.root(place)
+        if isinstance(term, Application):
+            self.held.append((place, term, number))
+            for at, argument in enumerate(term.arguments):
+                self.note((f"{term.function}()", at), argument, number)
+        elif is_variable(term):
+            self.parents[self.root(place)] = self.root((f"{number} {term}", 0))
+        else:
+            self.held.append((place, term, number))
+
+    def terms(self) -> dict[_Place, list[Term]]:
+        """Return the ground terms of each class of places, terms built from others included."""
+        found: dict[_Place, dict[Term, None]] = {self.root(place): {} for place in list(self.parents)}
+        for place, term, _ in self.held:
+            if not isinstance(term, Application):
+                found[self.root(place)].setdefault(term)
+        for terms in found.values():
+            if not terms:
+                terms.setdefault(_SOMETHING)
+        grown = True
+        while grown:
+            grown = False
+            for place, term, number in self.held:
+                if isinstance(term, Application):
+                    for built in self._built(term, number, found):
+                        if built not in found[self.root(place)]:
+                            found[self.root(place)][built] = None
+                            grown = True
+            if sum(map(len, found.values())) > MAX_INSTANCES:
+                raise OutOfWork
+        return {place: list(terms) for place, terms in found.items()}
+
+    def _built(self, term: Application, number: int, found: dict[_Place, dict[Term, None]]) -> list[Term]:
+        variables = list(dict.fromkeys(_variables(term)))
+        ranges = [list(found[self.root((f"{number} {variable}", 0))]) for variable in variables]
+        built = [replaced(term, dict(zip(variables, chosen, strict=True))) for chosen in product(*ranges)]
+        if not all(map(is_within_bounds, built)) or len(built) > MAX_INSTANCES:
+            raise OutOfWork
+        return built
+
+
+def _variables(term: Term) -> Iterator[str]:
+    if isinstance(term, Application):
+        for argument in term.arguments:
+            yield from _variables(argument)
+    elif is_variable(term):
+        yield term
+
+
+@dataclass(slots=True)
+class _Table:
+    """Ground clauses as sets of signed numbers, searched by unit propagation and decisions."""
+
+    atoms: dict[Literal, int] = field(default_factory=dict[Literal, int])
+    clauses: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
+    _decisions: int = 0
+
+    def add(self, literals: Iterable[Literal]) -> None:
+        """Add one clause."""
+        signed: list[int] = []
+        for literal in literals:
+            atom = literal if literal.positive else literal.negated()
+            number = self.atoms.setdefault(atom, len(self.atoms) + 1)
+            signed.append(number if literal.positive else -number)
+        self.clauses.append(tuple(signed))
+
+    def has_model(self) -> bool:
+        """Say whether all clauses can hold together."""
+        self._decisions = 0
+        return self._search(frozenset())
+
+    def _search(self, true: frozenset[int]) -> bool:
+        found = set(true)
+        shortest: list[int] = []
+        changed = True
+        while changed:
+            changed, shortest = False, []
+            for clause in self.clauses:
+                if any(literal in found for literal in clause):
+                    continue
+                left = [literal for literal in clause if -literal not in found]
+                if not left:
+                    return False
+                if len(left) == 1:
+                    found.add(left[0])
+                    changed = True
+                elif not shortest or len(left) < len(shortest):
+                    shortest = left
+        if not shortest or self._holds_by_default(found):
+            return True
+        self._decisions += 1
+        if self._decisions > MAX_DECISIONS:
+            raise OutOfWork
+        return any(self._search(frozenset({*found, chosen})) for chosen in (shortest[0], -shortest[0]))
+
+    def _holds_by_default(self, found: set[int]) -> bool:
+        """Say whether what is open holds where all the rest is false, or all of it true."""
+        left = [clause for clause in self.clauses if not any(literal in found for literal in clause)]
+        return any(
+            all(any(literal * sign > 0 and -literal not in found for literal in clause) for clause in left)
+            for sign in (-1, 1)
+        )

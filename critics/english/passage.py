@@ -1,0 +1,99 @@
+"""Pieces of a completion without markdown, each of whose characters keeps its place in the completion.
+
+Only marks that a reader of markdown would not see are taken off. A mark between two letters stays, so that its word is
+not read; so does whatever is neither printable ASCII nor a typographic sign of the list below.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+TYPOGRAPHY = {
+    "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u00a0": " ", "\t": " ",
+    "\r": " ", "\u2022": "*", "\u2192": "\u2192", "\u21d2": "\u2192", "\u27f9": "\u2192", "\u2234": "\u2234",
+}  # fmt: skip
+"""Signs that stand for one ASCII character, or for an arrow or `therefore`, which `outline` knows."""
+_EXPECTED = frozenset(map(chr, range(32, 127))) | frozenset(TYPOGRAPHY.values())
+_MARKS = re.compile(r"[*_`]{1,3}")
+_RULE = re.compile(r"\s*(?:[-*_=]\s?){3,}\s*|\s*```\w*\s*")
+_LINE_START = re.compile(
+    r"[ ]*(?:#{1,6} +|> ?)*(?:[-*+] +)?"
+    r"[*_]{0,3}(?:\(?(?P<number>\d{1,3})(?:[.):]|-(?= ))(?=[ *_]|$))?[*_]{0,3}[ ]*"
+)
+# Atomic, because it would else backtrack over a long row of dots.
+_END = re.compile(
+    r"(?<![.!?])[.!?]++(?![\"'][*_`]* +[*_]*[a-z])[\"')\]*_`]*+(?= |$)"
+    # `Tom is a cat. (given)` is one sentence.
+    r"(?![ *_]*[(\[](?i:given|known|fact|premise|rule|stated|context|from|by|in)\b)|;(?= |$)",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of text; `places[i]` is where its i-th character stands in the completion."""
+
+    text: str
+    places: tuple[int, ...]
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where the piece starts and ends in the completion; (0, 0) where it is empty."""
+        return (self.places[0], self.places[-1] + 1) if self.places else (0, 0)
+
+    def part(self, start: int, end: int | None = None) -> "Passage":
+        """Return a slice without the blanks around it."""
+        text = self.text[start:end]
+        # Blanks alone: another separator of lines must stay, to be refused.
+        start += len(text) - len(text.lstrip(" "))
+        text = text.strip(" ")
+        return Passage(text, self.places[start : start + len(text)])
+
+
+@dataclass(frozen=True, slots=True)
+class TextSentence:
+    """One sentence, or one line where it has no full stop; `label` is the number that stands before it."""
+
+    passage: Passage
+    label: int | None = None
+    is_readable: bool = True
+    """False where it has a character that this English has not."""
+
+
+def lines(completion: str, question: str = "") -> Iterator[TextSentence]:
+    """Yield the sentences of a completion in order; a question that is said again word for word is one sentence."""
+    at = 0
+    for text in completion.split("\n"):
+        plain = "".join(TYPOGRAPHY.get(char, char) for char in text)
+        if _RULE.fullmatch(plain) is None:
+            yield from _sentences(plain, at, question)
+        at += len(text) + 1
+
+
+def _sentences(line: str, at: int, question: str) -> Iterator[TextSentence]:
+    head = _LINE_START.match(line)
+    assert head is not None
+    label = None if head["number"] is None else int(head["number"])
+    start = head.end()
+    asked = line.find(question, start) if question else -1
+    ends = [match.end() for match in _END.finditer(line, start)]
+    for end in [*(end for end in ends if not asked < end < asked + len(question) or asked < 0), len(line)]:
+        passage = _unmarked(line, start, end, at)
+        if passage.text:
+            yield TextSentence(passage, label, _EXPECTED.issuperset(passage.text))
+        if end > start:
+            inline = re.fullmatch(r"\(?(\d{1,3})[.):]", passage.text)
+            label = None if inline is None else int(inline[1])
+        start = end
+
+
+def _unmarked(line: str, start: int, end: int, at: int) -> Passage:
+    """Return a piece of a line without the marks of bold, italics and code."""
+    kept: list[int] = []
+    begin = start
+    for mark in _MARKS.finditer(line, start, end):
+        before, after = line[mark.start() - 1 : mark.start()], line[mark.end() : mark.end() + 1]
+        if not (before.isalnum() and after.isalnum()):
+            kept += range(begin, mark.start())
+            begin = mark.end()
+    kept += range(begin, end)
+    return Passage("".join(line[i] for i in kept), tuple(at + i for i in kept)).part(0)

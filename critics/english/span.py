@@ -1,0 +1,80 @@
+"""What stands behind each piece of a completion, and the first sentence behind which nothing stands."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal as Choice
+
+Kind = Choice["premise", "citation", "step", "goal", "answer", "filler", "unread"]
+"""premise: the context says it; citation: it was established before; step: it follows; filler: it says nothing."""
+
+
+_FILLER: tuple[Kind, int | None] = ("filler", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of the completion, its kind, and the entry of the evidence behind it (None: there is none)."""
+
+    start: int
+    end: int
+    kind: Kind
+    by: int | None = None
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"start": self.start, "end": self.end, "kind": self.kind, "by": self.by}
+
+
+@dataclass(frozen=True, slots=True)
+class BadStep:
+    """The first sentence that does not hold: its place among the sentences, its words, and why."""
+
+    index: int
+    text: str
+    reason: str
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"index": self.index, "text": self.text, "reason": self.reason}
+
+
+def coverage(spans: Iterable[Span], completion: str) -> float:
+    """Return the share of a completion's characters, blanks apart, behind which something stands.
+
+    Behind filler stands nothing.
+    """
+    total = sum(not char.isspace() for char in completion)
+    if not total:
+        return 0.0
+    held = [span for span in spans if span.kind not in ("unread", "filler")]
+    return sum(not char.isspace() for span in held for char in completion[span.start : span.end]) / total
+
+
+def painted(claims: Iterable[Span], sentences: Iterable[tuple[int, int]], completion: str) -> tuple[Span, ...]:
+    """Return spans that cover the completion, blanks apart, each once and in order.
+
+    Words of a judged sentence that are in no claim (`Since`, `and`) belong to the claim behind them, or else to the one
+    before. What is in no claim of its sentence is filler; what is in no sentence too, but for words, which are unread.
+    """
+    marks: list[tuple[Kind, int | None] | None] = [None] * len(completion)
+    for span in claims:
+        mark: tuple[Kind, int | None] = (span.kind, span.by)
+        marks[span.start : span.end] = [mark] * (span.end - span.start)
+    for start, end in sentences:
+        last: tuple[Kind, int | None] | None = None
+        for at in (*range(end - 1, start - 1, -1), *range(start, end)):
+            last = marks[at] or last
+            marks[at] = marks[at] or last
+        if last is None:
+            marks[start:end] = [_FILLER] * (end - start)
+    found: list[Span] = []
+    for at, char in enumerate(completion):
+        if char.isspace():
+            continue
+        bare: Kind = "unread" if char.isalpha() else "filler"
+        kind, by = marks[at] or (bare, None)
+        if found and (found[-1].kind, found[-1].by) == (kind, by) and not completion[found[-1].end : at].strip():
+            found[-1] = Span(found[-1].start, at + 1, kind, by)
+        else:
+            found.append(Span(at, at + 1, kind, by))
+    return tuple(found)

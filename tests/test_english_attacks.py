@@ -1,0 +1,135 @@
+"""Texts that would cost the critic of `english` much, and certificates of it that are forged.
+
+The other cheats are in the catalogue of `critics.audit`.
+"""
+
+import copy
+import time
+from typing import Any
+
+import pytest
+
+from critics.checker import digest
+from critics.english.critic import read_english
+from critics.problem import Attempt, Problem
+from critics.replay.certificate import Rejected
+from critics.replay.english import check_english
+from critics.verdict import Certified
+
+PIP = Problem(
+    "pip",
+    "prontoqa",
+    "Pip is a wren. Every wren is a bird. Birds are feathered. Ned is a newt. Every newt is not a bird.",
+    "True or false: Pip is feathered.",
+)
+GOOD = "Pip is a wren. Every wren is a bird. So Pip is a bird. Birds are feathered. So Pip is feathered."
+
+
+def said(problem: Problem, text: str) -> str:
+    verdict = read_english(problem, Attempt("an attempt", problem, "english", text)).verdict
+    return f"{verdict.verdict} {verdict.reason}"
+
+
+@pytest.mark.parametrize(
+    "context",
+    ["Noone is a cat. Tom is a dog.", "Tom is a non-cat.", "Axes are tools. Alex is an axis.", "Tom is a 3- dog."],
+)
+def test_words_that_hide_a_negation_or_a_number_are_not_names(context: str) -> None:
+    problem = Problem("tom", "prontoqa", context, "True or false: Tom is a cat.")
+    assert said(problem, "Tom is a cat. Answer: true").startswith("error ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Pip is a wren and " * 1600,
+        "Since " * 4900,
+        "Pip is a bird, " * 1900,
+        "." * 29_000,
+        "Pip is a wren. " * 1900,
+        "**" * 14_000,
+        "(" * 29_000,
+        f"{GOOD} Answer: true\n" + " " * 28_000 + ".",
+        "1. " * 9_000,
+        "so " * 9_000,
+        "x" * 40_000,
+    ],
+)
+def test_long_texts_cost_little(text: str) -> None:
+    start = time.process_time()
+    said(PIP, text)
+    assert time.process_time() - start < 3
+
+
+def certificate(problem: Problem, text: str) -> dict[str, Any]:
+    verdict = read_english(problem, Attempt("an attempt", problem, "english", text)).verdict
+    assert isinstance(verdict, Certified)
+    return verdict.certificate.record()
+
+
+def forged(record: dict[str, Any]) -> str:
+    """Say why a certificate is rejected, its digest made right again."""
+    try:
+        check_english({**record, "digest": digest(record)})
+    except Rejected as rejection:
+        return str(rejection)
+    return "accepted"
+
+
+def test_forged_evidence_is_rejected() -> None:
+    honest = certificate(PIP, f"{GOOD}\nAnswer: true")
+    assert forged(honest) == "accepted"
+    entries = honest["evidence"]["entries"]
+    bird = next(at for at, entry in enumerate(entries) if entry["says"] == "(bird pip)")
+
+    def changed(place: list[Any], value: object) -> str:
+        record: Any = copy.deepcopy(honest)
+        part = record
+        for key in place[:-1]:
+            part = part[key]
+        part[place[-1]] = value
+        return forged(record)
+
+    assert changed(["claim"], "false") == "claim"
+    assert changed(["evidence", "semantics"], "forward") == "semantics"
+    assert changed(["evidence", "reference"], "proofwriter") == "semantics"
+    assert changed(["evidence", "goal"], ["(bird pip)"]) == "goal_mismatch"
+    assert changed(["problem", "formal", "goal"], "(bird pip)") == "goal_mismatch"
+    assert changed(["problem", "answer"], "false") == "answer"
+    assert changed(["evidence", "entries", bird, "says"], "(newt pip)") == "invalid_step"
+    assert changed(["evidence", "entries", bird, "premises"], [0]) == "invalid_step"
+    assert changed(["evidence", "entries", bird, "premises"], [0, bird]) == "forward_reference"
+    assert changed(["evidence", "entries", bird, "how"], "context") == "axiom_not_in_context"
+    assert changed(["evidence", "entries", bird, "how"], "guess") == "ill_formed"
+    assert changed(["evidence", "entries", bird, "how"], "discharge") == "invalid_step"
+    assert changed(["evidence", "entries", 0, "says"], "(newt pip)") == "axiom_not_in_context"
+    assert changed(["problem", "formal", "axioms", 0], "(newt pip)") == "axiom_not_in_context"
+    assert changed(["problem", "formal", "axioms"], [*honest["problem"]["formal"]["axioms"], "(newt pip)"]) == (
+        "inconsistent_context"
+    )
+    assert changed(["evidence", "entries"], entries[:-1]) in ("goal_not_reached", "spans")
+    assert changed(["evidence", "spans", 0, "end"], 3) == "spans"
+    assert changed(["evidence", "spans", 0, "kind"], "unread") == "spans"
+    assert changed(["evidence", "spans", 2, "kind"], "premise") == "spans"
+    assert changed(["evidence", "spans"], honest["evidence"]["spans"][1:]) == "spans"
+    assert changed(["evidence", "closure"], []) == "semantics"
+
+
+def test_assumptions_do_not_leak_from_certificates() -> None:
+    text = "Assume Pip is a newt. Then Pip is not a bird. This is a contradiction. Pip is not a newt. "
+    honest = certificate(PIP, f"{GOOD} {text} Answer: true")
+    assert forged(honest) == "accepted"
+    assumed: Any = copy.deepcopy(honest)
+    at = next(i for i, e in enumerate(assumed["evidence"]["entries"]) if e["says"] == "(feathered pip)")
+    assumed["evidence"]["entries"][at] |= {"how": "assumption", "premises": []}
+    assert forged(assumed) == "goal_not_reached"
+
+
+def test_a_closure_must_be_one() -> None:
+    problem = Problem("eve", "proofwriter", "If someone is kind then they are big. Eve is rough.", "Eve is big.")
+    text = "We need to determine whether Eve is big. If someone is kind then they are big. Answer: unknown"
+    honest = certificate(problem, text)
+    assert forged(honest) == "accepted"
+    short: Any = copy.deepcopy(honest)
+    short["evidence"]["closure"] = short["evidence"]["closure"][:-1]
+    assert forged(short) == "axiom_missing"
