@@ -11,6 +11,7 @@ from critics import plugins
 from critics.answer import judge_answer
 from critics.asp.critic import judge_asp
 from critics.critic_plugin import critic_plugin, judge_by
+from critics.english.critic import EnglishReading, judge_english, read_english
 from critics.equivalence.critic import judge_equivalence
 from critics.fol.critic import judge_fol
 from critics.guided import judge_guided
@@ -29,6 +30,7 @@ Judging = Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]
 """Attempts in, verdict records out, in the same order: `JudgePool.judge`, or what stands in for it."""
 CRITICS: dict[str, Judge] = {
     "cot": judge_answer,
+    "english": judge_english,
     "guided": judge_guided,
     "fol": judge_fol,
     "asp": judge_asp,
@@ -62,9 +64,21 @@ def judge_safely(attempt: Attempt, critic: Judge = judge) -> Verdict:
 
 
 def judge_record(record: Mapping[str, object]) -> dict[str, Any]:
-    """Judge an attempt's JSON form into the verdict's; raises `RecordError` for a bad record."""
+    """Judge an attempt's JSON form into the verdict's; raises `RecordError` for a bad record.
+
+    The verdict on English also says what stands behind each piece of the text.
+    """
     attempt = read_attempt(record)
-    return verdict_record(attempt.id, judge_safely(attempt))
+    if attempt.format != "english":
+        return verdict_record(attempt.id, judge_safely(attempt))
+    readings: list[EnglishReading] = []
+
+    def read(problem: Problem, attempt: Attempt) -> Verdict:
+        readings.append(read_english(problem, attempt))
+        return readings[0].verdict
+
+    verdict = judge_safely(attempt, read)
+    return {**verdict_record(attempt.id, verdict), **(readings[0].record() if readings else {})}
 
 
 def judge_on_trust(record: Mapping[str, object]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 from critics import plugins
 from critics.errors import InputError
 
-FORMATS = ("cot", "guided", "asp", "logic-program", "rules", "csp", "fol", "z3-python", "equivalence")
+FORMATS = ("cot", "english", "guided", "asp", "logic-program", "rules", "csp", "fol", "z3-python", "equivalence")
 TRUTH_VALUES = ("true", "false", "unknown")
 
 

@@ -24,7 +24,7 @@ from training.cli import app
 
 CATALOGUES = {catalogue.format: catalogue for catalogue in own_catalogues()}
 MINIMUM = {"cot": 5, "guided": 20, "asp": 30, "rules": 15, "csp": 15, "equivalence": 12, "fol": 15}
-MINIMUM |= {"logic-program": 18, "z3-python": 20}
+MINIMUM |= {"logic-program": 18, "z3-python": 20, "english": 20}
 
 
 def audited(catalogue: Catalogue, judging: Any = judge_record) -> list[CaseResult]:

@@ -24,6 +24,7 @@ from critics.replay.certificate import (
 from critics.replay.consequences import is_contradictory
 from critics.replay.derivations import KINDS as DERIVATIONS
 from critics.replay.derivations import check
+from critics.replay.english import check_english
 from critics.replay.equivalences.checker import check_equivalence
 from critics.replay.finite.models import check_options
 from critics.replay.finite.solutions import check_solutions
@@ -51,6 +52,7 @@ CHECKERS: dict[str, Callable[[SealedCertificate], Trust]] = {
     "program-options": check_options,
     "fol-entailment": lambda certificate: check_entailment(certificate, canonical_formulas),
     "z3-script": check_script,
+    "english-proof": check_english,
     **dict.fromkeys(EQUIVALENCE_KINDS, check_equivalence),
 }
 """The replay of each kind."""

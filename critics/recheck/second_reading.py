@@ -9,6 +9,7 @@ Shared with the critics are:
 * `critics.programs`: the readers of `rules`, `csp` and `logic-program`, their repairs and their tests of fidelity;
 * `critics.fol`: the parser of formulas, and the match of a program's names with a reference's;
 * `critics.equivalence`: the readers of both sides;
+* `critics.english`: the reader of chains of thought, and its whole trial of the text;
 * `critics.scripts`: the interpreter, which runs a script once more in its jail (needs Z3).
 
 Everything else in a re-check is `critics.replay`, which imports the standard library and nothing of the critics; of
@@ -45,6 +46,8 @@ def check_text(certificate: SealedCertificate, dataset: str | None) -> bool:
         # No translator writes programs: what their rules say in words is trusted, unless the text denies it.
         check_not_denied(certificate)
         return False
+    if certificate.kind == "english-proof":
+        return _is_read_as_english(certificate, dataset)
     if dataset in _LANGUAGES and source == "none":
         # Attack: withhold the reference, so that any formalisation will do.
         raise Rejected("reference_is_missing")
@@ -62,6 +65,17 @@ def check_text(certificate: SealedCertificate, dataset: str | None) -> bool:
         raise Rejected("reference_is_not_the_text")
     if problem.formal is None or _meaning(*again) != _meaning(tuple(problem.formal.axioms), problem.formal.goal):
         raise Rejected("reference_is_not_the_text")
+    return True
+
+
+def _is_read_as_english(certificate: SealedCertificate, dataset: str | None) -> bool:
+    """Say that the problem's text is read again with the attempt (`_english`), by the reader of its data set."""
+    from critics.english.language import reader_of
+
+    if dataset is not None and certificate.reference != reader_of(dataset):
+        # Attack: name a reader in whose semantics more follows.
+        raise Rejected("other_problem")
+    check_not_denied(certificate)
     return True
 
 
@@ -342,6 +356,22 @@ def _script(_: Origin, certificate: SealedCertificate) -> None:
     check_script(certificate)
 
 
+def _english(_: Origin, certificate: SealedCertificate) -> None:
+    """The text must be read and judged again to the same evidence, sentence by sentence."""
+    from critics.english.critic import judge_english
+    from critics.problem import Attempt, Formal, Problem
+
+    sealed, evidence = certificate.problem, certificate.evidence
+    options = None if sealed.options is None else tuple(sealed.options)
+    formal = None if sealed.formal is None else Formal(tuple(sealed.formal.axioms), sealed.formal.goal)
+    problem = Problem("", certificate.reference, sealed.context, sealed.question, options, sealed.answer, formal)
+    again = judge_english(problem, Attempt("", problem, "english", evidence["completion"])).certificate
+    if again is None or again.evidence.record() != evidence or again.claim != certificate.claim:
+        raise Rejected("other_attempt")
+    if again.problem.formal != formal:
+        raise Rejected("reference_is_not_the_text")
+
+
 _READERS: dict[str, Callable[[Origin, SealedCertificate], None]] = {
     "horn-proof": _blocks,
     "horn-saturation": _blocks,
@@ -352,5 +382,6 @@ _READERS: dict[str, Callable[[Origin, SealedCertificate], None]] = {
     "program-options": _models,
     "fol-entailment": _formulas,
     "z3-script": _script,
+    "english-proof": _english,
     **dict.fromkeys(EQUIVALENCE_KINDS, _expressions),
 }
