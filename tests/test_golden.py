@@ -72,7 +72,9 @@ def program_files(out: Path) -> dict[str, str]:
 def certificate_files(out: Path) -> dict[str, str]:
     """Judge honest attempts in every format, and reference attempts at generated problems."""
     out.mkdir(parents=True, exist_ok=True)
-    attempts = [ROOT / "tests" / "honest_attempts.jsonl"]
+    honest = (ROOT / "tests" / "honest_attempts.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    attempts = [out / "honest.jsonl"]
+    attempts[0].write_text("".join(line for line in honest if '"format": "english"' not in line), encoding="utf-8")
     for name in GENERATED:
         problems, made = out / f"{name}.problems.jsonl", out / f"{name}.attempts.jsonl"
         certistar("problems", name, "--num", 6, "--split", "develop", "--out", problems)
