@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from critics.problem import Problem, RecordError, is_object, read_attempt
 from critics.verdict import VERDICTS
-from rollout.decoding.request import ALL_OFF, Switches
+from rollout.decoding.switches import ALL_OFF, Switches
 from rollout.digests import PolicyDigests, read_digests
 from rollout.steps import (
     DialogTurn,
@@ -233,7 +233,7 @@ class Trace:
 
 def with_judgement(trace: Trace, verdict: Mapping[str, Any]) -> Trace:
     """Return the trace with a verdict record as its judgement."""
-    return replace(trace, judgement=_judgement(verdict))
+    return replace(trace, judgement=read_judgement(verdict))
 
 
 def read_trace(record: Mapping[str, Any]) -> Trace:
@@ -273,7 +273,7 @@ def _traced(record: Mapping[str, Any], bare: Trace) -> Trace:
         thoughts=record.get("thoughts") or "",
         derived_from=record.get("derived_from"),
         by=record.get("by"),
-        judgement=_judgement(judgement) if is_object(judgement) else None,
+        judgement=read_judgement(judgement) if is_object(judgement) else None,
     )
 
 
@@ -291,7 +291,8 @@ def _sampling(record: Mapping[str, Any]) -> Sampling:
     )
 
 
-def _judgement(record: Mapping[str, Any]) -> Judgement:
+def read_judgement(record: Mapping[str, Any]) -> Judgement:
+    """Build a judgement from a verdict's JSON form; raises `KeyError` or `ValueError` where it is none."""
     if record["verdict"] not in VERDICTS:
         raise ValueError(f"judgement.verdict: {record['verdict']!r}")
     others = {key: value for key, value in record.items() if key not in _OF_VERDICTS}

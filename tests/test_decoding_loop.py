@@ -10,9 +10,10 @@ from rollout.decoding.backbone import plain_head, serves_ragged_rows
 from rollout.decoding.cache import PADDING, RaggedCache
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.reference import generate_batch
-from rollout.decoding.request import Limits, Request, Switches
+from rollout.decoding.request import Limits, Request
 from rollout.decoding.rows import Row
 from rollout.decoding.sampling import DecodingLoop, sample_batch
+from rollout.decoding.switches import Switches
 from rollout.policy import HuggingFacePolicy
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from critics.problem import Attempt, Problem
 from critics.verdict import verdict_record
 from rollout.actor_critic.failures import FAILURE_CLASSES, failure_classes, failure_counts
 from rollout.published.folio import load_folio
+from rollout.steps import DialogReview, DialogTurn
+from rollout.traces import Judgement, Trace, read_judgement
 
 RELATED = "∀x ∀y (InFamily(x, y) → Related(x, y))"
 TEST = {"Facts": ["owl(t1)."], "infer-All": ["flies(t1)"], "Rules": ["R1"]}
@@ -28,7 +31,11 @@ def reply(model: Sequence[str], *query: str, tests: Sequence[Any] = (TEST,)) -> 
 
 
 def labels(given: Problem, text: str) -> tuple[str, ...]:
-    return failure_classes(given, text, verdict_record("a", judge_asp(given, Attempt("a", given, "asp", text))))
+    return failure_classes(given, text, judged(given, text))
+
+
+def judged(given: Problem, text: str) -> Judgement:
+    return read_judgement(verdict_record("a", judge_asp(given, Attempt("a", given, "asp", text))))
 
 
 PLAIN = problem("∀x (Owl(x) → Flies(x))", "Owl(ann)")
@@ -40,7 +47,7 @@ def test_a_certified_attempt_has_no_label():
 
 def test_what_nothing_decided_is_no_failure():
     for verdict in ("timeout", "error"):
-        assert failure_classes(PLAIN, reply(OWLS), {"verdict": verdict, "reason": "work_limit", "feedback": ""}) == ()
+        assert failure_classes(PLAIN, reply(OWLS), Judgement(verdict, "work_limit", None, "")) == ()
 
 
 @pytest.mark.parametrize(
@@ -85,15 +92,8 @@ def test_a_failing_test_blames_the_statements_that_it_names():
     refuted = problem("∀x (Owl(x) → Flies(x))", RELATED)
     text = reply(model, tests=[TEST, wrong])
     assert labels(refuted, text) == ("other",)
-    record = {
-        "id": "a",
-        "problem": refuted.record(),
-        "format": "asp",
-        "completion": text,
-        "judgement": verdict_record("a", judge_asp(refuted, Attempt("a", refuted, "asp", text))),
-        "turns": [{"review": {"told": feedback_of(text)}}],
-    }
-    counts = failure_counts([record])
+    told = DialogTurn((), True, 0, 0, 0, False, DialogReview("tests", "test_failed", feedback_of(text), "test 2"))
+    counts = failure_counts([Trace("a", refuted, "asp", text, steps=(told,), judgement=judged(refuted, text))])
     assert (counts["several-variables"], counts["tests"], counts["other"]) == (1, 1, 0)
 
 
@@ -147,14 +147,9 @@ def test_formulas_of_another_number_than_sentences_judge_the_program_as_a_whole(
 def test_counts_are_over_attempts_and_dialogs_alike():
     right = reply([*OWLS, "% R2: Ann is an owl", "owl(ann)."])
     texts = [right, "no JSON", reply([*OWLS, "% R2: vacuums", "sucks(vacuum).", "vacuum(space)."])]
-    records: list[dict[str, Any]] = []
-    for text in texts:
-        verdict = verdict_record("a", judge_asp(PLAIN, Attempt("a", PLAIN, "asp", text)))
-        turns = [{"role": "user", "content": "?"}, {"role": "assistant", "content": text}]
-        records.append({"id": "a", "problem": PLAIN.record(), "format": "asp", "messages": turns, "judgement": verdict})
-    late = {"id": "a", "verdict": "timeout", "reason": "work_limit", "feedback": ""}
-    records.append({**records[0], "judgement": late})
-    counts = failure_counts(records)
+    traces = [Trace("a", PLAIN, "asp", text, judgement=judged(PLAIN, text)) for text in texts]
+    traces.append(replace(traces[0], judgement=Judgement("timeout", "work_limit", None, "")))
+    counts = failure_counts(traces)
     assert list(counts) == ["attempts", "failed", "undecided", *FAILURE_CLASSES]
     assert {name: num for name, num in counts.items() if num} == {
         "attempts": 4,
@@ -175,5 +170,5 @@ def test_the_papers_rendering_of_some_is_found_in_folio(shared: Path):
         num += 1
         model = [f"% R{n}: statement\n{{a{n}(X)}} :- b{n}(X)." for n in range(1, len(formulas) + 1)]
         text = json.dumps({"Model": model, "Tests": [], "Query": ["ATOM(a1(c))"]})
-        assert "existential" in failure_classes(given, text, {"verdict": "vacuous", "reason": "no_tests"})
+        assert "existential" in failure_classes(given, text, Judgement("vacuous", "no_tests", None, ""))
     assert num == 17

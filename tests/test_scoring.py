@@ -11,9 +11,10 @@ import pytest
 import torch
 
 from critics.errors import InputError, RunFailed
-from rollout.decoding.request import Request, Switches
+from rollout.decoding.request import Request
 from rollout.decoding.sampling import sample_batch
 from rollout.decoding.scoring import score_batch
+from rollout.decoding.switches import Switches
 from rollout.policy import HuggingFacePolicy, ScoringPolicy, ScriptedPolicy, prompt_ids
 from rollout.prompt import PromptStyle
 from rollout.servers.connection import ServerSettings

@@ -21,7 +21,7 @@ from rollout.problems.controlled_english import ControlledEnglish, generate
 from rollout.prompt import PromptStyle
 from rollout.splits import SPLIT_BUCKETS, content_bucket
 from rollout.strategies.dialog import DialogSettings, converse
-from rollout.traces import Sampling
+from rollout.traces import Sampling, with_judgement
 from training.configuration.pretraining import (
     ActorPretrainingConfig,
     FlawsConfig,
@@ -156,7 +156,7 @@ def test_a_lesson_from_a_dialog_is_tokenised_as_the_policy_reads_it(tokenizer):
         turns = [dict(turn) for turn in messages]
         return tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
 
-    fix, direct = lessons_of(record | {"judgement": judge_record(record)}, LessonSettings(loss="actor", extent="whole"))
+    fix, direct = lessons_of(with_judgement(trace, judge_record(record)), LessonSettings(loss="actor", extent="whole"))
     for lesson, num_replies in ((fix, 2), (direct, 1)):
         example = masked_example(lesson, conversation, tokenizer, CHAT)
         text = tokenizer.decode(example.ids)

@@ -15,7 +15,8 @@ from time import perf_counter, process_time
 from typing import Any
 
 from critics.judge import judge_record
-from rollout.decoding.request import ALL_OFF, Limits, Request
+from rollout.decoding.request import Limits, Request
+from rollout.decoding.switches import ALL_OFF
 from tools.calibration import Fit, Point, fit, miss_left_out
 from training.bench import DEFAULT_REPEATS, show
 from training.benches.kernel import certified_attempts

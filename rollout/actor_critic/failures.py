@@ -8,8 +8,8 @@ where two are needed), and for a statement whose rules the critic names. An atte
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 from critics.asp.query import Connective, read_query
 from critics.asp.rules import AspRule, Choice, constants_of, is_variable
@@ -25,9 +25,9 @@ from critics.fol.syntax import (
     signature,
     subformulas,
 )
-from critics.problem import Problem, is_list, read_attempt
+from critics.problem import Problem, is_list
 from rollout.logic_forms import form_of
-from rollout.traces import read_trace
+from rollout.traces import Judgement, Trace
 
 FailureClass = Literal[
     "existential", "several-variables", "types-as-instances", "exclusive-or", "query", "tests", "unread", "other"
@@ -94,14 +94,14 @@ class _Annotation:
     conclusion: Formula | None
 
 
-def failure_classes(problem: Problem, completion: str, verdict: Mapping[str, Any]) -> tuple[FailureClass, ...]:
+def failure_classes(problem: Problem, completion: str, judgement: Judgement) -> tuple[FailureClass, ...]:
     """Return the labels of a failed attempt, in the order of `FAILURE_CLASSES`; none where it did not fail.
 
-    Certified attempts and those that nothing decided (`timeout`, `error`) did not fail. `verdict` is its JSON record.
+    Certified attempts and those that nothing decided (`timeout`, `error`) did not fail.
     """
-    if verdict["verdict"] == "certified" or verdict["verdict"] in _UNDECIDED:
+    if judgement.is_certified or judgement.verdict in _UNDECIDED:
         return ()
-    reason, feedback = str(verdict["reason"]), str(verdict.get("feedback") or "")
+    reason, feedback = judgement.reason, judgement.feedback
     found: set[FailureClass] = {"query"} if reason in _OF_QUERIES else set()
     if reason in _OF_TESTS or _FAILING.search(feedback):
         found.add("tests")
@@ -116,30 +116,25 @@ def failure_classes(problem: Problem, completion: str, verdict: Mapping[str, Any
     if _misasks(submission, annotation.conclusion):
         found.add("query")
     if not found:
-        found.add("unread" if verdict["verdict"] == "malformed" else "other")
+        found.add("unread" if judgement.verdict == "malformed" else "other")
     return tuple(name for name in FAILURE_CLASSES if name in found)
 
 
-def failure_counts(records: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+def failure_counts(traces: Iterable[Trace]) -> dict[str, int]:
     """Count the labels of judged `asp` attempts or dialogs: `attempts`, `failed`, `undecided`, then one for each class.
 
-    Raises `RecordError` for a record that is no attempt, `KeyError` for one without a judgement.
+    Raises `RecordError` for a trace without a judgement.
     """
     counts: Counter[str] = Counter()
-    for record in records:
-        attempt, judgement = read_attempt(record), record["judgement"]
-        verdict = {**judgement, "feedback": f"{judgement.get('feedback') or ''}\n{_last_said(record)}"}
-        labels = failure_classes(attempt.problem, attempt.completion, verdict)
+    for trace in traces:
+        # Of a wrong answer the verdict is silent about tests; what a dialog's critic said of its last turn is not.
+        said = trace.turns[-1].review.told if trace.turns else ""
+        told = replace(trace.judged, feedback=f"{trace.judged.feedback}\n{said}")
+        labels = failure_classes(trace.problem, trace.completion, told)
         counts.update(["attempts", *labels])
         counts["failed"] += bool(labels)
-        counts["undecided"] += judgement["verdict"] in _UNDECIDED
+        counts["undecided"] += told.verdict in _UNDECIDED
     return {name: counts[name] for name in ("attempts", "failed", "undecided", *FAILURE_CLASSES)}
-
-
-def _last_said(record: Mapping[str, Any]) -> str:
-    """Return what a dialog's critic said of its last turn: a wrong answer's verdict is silent about tests."""
-    turns = read_trace(record).turns
-    return turns[-1].review.told if turns else ""
 
 
 def _annotation(problem: Problem) -> _Annotation:

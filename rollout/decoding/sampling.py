@@ -19,8 +19,9 @@ from rollout.decoding.cache import PADDING, RaggedCache
 from rollout.decoding.choice import Logits, choose, log_probabilities, uniforms_of
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.reference import generate_batch
-from rollout.decoding.request import ALL_OFF, Limits, Request, Switches
+from rollout.decoding.request import Limits, Request
 from rollout.decoding.rows import Row
+from rollout.decoding.switches import ALL_OFF, Switches
 
 _SHRINK_BELOW = 0.75
 """Rows are dropped from the cache when fewer than this share are still running and nobody waits for a place."""

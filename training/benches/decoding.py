@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from rollout.decoding.masks import Mask, MaskEngine
-from rollout.decoding.request import ALL_OFF, Limits, Request, Switches
+from rollout.decoding.request import Limits, Request
 from rollout.decoding.rows import Row as GuidedRow
+from rollout.decoding.switches import ALL_OFF, Switches
 from training.benches.synthetic import PADDING, FreshOffers, offer_sets, vocabulary
 from training.benches.timing import Row, Timing, interleaved
 

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
-from rollout.decoding.request import Switches
+from rollout.decoding.switches import Switches
 from rollout.prompt import PromptStyle
 from rollout.servers.connection import ServerSettings
 from rollout.servers.constraint import Way

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rollout.traces import read_trace
 from training.estimates import PairedComparison, compare_paired
 from training.records.store import read_records
 from training.reporting.evaluations import Evaluation, Mode
@@ -43,7 +44,7 @@ def pooled_failures(paths: Sequence[Path]) -> dict[str, int]:
     totals: Counter[str] = Counter()
     for path in paths:
         if path.exists():
-            totals.update(failure_counts(read_records(path, checksum=True)))
+            totals.update(failure_counts(map(read_trace, read_records(path, checksum=True))))
     return dict(totals)
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -11,7 +11,7 @@ from critics.judge import Judging
 from rollout.traces import Trace, derived_seed, read_trace
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import Outline, funnel, outline, select, subsample
-from training.lineage.entries import LINEAGE, Entry, entries, entries_of_dataset, origin, write_entries
+from training.lineage.entries import LINEAGE, Entry, Origin, entries, entries_of_dataset, origin, write_entries
 from training.lineage.revocation import read_revocations, unrevoked
 from training.records.store import read_records, write_json, write_records
 from training.rounds.line import Line, line_path
@@ -44,13 +44,20 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     prefix = f"round-{number:03d}/"
     fresh = [{**example, "id": prefix + example["id"]} for example in taught]
     num_examples = write_records(folder / "examples.jsonl", chain(earlier, fresh))
-    of_fresh = entries(fresh, {trace.id: origin(trace.record()) for trace in kept}, prefix=prefix)
+    of_fresh = entries(fresh, _origins(kept, judged), prefix=prefix)
     write_entries(folder / LINEAGE, chain(origins, of_fresh))
     if derivation.wanted:
         write_records(folder / DERIVED, (trace.record() for trace in kept if is_derived(trace)), checksum=True)
     counts = {**funnel(candidates.outlines, len(kept)), **derivation_counts(kept, candidates.failures, derivation)}
     write_json(folder / "summary.json", {**counts, "examples": num_examples})
     return folder
+
+
+def _origins(kept: Sequence[Trace], judged: Path) -> dict[str, Origin]:
+    """Return the origins of what is kept, by id; a digest is of the line as it is stored, whoever wrote it."""
+    derived = {trace.id: origin(trace.record()) for trace in kept if is_derived(trace)}
+    names = {trace.id for trace in kept} - derived.keys()
+    return derived | {line["id"]: origin(line) for line in read_records(judged) if line["id"] in names}
 
 
 def derivation_of(line: Line) -> Derivation:
