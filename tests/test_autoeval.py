@@ -3,6 +3,8 @@
 import itertools
 import json
 import math
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +13,19 @@ import pytest
 from critics.equivalence.language import Language
 from critics.errors import InputError
 from critics.judge import judge_record
+from critics.problem import Formal, Problem
 from rollout.formulas.description import describe
 from rollout.formulas.generator import generate
 from rollout.formulas.languages import PropositionalFormulas
 from rollout.formulas.verifier import FormulaPair, opinions, read_answer
 from rollout.policy import Completion, ScriptedPolicy
 from rollout.strategies.round_trip import RoundTripSettings, travel
-from rollout.traces import Sampling, read_trace
+from rollout.traces import Judgement, Sampling, Trace, with_judgement
 from training.autoeval.benchmarks import compared, correlation, predictive_power, published, published_tables
 from training.autoeval.errors import (
     VerifierScore,
+    described,
+    described_wrongly,
     hallucination_rate,
     shuffled,
     verifier_pairs,
@@ -43,28 +48,27 @@ from training.configuration.curriculum import Curriculum
 from training.configuration.section import ConfigError
 from training.curation.filters import comes_back_readable
 from training.estimates import exact_interval
-from training.lessons.round_trips import bare_lessons, described, false_positives
+from training.lessons.round_trips import bare_lessons
 from training.lessons.teaching import both_ways
 
 VERDICTS = {"e": "certified", "d": "refuted", "u": "timeout", "m": "malformed", "v": "vacuous", "x": "error", "l": "l"}
 
 
-def judged(fates: str, category: int = 1, dataset: str = "autoeval-pl", prefix: str = "p") -> list[dict[str, Any]]:
+def problem(name: str, dataset: str, goal: str, meta: dict[str, Any]) -> Problem:
+    return Problem(name, dataset, "", "", formal=Formal((), goal), meta=meta)
+
+
+def judged(fates: str, category: int = 1, dataset: str = "autoeval-pl", prefix: str = "p") -> list[Trace]:
     """One trace for each letter: equivalent, different, undecided, malformed, vacuous, error of the critic, leak."""
     return [
-        {
-            "id": f"{prefix}{category}/{n}#0",
-            "problem": {
-                "id": f"{prefix}{category}/{n}",
-                "dataset": dataset,
-                "meta": {"category": category, "binding": n % 2},
-                "formal": {"axioms": [], "goal": f"p{n}"},
-            },
-            "format": "equivalence",
-            "completion": json.dumps({"language": "propositional", "left": f"p{n}", "right": f"p{n}"}),
-            "ending": "leak" if letter == "l" else "arrived",
-            "judgement": {"verdict": "malformed" if letter == "l" else VERDICTS[letter]},
-        }
+        Trace(
+            f"{prefix}{category}/{n}#0",
+            problem(f"{prefix}{category}/{n}", dataset, f"p{n}", {"category": category, "binding": n % 2}),
+            "equivalence",
+            json.dumps({"language": "propositional", "left": f"p{n}", "right": f"p{n}"}),
+            ending="leak" if letter == "l" else "arrived",
+            judgement=Judgement("malformed" if letter == "l" else VERDICTS[letter], "", None, ""),
+        )
         for n, letter in enumerate(fates)
     ]
 
@@ -176,27 +180,31 @@ def test_what_is_no_probability_is_refused():
         false_positive_probability(0.5, 0.5, 1.5)
 
 
-def trips(num: int, script: list[str], **keys: Any) -> list[dict[str, Any]]:
+def trips(num: int, script: list[str], **keys: Any) -> list[Trace]:
     problems = list(generate(PropositionalFormulas(**keys), num, seed=1))
-    made = [t.record() for t in travel(ScriptedPolicy(script), problems, RoundTripSettings("bare"), Sampling(), seed=1)]
-    return [{**trace, "judgement": judge_record(trace)} for trace in made]
+    return judge_all(travel(ScriptedPolicy(script), problems, RoundTripSettings("bare"), Sampling(), seed=1))
+
+
+def judge_all(traces: Iterable[Trace]) -> list[Trace]:
+    return [with_judgement(trace, judge_record(trace.record())) for trace in traces]
 
 
 def test_a_policy_that_always_hallucinates_one_formula_is_found_out_by_shuffling():
     problems = list(generate(PropositionalFormulas(categories=(3,)), 12, seed=1))
     own = [problem.formal.goal for problem in problems if problem.formal]
     honest = trips(12, ["some words about it"] * 12 + own, categories=(3,))
-    attempts = [{**attempt, "judgement": judge_record(attempt)} for attempt in shuffled(honest, seed=1)]
+    attempts = judge_all(shuffled(honest, seed=1))
     rate = hallucination_rate(attempts)
     assert (rate.n, rate.hallucinated, rate.left_out) == (12, 0, 0)
     assert 0 < rate.upper < 0.3
-    assert {attempt["claim"] for attempt in attempts} == {"crossed", "originals"}
+    assert {attempt.id.rpartition("/")[2] for attempt in attempts} == {"crossed", "originals"}
 
 
 def test_pairs_that_mean_the_same_anyway_are_no_hallucinations():
-    def pair(name: str, crossed: str, originals: str) -> list[dict[str, Any]]:
+    def pair(name: str, crossed: str, originals: str) -> list[Trace]:
         said = {"crossed": crossed, "originals": originals}
-        return [{"id": f"{name}/{k}", "claim": k, "judgement": {"verdict": v}} for k, v in said.items()]
+        bare = Trace("", problem("p", "d", "p1", {}), "equivalence", "")
+        return [replace(bare, id=f"{name}/{k}", judgement=Judgement(v, "", None, "")) for k, v in said.items()]
 
     listed = [
         *pair("a", "certified", "certified"),
@@ -243,7 +251,7 @@ def test_an_opinion_is_asked_for_each_pair_and_the_formulas_stand_in_the_questio
 def test_f1_is_worked_out_against_the_critic_and_unreadable_answers_count():
     traces = judged("eeeddu")
     said = ["yes", "no", "unreadable", "yes", "unreadable", "yes"]
-    score = verifier_score({trace["id"]: word for trace, word in zip(traces, said, strict=True)}, traces)
+    score = verifier_score({trace.id: word for trace, word in zip(traces, said, strict=True)}, traces)
     assert (score.tp, score.fn, score.fp, score.tn) == (1, 1, 1, 0)
     assert (score.unreadable_equivalent, score.unreadable_different, score.undecided) == (1, 1, 1)
     assert score.f1 == 2 / (2 + 1 + 2)
@@ -252,7 +260,7 @@ def test_f1_is_worked_out_against_the_critic_and_unreadable_answers_count():
 
 def test_f1_comes_by_category_and_is_nothing_where_nothing_is_equivalent():
     traces = [*judged("e", 1), *judged("d", 2)]
-    rows = verifier_rows({trace["id"]: "no" for trace in traces}, traces)
+    rows = verifier_rows({trace.id: "no" for trace in traces}, traces)
     assert [(category, score.f1) for category, score in rows.items()] == [(1, 0.0), (2, None)]
 
 
@@ -360,19 +368,19 @@ def test_a_missing_package_is_named_with_the_remedy(monkeypatch):
 
 def test_a_certified_trip_teaches_both_ways_with_its_certificate():
     (trace,) = trips(1, ["words that are enough", "p1"], categories=(0,))
-    told, written = both_ways(read_trace(trace))
+    told, written = both_ways(trace)
     assert (told["completion"], written["completion"]) == ("words that are enough", "p1")
     assert told["prompt"].startswith("say: ")
     assert written["prompt"] == "write: words that are enough\n"
-    assert {told["certificate"], written["certificate"]} == {(trace["judgement"]["certificate"] or {}).get("digest")}
+    assert {told["certificate"], written["certificate"]} == {trace.judged.digest}
     assert [example["id"].rpartition("/")[2] for example in (told, written)] == ["informalise", "autoformalise"]
-    assert [example["direction"] for example in both_ways(read_trace(trace), "autoformalise")] == ["autoformalise"]
+    assert [example["direction"] for example in both_ways(trace, "autoformalise")] == ["autoformalise"]
 
 
 def test_the_digest_is_that_of_the_trips_certificate():
     goal = next(iter(generate(PropositionalFormulas(categories=(0,)), 1, seed=1))).formal.goal  # type: ignore[union-attr]
     (trace,) = trips(1, ["some words", goal], categories=(0,))
-    assert {e["certificate"] for e in both_ways(read_trace(trace))} == {trace["judgement"]["certificate"]["digest"]}
+    assert {e["certificate"] for e in both_ways(trace)} == {trace.judged.digest}
 
 
 def test_what_was_thought_is_not_learnt():
@@ -417,9 +425,7 @@ def test_several_rounds_can_be_shortened_to_each_number():
 
 
 def test_the_naive_arm_keeps_whatever_can_be_read():
-    texts = {"context": "", "question": "q"}
-    traces = [read_trace({**trace, "problem": {**texts, **trace["problem"]}}) for trace in judged("edumlx")]
-    assert [comes_back_readable(trace) for trace in traces] == [True, True, True, False, False, False]
+    assert [comes_back_readable(trace) for trace in judged("edumlx")] == [True, True, True, False, False, False]
 
 
 def test_a_curriculum_ends_with_all_categories_and_starts_with_the_easiest():
@@ -474,7 +480,6 @@ def test_a_private_code_comes_back_certified_and_is_still_found_out():
     honest = [describe(text, Language.PROPOSITIONAL) for text in own]
     for said, expected in ((confused, "wrong"), (honest, "right")):
         made = trips(8, [*said, *own], categories=(1,))
-        read = [{**attempt, "judgement": judge_record(attempt)} for attempt in described(made)]
-        found = false_positives(made, read)
+        found = described_wrongly(made, judge_all(described(made)))
         assert found["certified"] == 8
         assert found[expected] == (num_joined if expected == "wrong" else 8)

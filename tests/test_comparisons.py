@@ -16,7 +16,7 @@ from rollout.published.folio import load_folio
 from rollout.reasoning import AnswersOnly
 from rollout.strategies.single import sample
 from rollout.traces import Sampling
-from training.autoeval.premises import autoformalised, informalised, premises, written
+from training.autoeval.premises import Rendering, autoformalised, informalised, premises, written
 from training.cli import app
 from training.configuration.run import RunConfig
 
@@ -83,14 +83,14 @@ def test_premises_are_asked_after_another_one_of_their_story(folio):
     assert first.example == (second.formula, second.sentence)
     policy = ScriptedPolicy(["<think>hm</think>¬¬(Baker(ina) ∨ Sings(ina))"])
     (reply,) = written(policy, [second], "autoformalise", FREE, seed=0, batch_size=5)
-    assert reply["text"] == "¬¬(Baker(ina) ∨ Sings(ina))"
-    assert second.formula not in reply["prompt"]
-    assert first.formula in reply["prompt"]
+    assert reply.text == "¬¬(Baker(ina) ∨ Sings(ina))"
+    assert second.formula not in reply.prompt
+    assert first.formula in reply.prompt
 
 
 def test_formulas_are_judged_against_the_annotation(folio):
     asked = list(premises(load_folio(folio)))
-    replies = [{"text": "forall y. (¬risesearly(y) -> ¬baker(y))"}, {"text": "Baker(ina) ∧ Sings(ina)"}]
+    replies = [Rendering("", "forall y. (¬risesearly(y) -> ¬baker(y))"), Rendering("", "Baker(ina) ∧ Sings(ina)")]
     found = autoformalised(replies, asked, lambda records: [judge_record(record) for record in records])
     assert (found.calibrated.total.equivalent, found.calibrated.total.different) == (1, 1)
     assert found.table.keys() == {1}
@@ -101,8 +101,8 @@ def test_words_are_compared_with_the_sentences(folio):
     pytest.importorskip("rouge_score")
     pytest.importorskip("nltk")
     asked = list(premises(load_folio(folio)))
-    same = informalised([{"text": premise.sentence} for premise in asked], asked)
-    other = informalised([{"text": "Nothing of the kind."}] * 2, asked)
+    same = informalised([Rendering("", premise.sentence) for premise in asked], asked)
+    other = informalised([Rendering("", "Nothing of the kind.")] * 2, asked)
     assert same["n"] == 2
     assert same["rouge"] == pytest.approx(1)
     assert all(same[key] > other[key] for key in ("bleu", "rouge", "meteor"))

@@ -8,83 +8,112 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
 
 from critics.equivalence.language import Language
 from critics.judge import Judging
+from critics.problem import RecordError
+from rollout.formulas.description import DescriptionError, understand
 from rollout.formulas.verifier import FormulaPair, Said
-from rollout.traces import derived_seed
+from rollout.traces import Trace, derived_seed, with_judgement
 from training.autoeval.false_positives import FalsePositives, Hallucinations
 from training.autoeval.scores import Category
-from training.lessons.round_trips import described, false_positives
-
-Record = dict[str, Any]
 
 
-def shuffled(traces: Iterable[Mapping[str, Any]], *, seed: int) -> Iterator[Record]:
+def shuffled(traces: Iterable[Trace], *, seed: int) -> Iterator[Trace]:
     """Yield for each trip that arrived two attempts: its formula beside what came of another's description.
 
-    The other one is of the same data set and category. `claim: crossed` is what the description led to; `claim:
-    originals` compares both problems' own formulas: where those are equivalent, the description was no wrong one.
+    The other one is of the same data set and category. An id ends with `/crossed` for what the description led to, and
+    with `/originals` for both problems' own formulas: where those are equivalent, the description was no wrong one.
     """
-    groups: dict[tuple[str, Any], list[Mapping[str, Any]]] = defaultdict(list)
+    groups: dict[tuple[str, Category], list[Trace]] = defaultdict(list)
     for trace in traces:
-        if trace.get("ending") == "arrived":
-            groups[trace["problem"]["dataset"], trace["problem"]["meta"].get("category")].append(trace)
+        if trace.ending == "arrived":
+            groups[trace.problem.dataset, trace.problem.meta.get("category")].append(trace)
     for listed in groups.values():
-        order = sorted(listed, key=lambda trace: derived_seed(seed, "shuffle", trace["id"]))
+        order = sorted(listed, key=lambda trace: derived_seed(seed, "shuffle", trace.id))
         for own, other in zip(order, [*order[1:], *order[:1]], strict=True):
-            if own["problem"]["id"] != other["problem"]["id"]:
-                yield _crossed(own, other, json.loads(other["completion"])["right"], "crossed")
-                yield _crossed(own, other, other["problem"]["formal"]["goal"], "originals")
+            if own.problem.id != other.problem.id:
+                yield _claiming(own, json.loads(other.completion)["right"], f"{own.id}~{other.id}/crossed")
+                yield _claiming(own, _formula(other), f"{own.id}~{other.id}/originals")
 
 
-def _crossed(own: Mapping[str, Any], other: Mapping[str, Any], right: str, claim: str) -> Record:
-    written = {**json.loads(own["completion"]), "right": right}
-    return {
-        "id": f"{own['id']}~{other['id']}/{claim}",
-        "claim": claim,
-        "problem": own["problem"],
-        "format": own["format"],
-        "completion": json.dumps(written, ensure_ascii=False),
-    }
+def _formula(trace: Trace) -> str:
+    if trace.problem.formal is None:
+        raise RecordError(f"trace {trace.id}: its problem has no formula")
+    return trace.problem.formal.goal
 
 
-def hallucination_rate(judged: Iterable[Mapping[str, Any]]) -> Hallucinations:
+def _claiming(trace: Trace, right: str, name: str) -> Trace:
+    """Return an attempt that claims of the trip's formula that it is equivalent to another one."""
+    claim = {**json.loads(trace.completion), "right": right}
+    return Trace(name, trace.problem, trace.format, json.dumps(claim, ensure_ascii=False))
+
+
+def hallucination_rate(judged: Iterable[Trace]) -> Hallucinations:
     """Return what became of judged attempts of `shuffled`."""
     pairs: dict[str, dict[str, str]] = defaultdict(dict)
     for attempt in judged:
-        pairs[attempt["id"].rpartition("/")[0]][attempt["claim"]] = attempt["judgement"]["verdict"]
+        pair, _, claim = attempt.id.rpartition("/")
+        pairs[pair][claim] = attempt.judged.verdict
     wrong = [pair["crossed"] for pair in pairs.values() if pair.get("originals") == "refuted" and "crossed" in pair]
     return Hallucinations(len(wrong), wrong.count("certified"), wrong.count("timeout"), len(pairs) - len(wrong))
 
 
-def measure_false_positives(trips: Sequence[Record], judging: Judging, *, seed: int) -> FalsePositives | None:
+def measure_false_positives(trips: Sequence[Trace], judging: Judging, *, seed: int) -> FalsePositives | None:
     """Return p_H with its bound, and how many certified trips had a right or a wrong description, where that is known.
 
     Nothing is sampled anew. None for trips of several rounds: what came back is not what the first description led to.
     """
-    if not trips or trips[0]["strategy"]["rounds"] > 1:
+    if not trips or (trips[0].strategy or {}).get("rounds", 1) > 1:
         return None
     found = hallucination_rate(judged(shuffled(trips, seed=seed), judging))
-    arrived = [trace for trace in trips if trace["steps"] and trace["ending"] == "arrived"]
-    readable = false_positives(arrived, judged(described(arrived), judging))
+    arrived = [trace for trace in trips if trace.legs and trace.ending == "arrived"]
+    readable = described_wrongly(arrived, judged(described(arrived), judging))
     return FalsePositives(found, readable if readable["right"] + readable["wrong"] else None)
 
 
-def judged(attempts: Iterable[Record], judging: Judging) -> list[Record]:
+def described(traces: Iterable[Trace]) -> Iterator[Trace]:
+    """Yield for each trip an attempt that claims of the formula what its description says, read word for word.
+
+    Judged, they say which descriptions are right. A description in other words claims nothing, and is malformed.
+    """
+    for trace in traces:
+        language = Language(json.loads(trace.completion)["language"])
+        try:
+            right = understand(trace.legs[0].text, language)
+        except DescriptionError:
+            right = ""
+        yield _claiming(trace, right, trace.id)
+
+
+def described_wrongly(trips: Iterable[Trace], descriptions: Iterable[Trace]) -> dict[str, int]:
+    """Return how many certified trips had a wrong description; both are judged, in the same order.
+
+    A description that could not be decided, or read, is told apart from one that is right and from one that is wrong.
+    """
+    counts = {"certified": 0, "right": 0, "wrong": 0, "unreadable": 0, "undecided": 0}
+    names = {"certified": "right", "vacuous": "right", "refuted": "wrong", "malformed": "unreadable"}
+    for trip, description in zip(trips, descriptions, strict=True):
+        if trip.judged.is_certified:
+            counts["certified"] += 1
+            counts[names.get(description.judged.verdict, "undecided")] += 1
+    return counts
+
+
+def judged(attempts: Iterable[Trace], judging: Judging) -> list[Trace]:
     """Return attempts with their verdicts."""
     listed = list(attempts)
-    return [{**trace, "judgement": verdict} for trace, verdict in zip(listed, judging(listed), strict=True)]
+    verdicts = judging([trace.record() for trace in listed])
+    return [with_judgement(trace, verdict) for trace, verdict in zip(listed, verdicts, strict=True)]
 
 
-def verifier_pairs(traces: Iterable[Mapping[str, Any]]) -> list[FormulaPair]:
+def verifier_pairs(traces: Iterable[Trace]) -> list[FormulaPair]:
     """Return the pairs that a model is asked about: those of trips that came back with a formula (section 3.2)."""
     pairs: list[FormulaPair] = []
     for trace in traces:
-        if trace["judgement"]["verdict"] in ("certified", "refuted", "vacuous", "timeout"):
-            claim = json.loads(trace["completion"])
-            pairs.append(FormulaPair(trace["id"], Language(claim["language"]), claim["left"], claim["right"]))
+        if trace.judged.verdict in ("certified", "refuted", "vacuous", "timeout"):
+            claim = json.loads(trace.completion)
+            pairs.append(FormulaPair(trace.id, Language(claim["language"]), claim["left"], claim["right"]))
     return pairs
 
 
@@ -135,9 +164,9 @@ class VerifierScore:
         return {**asdict(self), **rates}
 
 
-def verifier_score(said: Mapping[str, Said], traces: Iterable[Mapping[str, Any]]) -> VerifierScore:
+def verifier_score(said: Mapping[str, Said], traces: Iterable[Trace]) -> VerifierScore:
     """Return how what a model said of pairs, by id, compares with the critic's verdicts."""
-    truths = {trace["id"]: trace["judgement"]["verdict"] for trace in traces}
+    truths = {trace.id: trace.judged.verdict for trace in traces}
     return VerifierScore(**Counter(_cell(word, truths[id_]) for id_, word in said.items()))
 
 
@@ -150,9 +179,9 @@ def _cell(said: str, truth: str) -> str:
     return {("yes", True): "tp", ("yes", False): "fp", ("no", True): "fn", ("no", False): "tn"}[said, is_equivalent]
 
 
-def verifier_rows(said: Mapping[str, Said], traces: Sequence[Mapping[str, Any]]) -> dict[Category, VerifierScore]:
+def verifier_rows(said: Mapping[str, Said], traces: Sequence[Trace]) -> dict[Category, VerifierScore]:
     """Return the score for each category."""
-    categories = {trace["id"]: trace["problem"]["meta"].get("category") for trace in traces}
+    categories = {trace.id: trace.problem.meta.get("category") for trace in traces}
     own: dict[Category, dict[str, Said]] = defaultdict(dict)
     for id_, word in said.items():
         own[categories[id_]][id_] = word

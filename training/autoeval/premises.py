@@ -20,12 +20,11 @@ from rollout.formulas.prompt import into_signs, into_words
 from rollout.formulas.statement import read_notation
 from rollout.policy import ChatPolicy
 from rollout.thinking import without_thinking
-from rollout.traces import Sampling, derived_seed
+from rollout.traces import Sampling, Trace, derived_seed
 from training.autoeval.errors import judged
 from training.autoeval.scores import Scores, scores_of
 from training.autoeval.text_similarity import METEOR_MATCHES, similarities
 
-Record = dict[str, Any]
 Way = Literal["autoformalise", "informalise"]
 MAX_OPERATORS = 6
 """Few premises have more, so that the paper compares with AutoEval's score up to here."""
@@ -41,6 +40,14 @@ class Premise:
     meta: dict[str, Any]
     example: tuple[str, str]
     """The formula and the sentence that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """A policy's formula or words for a premise, thinking stripped, with what it was asked."""
+
+    prompt: str
+    text: str
 
 
 def premises(problems: Iterable[Problem]) -> Iterator[Premise]:
@@ -90,16 +97,15 @@ def _terms(part: Any) -> list[Any]:
 
 def written(
     policy: ChatPolicy, asked: Sequence[Premise], way: Way, sampling: Sampling, *, seed: int, batch_size: int
-) -> Iterator[Record]:
-    """Yield what a policy writes for each premise, thinking stripped, with what it was asked."""
+) -> Iterator[Rendering]:
+    """Yield what a policy writes for each premise."""
     for start in range(0, len(asked), batch_size):
         batch = asked[start : start + batch_size]
         prompts = [policy.conversation(_request(premise, way)) for premise in batch]
         seeds = [derived_seed(seed, premise.id, way) for premise in batch]
         completions = policy.complete(prompts, None, seeds, sampling)
-        for premise, prompt, completion in zip(batch, prompts, completions, strict=True):
-            text = without_thinking(completion.text)
-            yield {"id": premise.id, "prompt": prompt, "completion": completion.text, "text": text}
+        for prompt, completion in zip(prompts, completions, strict=True):
+            yield Rendering(prompt, without_thinking(completion.text))
 
 
 def _request(premise: Premise, way: Way) -> list[Message]:
@@ -116,21 +122,20 @@ def _request(premise: Premise, way: Way) -> list[Message]:
     return [system, solved, message("assistant", reply), user]
 
 
-def autoformalised(replies: Sequence[Record], asked: Sequence[Premise], judging: Judging) -> Scores:
+def autoformalised(replies: Sequence[Rendering], asked: Sequence[Premise], judging: Judging) -> Scores:
     """Return how many formulas mean what the annotation does, by operators too; undecided and malformed apart."""
-    attempts = [_attempt(premise, reply["text"]) for premise, reply in zip(asked, replies, strict=True)]
+    attempts = [_attempt(premise, reply.text) for premise, reply in zip(asked, replies, strict=True)]
     return scores_of(judged(attempts, judging), up_to=MAX_OPERATORS)
 
 
-def _attempt(premise: Premise, text: str) -> Record:
+def _attempt(premise: Premise, text: str) -> Trace:
     formula = premise.formula
     problem = Problem(premise.id, "folio-premises", premise.sentence, "", formal=Formal((), formula), meta=premise.meta)
     claim = {"language": Language.FIRST_ORDER.value, "left": formula, "right": text}
-    completion = json.dumps(claim, ensure_ascii=False)
-    return {"id": premise.id, "problem": problem.record(), "format": "equivalence", "completion": completion}
+    return Trace(premise.id, problem, "equivalence", json.dumps(claim, ensure_ascii=False))
 
 
-def informalised(replies: Sequence[Record], asked: Sequence[Premise]) -> Record:
+def informalised(replies: Sequence[Rendering], asked: Sequence[Premise]) -> dict[str, float | str]:
     """Return the mean similarity of the words with the sentences; raises `InputError` where a package is missing."""
-    found = similarities([reply["text"] for reply in replies], [premise.sentence for premise in asked])
+    found = similarities([reply.text for reply in replies], [premise.sentence for premise in asked])
     return {"n": len(asked), **found, "meteor_matches": METEOR_MATCHES}

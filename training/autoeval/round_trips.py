@@ -15,8 +15,6 @@ from rollout.strategies.round_trip import RoundTripSettings, after_rounds, trave
 from rollout.traces import Sampling, Trace
 from training.lessons.teaching import Way, both_ways
 
-Record = dict[str, Any]
-
 
 @dataclass(frozen=True, slots=True)
 class RoundTrips:
@@ -33,7 +31,7 @@ class RoundTrips:
         assert not hinted
         return travel(cast("ChatPolicy", policy), problems, self.settings, sampling, seed=seed)
 
-    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Record]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[dict[str, Any]]:
         """Return two examples for each kept trip."""
         return [example for trace in traces for example in both_ways(trace, self.ways)]
 

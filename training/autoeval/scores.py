@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
+from rollout.traces import Trace
 from training.estimates import LEVEL, Estimate, Interval, exact_estimate, exact_interval, stats
 
 Category: TypeAlias = Any
@@ -141,11 +142,11 @@ _FATES = {
 }
 
 
-def fate(trace: Mapping[str, Any]) -> str:
+def fate(trace: Trace) -> str:
     """Return under which name of `Counts` a judged trace is counted."""
-    if trace.get("ending") == "leak":
+    if trace.ending == "leak":
         return "leaked"
-    return _FATES.get(trace["judgement"]["verdict"], "errors")
+    return _FATES.get(trace.judged.verdict, "errors")
 
 
 def sum_of(listed: Iterable[Counts]) -> Counts:
@@ -156,24 +157,21 @@ def sum_of(listed: Iterable[Counts]) -> Counts:
     return total
 
 
-def scores_of(traces: Iterable[Mapping[str, Any]], by: str = "category", up_to: float | None = None) -> Scores:
+def scores_of(traces: Iterable[Trace], by: str = "category", up_to: float | None = None) -> Scores:
     """Return the scores of one data set's judged trips; a problem whose meta lacks `by` is in no category."""
     found: dict[Category, Counts] = {}
     for trace in traces:
-        category = trace["problem"]["meta"].get(by)
+        category = trace.problem.meta.get(by)
         if category is not None:
             found[category] = found.get(category, Counts()).plus(Counts(**{fate(trace): 1}))
     return Scores(dict(sorted(found.items())), by, up_to)
 
 
-def score_report(
-    traces: Sequence[Mapping[str, Any]], *, by: str = "category", up_to: float | None = None
-) -> dict[str, Scores]:
+def score_report(traces: Sequence[Trace], *, by: str = "category", up_to: float | None = None) -> dict[str, Scores]:
     """Return the scores of each data set."""
-    datasets = sorted({trace["problem"]["dataset"] for trace in traces})
+    datasets = sorted({trace.problem.dataset for trace in traces})
     return {
-        name: scores_of([trace for trace in traces if trace["problem"]["dataset"] == name], by, up_to)
-        for name in datasets
+        name: scores_of([trace for trace in traces if trace.problem.dataset == name], by, up_to) for name in datasets
     }
 
 
@@ -215,12 +213,12 @@ class Repeated:
     compliance_sd: float | None
 
 
-def repeated(runs: Sequence[Sequence[Mapping[str, Any]]], *, by: str = "category") -> list[Repeated]:
+def repeated(runs: Sequence[Sequence[Trace]], *, by: str = "category") -> list[Repeated]:
     """Return mean and standard deviation of both rates over runs on the same problems, by category (appendix H).
 
     Raises `ValueError` where the runs are not on the same problems.
     """
-    if len({frozenset(trace["problem"]["id"] for trace in run) for run in runs}) != 1:
+    if len({frozenset(trace.problem.id for trace in run) for run in runs}) != 1:
         raise ValueError("repeated runs must be on the same problems")
     tables = [scores_of(run, by).table for run in runs]
     rows: list[Repeated] = []

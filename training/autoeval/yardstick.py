@@ -16,7 +16,7 @@ from rollout.formulas.verifier import Said, opinions
 from rollout.policy import ChatPolicy
 from rollout.problems.catalogue import family
 from rollout.splits import Split
-from rollout.traces import Sampling, derived_seed, read_trace
+from rollout.traces import Sampling, Trace, derived_seed
 from training.autoeval.errors import (
     VerifierScore,
     judged,
@@ -38,7 +38,6 @@ from training.autoeval.scores import (
     scores_of,
 )
 
-Record = dict[str, Any]
 STRATA = ("binding", "depth", "states")
 """What trips are sorted by beside their category: quantifiers that bind, depth, states of the minimal automaton."""
 _NAMES = ("autoeval:PL:12", "autoeval:3CNF:12", "autoeval:FOL:8,12", "autoeval:FOL:8,12:english", "autoeval:RE:2")
@@ -130,17 +129,17 @@ def measure_trips(
     *,
     seed: int,
     runs: int = 1,
-    keep: Callable[[Record], None] = lambda _: None,
-) -> tuple[Measured, list[Record]]:
-    """Return a benchmark's results and the first run's judged trips; `keep` is handed every judged trip of every run.
+    keep: Callable[[dict[str, Any]], None] = lambda _: None,
+) -> tuple[Measured, list[Trace]]:
+    """Return a benchmark's results and the first run's judged trips; `keep` gets every run's, in JSON.
 
     Runs differ in their seeds alone. What the critic's failures touch counts for nothing.
     """
-    trips: list[list[Record]] = []
+    trips: list[list[Trace]] = []
     for run in range(runs):
         own = judged(_attempts(policy, problems, asked, derived_seed(seed, "benchmark", run)), judging)
         for trace in own:
-            keep({**trace, "id": f"{trace['id']}@{run}"})
+            keep({**trace.record(), "id": f"{trace.id}@{run}"})
         trips.append(own)
     rounds = asked.strategy.settings.rounds
     result = Measured(
@@ -150,7 +149,7 @@ def measure_trips(
             "strategy": asked.strategy.settings.record(),
             "temperature": asked.sampling.temperature,
             "seed": seed,
-            "policy": {"base": policy.digests.base, "adapter": policy.digests.adapter},
+            "policy": policy.digests.record(),
         },
         pooled([score_report(own) for own in trips]),
         {by: found for by in STRATA if len((found := scores_of(trips[0], by)).table) > 1},
@@ -161,15 +160,15 @@ def measure_trips(
     return result, trips[0]
 
 
-def _attempts(policy: ChatPolicy, problems: Sequence[Problem], asked: Asked, seed: int) -> Iterator[Record]:
+def _attempts(policy: ChatPolicy, problems: Sequence[Problem], asked: Asked, seed: int) -> Iterator[Trace]:
     for start in range(0, len(problems), asked.batch_size):
         batch = problems[start : start + asked.batch_size]
-        yield from (trace.record() for trace in asked.strategy.attempts(policy, batch, asked.sampling, seed=seed))
+        yield from asked.strategy.attempts(policy, batch, asked.sampling, seed=seed)
 
 
-def _by_rounds(trips: Sequence[Record], strategy: RoundTrips, judging: Judging) -> list[dict[str, Scores]]:
+def _by_rounds(trips: Sequence[Trace], strategy: RoundTrips, judging: Judging) -> list[dict[str, Scores]]:
     """Return the scores that 1, 2, .. rounds would have had, as the trips of more begin with those of fewer."""
-    levels = zip(*([t.record() for t in strategy.shortened(read_trace(trip))] for trip in trips), strict=True)
+    levels = zip(*map(strategy.shortened, trips), strict=True)
     return [score_report(judged(level, judging)) for level in levels]
 
 
@@ -186,7 +185,7 @@ class Verified:
         return {**self.whole.record(), "rows": rows}
 
 
-def measure_verifier(policy: ChatPolicy, trips: Sequence[Record], sampling: Sampling, *, seed: int) -> Verified:
+def measure_verifier(policy: ChatPolicy, trips: Sequence[Trace], sampling: Sampling, *, seed: int) -> Verified:
     """Ask a policy, as verifier, about what came back."""
     said: dict[str, Said] = {o.pair.id: o.said for o in opinions(policy, verifier_pairs(trips), sampling, seed=seed)}
     return Verified(verifier_score(said, trips), verifier_rows(said, trips))

@@ -5,21 +5,17 @@ is right, and not only whether the trip came back. A share of the lessons is wro
 something to improve.
 """
 
-import json
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from critics.equivalence.language import Language
 from critics.equivalence.regex import ALPHABET
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.formulas.description import DescriptionError, describe, understand, worded
+from rollout.formulas.description import describe, understand, worded
 from rollout.formulas.prompt import into_signs, into_words
 from rollout.formulas.statement import read_notation
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,36 +57,3 @@ def _unbalanced(written: str, rng: random.Random) -> str:
         return written
     place = rng.choice(places)
     return written[:place] + written[place + 1 :]
-
-
-def described(traces: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
-    """Yield for each trip an attempt that claims of the formula what its description says, read word for word.
-
-    Judged, they say which descriptions are right. A description in other words claims nothing, and is malformed.
-    """
-    for trace in traces:
-        claim = json.loads(trace["completion"])
-        try:
-            right = understand(trace["steps"][0]["text"], Language(claim["language"]))
-        except DescriptionError:
-            right = ""
-        yield {
-            "id": trace["id"],
-            "problem": trace["problem"],
-            "format": trace["format"],
-            "completion": json.dumps({**claim, "right": right}, ensure_ascii=False),
-        }
-
-
-def false_positives(trips: Iterable[Mapping[str, Any]], descriptions: Iterable[Mapping[str, Any]]) -> Record:
-    """Return how many certified trips had a wrong description; both are judged, in the same order.
-
-    A description that could not be decided, or read, is told apart from one that is right and from one that is wrong.
-    """
-    counts = {"certified": 0, "right": 0, "wrong": 0, "unreadable": 0, "undecided": 0}
-    names = {"certified": "right", "vacuous": "right", "refuted": "wrong", "malformed": "unreadable"}
-    for trip, description in zip(trips, descriptions, strict=True):
-        if trip["judgement"]["verdict"] == "certified":
-            counts["certified"] += 1
-            counts[names.get(description["judgement"]["verdict"], "undecided")] += 1
-    return counts

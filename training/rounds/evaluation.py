@@ -96,13 +96,13 @@ def tally(records: Sequence[Trace]) -> dict[str, Any]:
 
 def _round_trips(records: Sequence[Trace]) -> dict[str, Any]:
     """Return AutoEval's scores by category where the attempts are round trips, undecided and malformed ones apart."""
-    trips = [record.record() for record in records if record.legs]
+    trips = [record for record in records if record.legs]
     return {"round_trips": report_record(score_report(trips))} if trips else {}
 
 
 def _false_positives(records: Sequence[Trace], judging: Judging, seed: int) -> dict[str, Any]:
     """Return how often a wrong description came back right, where the attempts are round trips of one round."""
-    trips = [record.record() for record in records if record.legs]
+    trips = [record for record in records if record.legs]
     found = measure_false_positives(trips, judging, seed=seed)
     return {} if found is None else {"false_positives": found.record()}
 
