@@ -89,6 +89,7 @@ class Attempt:
 def read_problem(record: object) -> Problem:
     """Build a `Problem` from its JSON form; raises `RecordError` naming the key."""
     data = object_of(record, "problem")
+    id_, dataset = text_of(data, "id", "problem"), text_of(data, "dataset", "problem")
     text = read_problem_text(data, "problem")
     options, answer = text.options, text.answer
     if options is not None:
@@ -98,8 +99,8 @@ def read_problem(record: object) -> Problem:
     elif answer is not None and answer not in TRUTH_VALUES:
         raise RecordError(f"problem.answer: {answer!r} is not one of {list(TRUTH_VALUES)}")
     return Problem(
-        id=text_of(data, "id", "problem"),
-        dataset=text_of(data, "dataset", "problem"),
+        id=id_,
+        dataset=dataset,
         context=text.context,
         question=text.question,
         options=options,

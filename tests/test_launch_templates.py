@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 from click import ClickException
-from typer.main import get_command
 
-from training.cli import app
+from training.cli import command
 
 ROOT = Path(__file__).parents[1]
 ACCELERATE = sorted((ROOT / "configs" / "accelerate").glob("*.yaml"))
@@ -224,9 +223,9 @@ def machines(tmp_path) -> Machines:
 def complaint(line: str) -> str | None:
     """What the command line says against a call; None where it takes it."""
     _, name, *words = line.split()
-    command = get_command(app).commands[name]
+    made = command(name)
     try:
-        command.make_context(name, words)
+        made.make_context(name, words)
     except ClickException as error:
         return error.message
     return None

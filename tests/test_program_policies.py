@@ -16,8 +16,9 @@ from rollout.programs.review import review_here, without_gold
 from rollout.prompt import PromptStyle
 from rollout.servers.connection import ServerSettings
 from rollout.servers.policy import ServerPolicy
+from rollout.steps import ChosenSample, ProgramReply, Rating
 from rollout.strategies.programs import ProgramSettings, prototype_then_refine, refine
-from rollout.traces import Sampling
+from rollout.traces import BackupAnswer, Sampling
 
 pytest.importorskip("llguidance")
 PROBLEM = next(e.problem for e in solved_examples() if e.format == "fol")
@@ -36,16 +37,18 @@ def test_a_small_model_goes_through_the_whole_strategy(policy: HuggingFacePolicy
     sampling = Sampling(samples_per_problem=2, max_new_tokens=24)
     first, second = refine(policy, [PROBLEM], settings, sampling, seed=1, review=review_here)
     for trace in (first, second):
-        purposes = [step["purpose"] for step in trace.steps]
-        assert purposes[:5] == ["sample", "sample", "sample", "rate", "prototype"]
+        purposes = [step.purpose if isinstance(step, ProgramReply) else type(step) for step in trace.steps]
+        assert purposes[:5] == ["sample", "sample", "sample", Rating, ChosenSample]
         assert purposes[5] == "self-check"
         assert purposes[-1] == "backup"
         assert {"implicit", "consistency", "error-feedback"} <= set(purposes)
-        rated = trace.steps[3]
-        totals = [one + other for one, other in zip(rated["coder"], rated["reviewer"], strict=True)]
+        rated, choice = trace.steps[3:5]
+        assert isinstance(rated, Rating)
+        assert isinstance(choice, ChosenSample)
+        totals = [one + other for one, other in zip(rated.coder, rated.reviewer, strict=True)]
         assert all(value < 0 for value in totals)
-        assert trace.steps[4]["chosen"] == totals.index(max(totals))
-        assert trace.backup == {"kind": "llm", "answer": None}
+        assert choice.chosen == totals.index(max(totals))
+        assert trace.backup == BackupAnswer("llm", None)
         assert judge_record(trace.record())["verdict"] == "malformed"
     assert first.steps != second.steps
     [again, _] = refine(policy, [PROBLEM], settings, sampling, seed=1, review=review_here)
@@ -68,7 +71,7 @@ def test_a_small_model_held_to_the_grammar_writes_programs_that_parse(
         assert trace.completion_ids
     for trace in traces:
         row = TextRow(guide_for(without_gold(PROBLEM), "fol"))
-        assert row.accepts(trace.steps[0]["text"].encode())
+        assert row.accepts(trace.steps[0].text.encode())
 
 
 def test_a_server_is_not_held_to_a_grammar_without_a_word():

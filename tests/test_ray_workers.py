@@ -220,7 +220,7 @@ def test_a_cluster_without_a_gpu_is_a_diagnosis_where_one_is_wanted(ray_cluster)
 
 def test_a_machine_with_other_code_does_not_judge(ray_cluster):
     workers = ray_workers()
-    workers.origin = replace(workers.origin, code="0" * 64)
+    workers.checkout = replace(workers.checkout, code="0" * 64)
     with pytest.raises(RunFailed, match="another certistar"):
         list(workers.judge([attempt(0)]))
 

@@ -67,7 +67,7 @@ import training.finetuning.stage
 from critics.judge import judge_record
 from training.configuration.run import load_run
 from training.rounds.line import Line
-from training.rounds.loop import evaluate_base, run_line
+from training.rounds.loop import measure, run_line
 from training.workers.local import LocalWorkers
 
 config, folder = load_run(Path(sys.argv[1])), Path(sys.argv[2])
@@ -79,7 +79,7 @@ class Here(LocalWorkers):
 def work(run):
     torch.set_num_threads(1)
     line = Line(config, run, config.arms[0], 0, Here())
-    evaluate_base(line)
+    measure(line, None, None)
     run_line(line)
 
 def writes(arguments):

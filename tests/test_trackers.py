@@ -57,7 +57,7 @@ def scalars(folder: Path) -> dict[str, list[tuple[int, float]]]:
 
 def a_round(folder: Path) -> Path:
     found = folder / "round-001"
-    trace = {"id": "t", "completion_ids": [1, 2, 3], "turns": [{"completion_ids": [4]}]}
+    trace = {"id": "t", "completion_ids": [1, 2, 3], "steps": [{"kind": "turn", "completion_ids": [4]}]}
     write_records(found / "traces.jsonl", [trace, trace], checksum=True)
     counts = {"sampled": 4, "right": 3, "certified": 1, "lucky": 2, "kept": 1, "examples": 5}
     write_json(found / "dataset" / "summary.json", {**counts, "verdicts": {"certified": 1, "unproved": 3}})

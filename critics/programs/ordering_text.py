@@ -28,7 +28,8 @@ class At:
 Claim = Before | At
 _NUMBERS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 _PREAMBLE = re.compile(
-    r"The following paragraphs(?: each describe a set of \w+ objects arranged in a fixed order)?\."
+    r"(?:The following paragraphs(?: each describe a set of \w+ objects arranged in a fixed order)?"
+    r"|\w+ objects(?: are)? in a fixed order)\."
     r"(?: The statements are logically consistent within each paragraph\.)?\s+"
 )
 """BIG-bench's; a premise in its place is not read, and then nothing is."""
