@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from critics.formula import Statement, parse_statement
 from critics.kernel import Kernel
-from critics.sorts import Signature, joined
+from critics.sorts import SortedSignature, joined
 from critics.theories import deontic, scheduling, triage
 from critics.translators import syllogism
 
@@ -17,7 +17,7 @@ class Background:
     """Rules in the formal language, and the signature of a typed theory (None: untyped)."""
 
     axioms: tuple[str, ...] = ()
-    signature: Signature | None = None
+    signature: SortedSignature | None = None
 
     def statements(self) -> tuple[Statement, ...]:
         """Return the rules as statements."""

@@ -33,7 +33,7 @@ from critics.matching import (
     places,
     uses,
 )
-from critics.sorts import Signature
+from critics.sorts import SortedSignature
 
 DEFAULT_WORK_LIMIT = 100_000
 """Matches tried, also in vain, and facts inferred before a kernel gives up: about a second of work.
@@ -83,7 +83,7 @@ class Kernel:
     With a `signature` every statement must be well-sorted, and so is every offer (`critics.sorts`).
     """
 
-    def __init__(self, *, work_limit: int = DEFAULT_WORK_LIMIT, signature: Signature | None = None) -> None:
+    def __init__(self, *, work_limit: int = DEFAULT_WORK_LIMIT, signature: SortedSignature | None = None) -> None:
         self.entries: list[Entry] = []
         self.known: dict[Literal, int] = {}
         self.offers: dict[Literal, tuple[int, tuple[int, ...]]] = {}

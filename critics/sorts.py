@@ -27,7 +27,7 @@ class SortError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class SortedSignature:
     """The symbols of a typed theory."""
 
     sorts: Mapping[str, str]
@@ -125,9 +125,9 @@ class Signature:
         return upper in (lower, ANY)
 
 
-def joined(one: Signature, other: Signature) -> Signature:
+def joined(one: SortedSignature, other: SortedSignature) -> SortedSignature:
     """Return the symbols of both; raises `ValueError` where they disagree about one."""
-    return Signature(
+    return SortedSignature(
         _united(one.sorts, other.sorts),
         _united(one.predicates, other.predicates),
         _united(one.functions, other.functions),

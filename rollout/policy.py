@@ -25,7 +25,7 @@ class PolicyError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a policy wrote: text and ids end before, and with, end-of-text where it was reached."""
+    """A policy's text and its token ids; both end before, and with, end-of-text where it was reached."""
 
     text: str
     ids: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""What a policy reads before it writes: the problem, and for a model that must be shown, solved examples.
+"""Prompts: the problem, and for a model that must be shown, solved examples.
 
 The examples are of the problem's own data set, made by the project's own generators and demonstration writer, so
 that every guided one is certified, and none can stand in a training or test split (they are drawn from `pretrain`).
@@ -44,7 +44,7 @@ _ONE_OPTION = " End with a line that says Answer: and one of the options."
 
 @dataclass(frozen=True, slots=True)
 class PromptStyle:
-    """How problems are put to a policy."""
+    """Style in which problems are put to a policy."""
 
     kind: Literal["bare", "few-shot", "chat"] = "bare"
     """bare: the problem alone, for models trained on the format; few-shot: rules and solved examples as text;

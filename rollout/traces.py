@@ -31,7 +31,7 @@ Conclusion = Literal["free", "decided"]
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a policy is sampled; every parameter is explicit, none comes from a model's own defaults."""
+    """Settings of sampling from a policy; every parameter is explicit, none comes from a model's own defaults."""
 
     decoding: Decoding = "guided"
     """guided: under a guide's masks; free: the same loop without them."""

@@ -12,7 +12,7 @@ from rollout.actor_critic.feedback import Reply, review
 from rollout.actor_critic.prompt import (
     GUIDELINES,
     ActorPrompt,
-    SolvedExample,
+    SolvedReply,
     opening,
     portion,
     solved_examples,
@@ -25,7 +25,7 @@ from rollout.traces import Sampling
 
 
 @pytest.mark.parametrize("example", solved_examples(), ids=lambda e: f"{'-'.join(e.classes)}: {e.question}")
-def test_every_example_is_certified_as_the_prompt_shows_it(example: SolvedExample) -> None:
+def test_every_example_is_certified_as_the_prompt_shows_it(example: SolvedReply) -> None:
     problem = example.problem()
     verdict = judge_asp(problem, Attempt("example", problem, "asp", example.reply()))
     assert isinstance(verdict, Certified), verdict

@@ -10,7 +10,7 @@ import pytest
 from critics.errors import InputError, RunFailed
 from critics.judge import judge_record
 from critics.problem import Problem
-from rollout.actor_critic.feedback import Reply, ReviewPool, mends, review, review_here
+from rollout.actor_critic.feedback import DialogReviewPool, Reply, mends, review, review_here
 from rollout.actor_critic.prompt import ActorPrompt
 from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted, ScriptedPolicy
@@ -342,14 +342,14 @@ def test_what_is_over_is_kept_when_the_policy_cannot_go_on() -> None:
 
 def test_a_pool_reviews_in_processes_that_can_be_killed() -> None:
     replies = [Reply.to(PROBLEM, text, finished=True, depth="tests") for text in (GOOD, FAILING, UNSAFE)]
-    with ReviewPool(timeout_s=30) as pool:
+    with DialogReviewPool(timeout_s=30) as pool:
         assert pool(replies) == review_here(replies)
 
 
 def test_what_takes_too_long_is_unknown_and_never_clean() -> None:
     many = " ".join(f"item(i{n})." for n in range(50))
     heavy = written([*MODEL, "% R4: Items go together.", "trio(X, Y, Z) :- item(X), item(Y), item(Z).", many])
-    with ReviewPool(timeout_s=0.2) as hurried:
+    with DialogReviewPool(timeout_s=0.2) as hurried:
         (found,) = hurried([Reply.to(PROBLEM, heavy, finished=True, depth="tests")])
     assert (found.kind, found.reason) == ("unknown", "time_limit")
     assert "simpler" in found.told

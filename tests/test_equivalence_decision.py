@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from critics.equivalence.automaton import TooLarge, distinguishing_word, minimal_automaton
+from critics.equivalence.automaton import AutomatonTooLarge, distinguishing_word, minimal_automaton
 from critics.equivalence.first_order import decide_first_order
 from critics.equivalence.graph import Graph
 from critics.equivalence.language import Language, read_formula
 from critics.equivalence.model_finding import decide_by_cvc5
-from critics.equivalence.outcome import Different, Equivalent, Outcome, Undecided
+from critics.equivalence.outcome import Different, Equivalent, Outcome, UndecidedPair
 from critics.equivalence.pair import decide, decide_regex, read_pair
 from critics.equivalence.prenex import decide_by_prefix, is_constant
 from critics.equivalence.propositional import decide_propositional, propositions
@@ -164,7 +164,7 @@ def test_many_propositions_are_decided_by_a_proof_or_an_assignment() -> None:
     assert isinstance(different, Different)
     assert different.witness == {name: name != names[-1] for name in names}
     odd = decide_propositional(formula(ring(num, True)), formula("p0 ∨ ¬p0"))
-    assert isinstance(odd, Equivalent | Undecided)
+    assert isinstance(odd, Equivalent | UndecidedPair)
 
 
 def test_a_hard_pair_is_undecided_soon_and_nothing_else() -> None:
@@ -173,7 +173,7 @@ def test_a_hard_pair_is_undecided_soon_and_nothing_else() -> None:
     apart = " ∧ ".join(f"(¬p{i}_{j} ∨ ¬p{k}_{j})" for j in range(holes) for i in range(holes + 1) for k in range(i))
     start = time.process_time()
     outcome = decide_propositional(formula(f"{each} ∧ {apart}"), formula("p0_0 ∧ ¬p0_0"))
-    assert isinstance(outcome, Undecided)
+    assert isinstance(outcome, UndecidedPair)
     assert time.process_time() - start < 20
 
 
@@ -186,7 +186,7 @@ def test_first_order_formulas_are_decided_as_by_all_small_models() -> None:
         found.append(type(outcome))
         check_against_models(left, right, outcome)
     assert found.count(Different) > 90
-    assert Undecided not in found
+    assert UndecidedPair not in found
 
 
 def rewritten(rng: random.Random, given: Formula) -> Formula:
@@ -310,7 +310,7 @@ def test_only_infinite_models_tell_apart_what_is_then_undecided() -> None:
         "(∀x1. ¬less(x1, x1))"
     )
     outcome = decide_first_order(formula(order), formula("p1 ∧ ¬p1"))
-    assert isinstance(outcome, Undecided)
+    assert isinstance(outcome, UndecidedPair)
 
 
 def test_equality_and_functions_are_decided_as_well() -> None:
@@ -394,8 +394,8 @@ def test_equal_languages_have_one_minimal_automaton() -> None:
 def test_exponentially_many_states_are_undecided_soon() -> None:
     start = time.process_time()
     bombs = [f"(0|1)*0{'(0|1)' * 40}", f"(0|1)*0{'(1|0)' * 40}"]
-    assert isinstance(decide(read_pair(Language.REGEX, *bombs)), Undecided)
-    with pytest.raises(TooLarge):
+    assert isinstance(decide(read_pair(Language.REGEX, *bombs)), UndecidedPair)
+    with pytest.raises(AutomatonTooLarge):
         minimal_automaton(read_regex(bombs[0]), "01")
     assert time.process_time() - start < 10
 
@@ -413,7 +413,7 @@ def test_no_published_pair_is_decided_wrongly(part: slice, shared: Path) -> None
     undecided: list[str] = []
     for pair in pairs[part]:
         outcome = decide(read_pair(Language(pair["language"]), pair["left"], pair["right"]))
-        if isinstance(outcome, Undecided):
+        if isinstance(outcome, UndecidedPair):
             undecided.append(pair["language"])
         else:
             assert isinstance(outcome, Equivalent) == pair["equivalent"], pair["id"]

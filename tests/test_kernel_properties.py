@@ -31,7 +31,7 @@ from critics.formula import (
 )
 from critics.kernel import ArityError, Inference, Kernel, WorkLimitExceeded
 from critics.replay import statements as reading
-from critics.sorts import Signature, SortError
+from critics.sorts import SortedSignature, SortError
 
 _Error = TypeVar("_Error", bound=Exception)
 quick = settings(deadline=None, derandomize=True, database=None, max_examples=50)
@@ -346,12 +346,12 @@ def test_any_text_is_a_statement_or_a_formula_error(text: str):
             assert len(str(error)) < 300
 
 
-ENTITIES = Signature({"person": "entity"}, {"p": ("person",), "r": ("entity", "person")}, {}, {"a": "person"})
+ENTITIES = SortedSignature({"person": "entity"}, {"p": ("person",), "r": ("entity", "person")}, {}, {"a": "person"})
 
 
 @settings(quick, max_examples=200)
 @given(st.lists(texts, max_size=4), st.sampled_from([None, ENTITIES]))
-def test_a_kernel_raises_what_it_says_and_nothing_else(given_: list[str], signature: Signature | None):
+def test_a_kernel_raises_what_it_says_and_nothing_else(given_: list[str], signature: SortedSignature | None):
     kernel = Kernel(work_limit=200, signature=signature)
     errors = (ArityError, SortError, WorkLimitExceeded)
     for text in given_:

@@ -18,7 +18,7 @@ from rollout.decoding.rows import GuideViolation, Row
 from rollout.decoding.texts import TextGuide, TextMasks, TextRow, row_of
 from rollout.guides.memory import MemoryGuide
 from rollout.programs.grammars.catalogue import GRAMMARS, guide_for
-from rollout.programs.prompt import SolvedExample, solved_examples
+from rollout.programs.prompt import SolvedProgram, solved_examples
 
 pytest.importorskip("llguidance")
 
@@ -131,7 +131,7 @@ WRITTEN = [example for example in solved_examples() if example.format in GRAMMAR
 
 
 @pytest.mark.parametrize("example", WRITTEN, ids=lambda e: f"{e.problem.dataset}-{e.problem.id}")
-def test_every_example_of_the_prompt_can_be_written(example: SolvedExample):
+def test_every_example_of_the_prompt_can_be_written(example: SolvedProgram):
     row = TextRow(guide_for(example.problem, example.format))
     for line in f"{example.program}\n".splitlines(keepends=True):
         row.push(line.encode())

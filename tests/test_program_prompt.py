@@ -11,7 +11,7 @@ from critics.verdict import Certified
 from rollout.programs.prompt import (
     FORMATS,
     LANGUAGES,
-    SolvedExample,
+    SolvedProgram,
     examples_for,
     opening,
     problem_text,
@@ -23,7 +23,7 @@ from rollout.programs.review import Submission, review, without_gold
 
 
 @pytest.mark.parametrize("example", solved_examples(), ids=lambda e: f"{e.format}-{e.problem.id}")
-def test_every_example_is_certified_as_the_prompt_shows_it(example: SolvedExample):
+def test_every_example_is_certified_as_the_prompt_shows_it(example: SolvedProgram):
     if example.format == "z3-python" and missing_layers():
         pytest.skip(f"no whole jail here: {', '.join(missing_layers())}")
     attempt = Attempt("example", example.problem, example.format, example.program)

@@ -10,12 +10,12 @@ from critics.errors import InputError
 from critics.explanation import explanation
 from critics.pool import Died, Raised
 from critics.problem import Attempt, Formal, Problem
-from rollout.programs.prompt import SolvedExample, solved_examples
-from rollout.programs.review import ReviewPool, Submission, _review, require_critic, review, without_gold
+from rollout.programs.prompt import SolvedProgram, solved_examples
+from rollout.programs.review import RunReviewPool, Submission, _review, require_critic, review, without_gold
 from rollout.steps import RunReview
 
 MINE = Problem("p", "mine", "A context.", "A question?", None, "true")
-EXAMPLES: dict[str, SolvedExample] = {
+EXAMPLES: dict[str, SolvedProgram] = {
     example.problem.dataset: example for example in solved_examples() if example.format != "z3-python"
 }
 
@@ -154,7 +154,7 @@ def test_a_program_that_takes_too_long_is_killed_and_no_answer(tmp_path: Path, m
     monkeypatch.setattr(rollout.programs.review, "review", slow_review.review)
     example = EXAMPLES["ar-lsat"]
     good = Submission(without_gold(example.problem), example.format, example.program)
-    with ReviewPool(timeout_s=5) as pool:
+    with RunReviewPool(timeout_s=5) as pool:
         found = pool([replace(good, program="slow"), good, replace(good, program="?")])
     assert (found[0].kind, found[0].reason, found[0].answer) == ("unknown", "time_limit", None)
     assert [reviewed.answer for reviewed in found[1:]] == ["D", None]

@@ -12,7 +12,7 @@ from critics.problem import Problem
 from rollout.engine import Steps
 from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted, ScriptedPolicy
-from rollout.programs.draft import Draft, Task
+from rollout.programs.draft import ProgramDraft, Task
 from rollout.programs.prompt import problem_text, solved_examples
 from rollout.programs.prototypers import PROTOTYPERS
 from rollout.programs.refiners import REFINERS
@@ -291,10 +291,10 @@ def test_languages_come_from_the_data_set_or_the_settings():
 
 
 def test_a_refiner_and_a_prototyper_are_added_by_a_small_function(monkeypatch: pytest.MonkeyPatch):
-    def last(task: Task, drafts: Sequence[Draft]) -> int:
+    def last(task: Task, drafts: Sequence[ProgramDraft]) -> int:
         return len(drafts) - 1
 
-    def shout(task: Task, draft: Draft) -> Steps[Completion | None]:
+    def shout(task: Task, draft: ProgramDraft) -> Steps[Completion | None]:
         return (yield from task.ask("shout", task.about(draft, "AGAIN!")))
 
     monkeypatch.setitem(PROTOTYPERS, "last", last)

@@ -18,7 +18,7 @@ from rollout.strategies.round_trip import RoundTripSettings
 from rollout.traces import Judgement, Sampling, Trace, read_trace
 from training.autoeval.round_trips import RoundTrips
 from training.autoeval.scores import Counts, Scores
-from training.autoeval.yardstick import Asked, Measured, measure_trips, measure_verifier, read_benchmark
+from training.autoeval.yardstick import Asked, BenchmarkResult, measure_trips, measure_verifier, read_benchmark
 from training.cli import app
 from training.commands.benchmarks import by_category
 from training.configuration.run import PromotionConfig, RunConfig
@@ -206,7 +206,7 @@ def test_a_curriculum_starts_with_the_fewest_operators():
 # -- the yardstick
 
 
-def measured(policy: Any, num: int = 12, **keys: Any) -> tuple[Measured, list[Trace]]:
+def measured(policy: Any, num: int = 12, **keys: Any) -> tuple[BenchmarkResult, list[Trace]]:
     problems = read_benchmark("autoeval:PL:12").problems(num, "test", seed=0)
     asked = Asked(RoundTrips(RoundTripSettings("bare", keys.pop("rounds", 1))), Sampling("free"), 5)
     return measure_trips(policy, problems, asked, lambda r: [judge_record(x) for x in r], seed=0, **keys)

@@ -557,10 +557,10 @@ def test_what_comes_out_of_the_jail_is_not_believed(monkeypatch: pytest.MonkeyPa
 
 def _explored(script: str) -> bytes:
     from critics.scripts.exploration import explore
-    from critics.scripts.jail import Returned, run_jailed
+    from critics.scripts.jail import JailAnswer, run_jailed
 
     ended = run_jailed(lambda: explore(script, options=False), limit_s=10, layers=())
-    assert isinstance(ended, Returned)
+    assert isinstance(ended, JailAnswer)
     return ended.answer
 
 

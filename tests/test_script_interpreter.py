@@ -11,7 +11,7 @@ import pytest
 import z3  # noqa: F401 - before any fork, as the critic does
 
 from critics.scripts.exploration import explore
-from critics.scripts.jail import Returned, run_jailed
+from critics.scripts.jail import JailAnswer, run_jailed
 
 USUAL = "from z3 import *\np, q = Bools('p q')\ns = Solver()\ns.add(Or(p, q))\n"
 ATTACKS = {
@@ -154,7 +154,7 @@ COMPUTED = {
 def explored(code: str) -> dict[str, Any]:
     """Explore a script in a child without any layer of the jail, so that the interpreter alone holds it."""
     ended = run_jailed(lambda: explore(code, options=False), limit_s=20, layers=())
-    assert isinstance(ended, Returned), ended
+    assert isinstance(ended, JailAnswer), ended
     return json.loads(ended.answer)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from critics.scripts import jail_examination
-from critics.scripts.jail import LAYERS, MAX_ANSWER, RAISED, Died, Overran, Returned, run_jailed
+from critics.scripts.jail import LAYERS, MAX_ANSWER, RAISED, JailAnswer, JailDied, Overran, run_jailed
 from critics.scripts.jail_examination import FRIGHTENING, TRIALS, holds, missing_layers, usable_layers
 
 pytestmark = pytest.mark.skipif(
@@ -96,27 +96,27 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_layer_holds_and_its_trial_finds_where_it_does_not(layer: str):
     assert holds(layer)
     bare = run_jailed(lambda: b"held" if TRIALS[layer]() else b"broken", limit_s=5, layers=())
-    assert bare == Returned(b"broken") or layer == "privileges"
+    assert bare == JailAnswer(b"broken") or layer == "privileges"
 
 
 def test_nothing_that_code_inside_does_is_seen_outside(folder: Path):
     before = host(folder)
     ended = {name: run_jailed(hosted(code), limit_s=LIMIT_S) for name, code in HOSTILE.items()}
     assert host(folder) == before
-    done = {name: end for name, end in ended.items() if isinstance(end, Returned) and end.answer[:4] == b"done"}
+    done = {name: end for name, end in ended.items() if isinstance(end, JailAnswer) and end.answer[:4] == b"done"}
     assert not done
 
 
 def test_without_the_jail_the_same_code_would_be_seen(folder: Path):
     before = host(folder)
-    assert run_jailed(hosted(HOSTILE["write a file"]), limit_s=LIMIT_S, layers=()) == Returned(b"done ")
+    assert run_jailed(hosted(HOSTILE["write a file"]), limit_s=LIMIT_S, layers=()) == JailAnswer(b"done ")
     assert host(folder) != before
 
 
 def test_no_secret_is_in_the_environment(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("CERTISTAR_TEST_KEY", "secret")
     task = hosted("import os\nsay(os.environ.get('CERTISTAR_TEST_KEY', 'nothing'))")
-    assert run_jailed(task, limit_s=LIMIT_S) == Returned(b"done nothing")
+    assert run_jailed(task, limit_s=LIMIT_S) == JailAnswer(b"done nothing")
 
 
 BOMBS = {
@@ -137,7 +137,7 @@ def test_a_bomb_ends_within_its_limit_and_half_a_second(name: str):
     def takes_too_long() -> bool:
         start = time.monotonic()
         ended = run_jailed(hosted(BOMBS[name]), limit_s=LIMIT_S)
-        assert not isinstance(ended, Returned) or ended.answer.startswith(b"failed")
+        assert not isinstance(ended, JailAnswer) or ended.answer.startswith(b"failed")
         return time.monotonic() - start > LIMIT_S + 0.5
 
     # A busy machine may be late; a jail that does not kill is late every time.
@@ -149,9 +149,9 @@ def test_an_answer_without_end_is_cut_off():
 
 
 def test_a_task_that_raises_and_one_that_exits_say_nothing():
-    assert run_jailed(lambda: 1 // 0, limit_s=LIMIT_S) == Died(RAISED)  # type: ignore[arg-type]
-    assert run_jailed(lambda: os._exit(7), limit_s=LIMIT_S) == Died(7)
-    assert isinstance(run_jailed(lambda: os.abort(), limit_s=LIMIT_S), Died)
+    assert run_jailed(lambda: 1 // 0, limit_s=LIMIT_S) == JailDied(RAISED)  # type: ignore[arg-type]
+    assert run_jailed(lambda: os._exit(7), limit_s=LIMIT_S) == JailDied(7)
+    assert isinstance(run_jailed(lambda: os.abort(), limit_s=LIMIT_S), JailDied)
 
 
 def test_a_layer_that_cannot_be_entered_ends_the_child(monkeypatch: pytest.MonkeyPatch):
@@ -159,7 +159,7 @@ def test_a_layer_that_cannot_be_entered_ends_the_child(monkeypatch: pytest.Monke
         raise OSError("not on this kernel")
 
     monkeypatch.setattr("critics.scripts.jail.LAYERS", {**LAYERS, "landlock": missing})
-    assert run_jailed(lambda: b"ran", limit_s=LIMIT_S) == Died(RAISED)
+    assert run_jailed(lambda: b"ran", limit_s=LIMIT_S) == JailDied(RAISED)
 
 
 def test_z3_decides_inside():
@@ -172,7 +172,7 @@ def test_z3_decides_inside():
         solver.add(z3.Distinct(x, y, z), *(z3.And(v >= 1, v <= 3) for v in (x, y, z)), x < z, y == 3, x != 1)
         return str(solver.check()).encode()
 
-    assert run_jailed(decide, limit_s=5) == Returned(b"unsat")
+    assert run_jailed(decide, limit_s=5) == JailAnswer(b"unsat")
 
 
 def test_the_jail_works_where_little_is_allowed_already():
@@ -182,9 +182,9 @@ def test_the_jail_works_where_little_is_allowed_already():
         resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 4, highest + 4))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         inside = run_jailed(lambda: b"inside", limit_s=LIMIT_S)
-        return inside.answer if isinstance(inside, Returned) else b"nothing"
+        return inside.answer if isinstance(inside, JailAnswer) else b"nothing"
 
-    assert run_jailed(narrow, limit_s=5, layers=()) == Returned(b"inside")
+    assert run_jailed(narrow, limit_s=5, layers=()) == JailAnswer(b"inside")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
@@ -195,7 +195,7 @@ def test_the_jail_works_without_privileges():
         os.setuid(65534)
         return b"whole" if all(map(holds, LAYERS)) else b"broken"
 
-    assert run_jailed(unprivileged, limit_s=10, layers=()) == Returned(b"whole")
+    assert run_jailed(unprivileged, limit_s=10, layers=()) == JailAnswer(b"whole")
 
 
 def test_a_child_dies_with_its_parent():

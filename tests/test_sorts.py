@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from critics.formula import parse_literal, parse_statement
 from critics.kernel import Kernel
-from critics.sorts import ANY, Signature, SortError, joined
+from critics.sorts import ANY, SortedSignature, SortError, joined
 
-ZOO = Signature(
+ZOO = SortedSignature(
     sorts={"animal": ANY, "cat": "animal", "dog": "animal", "place": ANY, "plan": ANY, "colour": ANY},
     predicates={
         "hungry": ("animal",),
@@ -137,12 +137,12 @@ def test_sorts_below_one_another_reach_to_the_top():
 
 
 def test_two_signatures_join_unless_they_disagree():
-    sea = Signature({"fish": "animal", "animal": ANY}, {"wet": ("fish",)}, {}, {})
+    sea = SortedSignature({"fish": "animal", "animal": ANY}, {"wet": ("fish",)}, {}, {})
     both = joined(ZOO, sea)
     assert both.is_below("fish", "animal")
     assert set(both.predicates) == {*ZOO.predicates, "wet"}
     with pytest.raises(ValueError, match="cat: animal in one theory, fish in the other"):
-        joined(ZOO, Signature({"cat": "fish"}, {}, {}, {}))
+        joined(ZOO, SortedSignature({"cat": "fish"}, {}, {}, {}))
 
 
 TERMS = {

@@ -16,10 +16,10 @@ from critics.judge import judge
 from critics.kernel import Inference, Kernel
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck
-from critics.sorts import Signature
+from critics.sorts import SortedSignature
 from critics.verdict import verdict_record
 
-SIGNATURE = Signature(
+SIGNATURE = SortedSignature(
     sorts={"person": "entity", "group": "entity"},
     predicates={"busy": ("person",), "invited": ("entity",), "likes": ("person", "entity")},
     functions={"boss": (("person",), "person")},
@@ -27,7 +27,7 @@ SIGNATURE = Signature(
 )
 
 
-def kernel_of(*axioms: str, signature: Signature | None = None, work_limit: int = 100_000) -> Kernel:
+def kernel_of(*axioms: str, signature: SortedSignature | None = None, work_limit: int = 100_000) -> Kernel:
     kernel = Kernel(signature=signature, work_limit=work_limit)
     for axiom in axioms:
         kernel.add_axiom(parse_statement(axiom))

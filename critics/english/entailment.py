@@ -57,7 +57,7 @@ def _instances(clauses: Sequence[Implication]) -> Iterator[Implication]:
 
 @dataclass(slots=True)
 class _Places:
-    """Which places of predicates, functions and variables hold the same things."""
+    """Union-find over the places of predicates, functions and variables: joined where they hold the same things."""
 
     parents: dict[_Place, _Place] = field(default_factory=dict[_Place, _Place])
     held: list[tuple[_Place, Term, int]] = field(default_factory=list[tuple[_Place, Term, int]])

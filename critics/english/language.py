@@ -52,7 +52,7 @@ class SentenceReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Semantics:
-    """What may follow, declared once for each data set.
+    """Notion of consequence, declared once for each data set.
 
     forward: rules are applied as they stand, never backwards, and what saturation does not reach is unknown.
     classical: whatever holds in every model follows.

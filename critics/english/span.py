@@ -1,4 +1,4 @@
-"""What stands behind each piece of a completion, and the first sentence behind which nothing stands."""
+"""Spans of a completion, each with the warrant behind it, and the first sentence that has none."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

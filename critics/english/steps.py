@@ -32,7 +32,7 @@ class OutOfWork(RuntimeError):  # noqa: N818
 
 @dataclass(frozen=True, slots=True)
 class Warrant:
-    """How a clause follows, and from which entries."""
+    """Warrant of a clause: the rule by which it follows, and the entries that it follows from."""
 
     how: How
     premises: tuple[int, ...]
@@ -49,7 +49,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Ledger:
-    """What is established so far. Entries are only ever added; `hidden` are those of assumptions given up."""
+    """Clauses that are established so far. Entries are only ever added; `hidden` are those of assumptions given up."""
 
     forward: bool
     entries: list[Entry] = field(default_factory=list[Entry])

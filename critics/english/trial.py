@@ -51,7 +51,7 @@ class BadSentence(Refusal):
 
 @dataclass(slots=True)
 class _Scope:
-    """What is assumed, and where the entries under it begin."""
+    """Assumption in force, and the place at which the entries under it begin."""
 
     assumption: int
     start: int

@@ -9,7 +9,7 @@ from critics.english.passage import Passage
 
 
 class Promise(IntEnum):
-    """How the words around a claim say that it is known; the greater is the stronger promise."""
+    """Promise that the words around a claim make of it; the greater is the stronger."""
 
     NONE = 0
     GIVEN = 1

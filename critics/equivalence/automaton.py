@@ -14,7 +14,7 @@ MAX_WORK = 2_000_000
 """Bits of state sets that are followed, and eight for each set: about a second."""
 
 
-class TooLarge(Exception):  # noqa: N818
+class AutomatonTooLarge(Exception):  # noqa: N818
     """The work is used up: undecided."""
 
 
@@ -164,7 +164,7 @@ class _Positions:
     def spend(self, amount: int) -> None:
         self.work -= amount
         if self.work < 0:
-            raise TooLarge
+            raise AutomatonTooLarge
 
     def _new(self, following: int) -> int:
         self.following.append(following)

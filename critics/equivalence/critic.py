@@ -14,7 +14,7 @@ from critics.checker import in_terms_of
 from critics.conclusion import brief, is_wrong, wrong_answer
 from critics.equivalence.certificate import equivalence_certificate, language_of
 from critics.equivalence.language import Language, is_alphabet
-from critics.equivalence.outcome import Different, Equivalent, Undecided
+from critics.equivalence.outcome import Different, Equivalent, UndecidedPair
 from critics.equivalence.pair import FormulaPair, Pair, decide, is_left, read_pair
 from critics.equivalence.prenex import is_constant
 from critics.equivalence.regex import ALPHABET
@@ -87,7 +87,7 @@ def _strays(pair: Pair, formula: str, language: object) -> bool:
 
 def _judged(problem: Problem, pair: Pair) -> Verdict:
     match decide(pair):
-        case Undecided():
+        case UndecidedPair():
             return TimedOut("solver_budget", None, "whether both mean the same could not be decided within the budget")
         case Different(witness, left_holds):
             shown = json.dumps(dict(witness), ensure_ascii=False, sort_keys=True)

@@ -9,7 +9,7 @@ constants may name the same object, and a name that no quantifier binds is a con
 from critics.equivalence.graph import Graph
 from critics.equivalence.model_finding import METHOD as SOLVER
 from critics.equivalence.model_finding import decide_by_cvc5
-from critics.equivalence.outcome import Equivalent, Outcome, Undecided
+from critics.equivalence.outcome import Equivalent, Outcome, UndecidedPair
 from critics.equivalence.prenex import WORK, decide_by_prefix
 from critics.equivalence.propositional import METHOD as PROPOSITIONAL
 from critics.equivalence.propositional import Same, compare
@@ -45,9 +45,9 @@ def _decide_by_graph(left: Formula, right: Formula) -> Equivalent | None:
 
 def _ask_solvers(left: Formula, right: Formula) -> Outcome:
     found = decide_by_cvc5(left, right, FIRST)
-    if isinstance(found, Undecided):
+    if isinstance(found, UndecidedPair):
         found = _decide_by_z3(left, right)
-    return decide_by_cvc5(left, right, LAST) if isinstance(found, Undecided) else found
+    return decide_by_cvc5(left, right, LAST) if isinstance(found, UndecidedPair) else found
 
 
 def _decide_by_z3(left: Formula, right: Formula) -> Outcome:
@@ -55,4 +55,4 @@ def _decide_by_z3(left: Formula, right: Formula) -> Outcome:
     if solved.answer is Answer.UNSATISFIABLE:
         return Equivalent(SOLVER, {"solver": "z3"})
     shown = None if solved.model is None else shown_difference(left, right, solved.model)
-    return Undecided() if shown is None else shown
+    return UndecidedPair() if shown is None else shown

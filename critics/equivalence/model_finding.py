@@ -8,7 +8,7 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
-from critics.equivalence.outcome import Different, Equivalent, Undecided
+from critics.equivalence.outcome import Different, Equivalent, UndecidedPair
 from critics.equivalence.sampling import shown_difference
 from critics.fol.model import MAX_SIZE, Model, assignments
 from critics.fol.solvers import MAX_ROWS, Budget
@@ -42,12 +42,12 @@ _KINDS = {
 }
 
 
-def decide_by_cvc5(left: Formula, right: Formula, budget: Budget) -> Equivalent | Different | Undecided:
+def decide_by_cvc5(left: Formula, right: Formula, budget: Budget) -> Equivalent | Different | UndecidedPair:
     """Ask whether a formula can hold without the other; raises `FormulaError` where the two do not fit together."""
     try:
         cvc5: Any = importlib.import_module("cvc5")
     except ImportError:
-        return Undecided()
+        return UndecidedPair()
     terms = _Terms(cvc5, signature([left, right]), budget)
     try:
         terms.solver.assertFormula(terms.of("XOR", terms.formula(left, {}), terms.formula(right, {})))
@@ -57,12 +57,12 @@ def decide_by_cvc5(left: Formula, right: Formula, budget: Budget) -> Equivalent 
         model = terms.model() if result.isSat() else None
     except RuntimeError:
         # What cvc5 cannot do, too deep a recursion for one, is left undecided.
-        return Undecided()
+        return UndecidedPair()
     try:
         found = None if model is None else shown_difference(left, right, model)
     except FormulaError:
         found = None
-    return Undecided() if found is None else found
+    return UndecidedPair() if found is None else found
 
 
 @dataclass(frozen=True, slots=True)

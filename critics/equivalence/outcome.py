@@ -26,8 +26,8 @@ class Different:
 
 
 @dataclass(frozen=True, slots=True)
-class Undecided:
+class UndecidedPair:
     """The budget ran out; nothing is known."""
 
 
-Outcome: TypeAlias = Equivalent | Different | Undecided
+Outcome: TypeAlias = Equivalent | Different | UndecidedPair

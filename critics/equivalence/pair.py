@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from critics.equivalence.automaton import TooLarge, distinguishing_word, minimal_automaton
+from critics.equivalence.automaton import AutomatonTooLarge, distinguishing_word, minimal_automaton
 from critics.equivalence.first_order import decide_first_order
 from critics.equivalence.language import Language, read_formula
-from critics.equivalence.outcome import Different, Equivalent, Outcome, Undecided
+from critics.equivalence.outcome import Different, Equivalent, Outcome, UndecidedPair
 from critics.equivalence.propositional import decide_propositional
 from critics.equivalence.regex import ALPHABET, Regex, read_regex, write_regex
 from critics.fol.normal import flattened
@@ -74,8 +74,8 @@ def decide_regex(left: Regex, right: Regex, alphabet: str = ALPHABET) -> Outcome
             })  # fmt: skip
         matcher = second.Derivatives()
         in_left, in_right = (matcher.matches(second.read(write_regex(side), alphabet), word) for side in (left, right))
-    except (TooLarge, second.TooLarge):
-        return Undecided()
+    except (AutomatonTooLarge, second.TooLarge):
+        return UndecidedPair()
     if in_left == in_right:
         raise AssertionError("the expressions agree on the word that was said to distinguish them")
     return Different({"word": word, "in_left": in_left}, in_left)

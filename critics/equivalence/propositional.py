@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from critics.equivalence.graph import Graph
-from critics.equivalence.outcome import Different, Equivalent, Outcome, Undecided
+from critics.equivalence.outcome import Different, Equivalent, Outcome, UndecidedPair
 from critics.equivalence.sat import MAX_WORK, Contradictory, GivenUp, Satisfied, solve_clauses
 from critics.equivalence.table import MAX_ATOMS, truth_table
 from critics.fol.model import Model, satisfies
@@ -30,7 +30,7 @@ class Apart:
     values: Mapping[Hashable, bool]
 
 
-Comparison: TypeAlias = Same | Apart | Undecided
+Comparison: TypeAlias = Same | Apart | UndecidedPair
 
 
 def decide_propositional(left: Formula, right: Formula) -> Outcome:
@@ -49,7 +49,7 @@ def decide_propositional(left: Formula, right: Formula) -> Outcome:
             return Equivalent(METHOD, {"clauses": [list(clause) for clause in clauses]})
         case Apart(values):
             return _different(left, right, {name: values.get((name,), False) for name in names})
-        case Undecided() as undecided:
+        case UndecidedPair() as undecided:
             return undecided
 
 
@@ -65,7 +65,7 @@ def compare(graph: Graph, one: int, other: int, work: int = MAX_WORK) -> Compari
         case Satisfied(literals):
             return Apart({key: node in literals for key, node in graph.atoms.items()})
         case GivenUp():
-            return Undecided()
+            return UndecidedPair()
 
 
 def propositions(formula: Formula) -> set[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from critics.equivalence.first_order import decide_first_order
-from critics.equivalence.outcome import Different, Equivalent, Undecided
+from critics.equivalence.outcome import Different, Equivalent, UndecidedPair
 from critics.faithfulness.finding import Failed, Finding, NotApplicable, Passed, first_of
 from critics.faithfulness.formalisation import Formalisation
 from critics.fol.syntax import Compound, Formula, FormulaError, Operator, open_names, signature
@@ -88,7 +88,7 @@ def _equal(left: Formula, right: Formula) -> Finding:
             return Passed()
         case Different():
             return Failed("another sample formalises the same text otherwise")
-        case Undecided():
+        case UndecidedPair():
             return NotApplicable("whether two samples say the same could not be decided")
 
 

@@ -12,7 +12,7 @@ from critics.fol.syntax import Formula
 from critics.fol.theory import first_order
 from critics.formula import FormulaError, Statement, parse_literal, parse_statement
 from critics.problem import Attempt
-from critics.programs.rule_names import Vocabulary, elaborate
+from critics.programs.rule_names import RuleNames, elaborate
 from critics.programs.rule_reader import read_rules
 from critics.programs.sections import ProgramError, Repairs
 
@@ -51,7 +51,7 @@ def _of_guided(text: str) -> Formalisation | None:
 
 def _of_rules(text: str) -> Formalisation:
     repairs = Repairs()
-    statements, goal = elaborate(read_rules(text, repairs), Vocabulary([], repairs))
+    statements, goal = elaborate(read_rules(text, repairs), RuleNames([], repairs))
     return _of_statements(statements, goal)
 
 

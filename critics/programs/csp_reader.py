@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from critics.programs.declarations import INTEGER, Declarations, Signature, is_reserved
+from critics.programs.declarations import INTEGER, Declarations, FunctionType, is_reserved
 from critics.programs.elaborator import Elaborator
 from critics.programs.expression import Call, Listing, Name, read_expression
 from critics.programs.option import MAX_OPTIONS
@@ -80,7 +80,7 @@ def _declare(line: Line, labels: Mapping[str, int], declared: Declarations, repa
     values = [_value(part, labels, line, repairs) for part in found["values"].split(",") if part.strip()]
     if not 0 < len(set(values)) == len(values) <= MAX_VALUES:
         raise line.error("sort", "a variable needs values, each once")
-    declared.signatures[name] = Signature((), INTEGER)
+    declared.signatures[name] = FunctionType((), INTEGER)
     declared.functions[name] = Function((), tuple(values), is_boolean=False)
 
 

@@ -51,7 +51,7 @@ class Sort:
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class FunctionType:
     """The types of a function's arguments and of its result."""
 
     arguments: tuple[Type, ...]
@@ -65,7 +65,7 @@ class Declarations:
     sorts: dict[str, Sort] = field(default_factory=dict[str, Sort])
     members: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
     """Each member's universe and number."""
-    signatures: dict[str, Signature] = field(default_factory=dict[str, Signature])
+    signatures: dict[str, FunctionType] = field(default_factory=dict[str, FunctionType])
     functions: dict[str, Function] = field(default_factory=dict[str, Function])
     free: dict[str, tuple[str, Type]] = field(default_factory=dict[str, tuple[str, Type]])
     """Variables that nothing binds: each one's function without arguments, and its type."""
@@ -215,7 +215,7 @@ def _declare(
     if size > MAX_POINTS:
         raise line.error("too_large", f"{name} has more than {MAX_POINTS} arguments to be given")
     value = _sort(result, declared, line, repairs)
-    declared.signatures[name] = Signature(tuple(sort.type for sort in sorts), value.type)
+    declared.signatures[name] = FunctionType(tuple(sort.type for sort in sorts), value.type)
     is_boolean = value.type == BOOLEAN
     declared.functions[name] = Function(tuple(domains), value.values or None, is_boolean)
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 
 from critics.programs.grounding import Ground, Grounder
 from critics.programs.logic_program import LogicProgram
-from critics.programs.z3_solver import Outcome, Satisfiable, Undecided, Unsatisfiable, Z3Solver
+from critics.programs.z3_solver import Outcome, OutOfBudget, Satisfiable, Unsatisfiable, Z3Solver
 from critics.replay.finite.terms import Value
 
 Tables = dict[str, dict[tuple[int, ...], Value]]
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CheckResult:
     """Result of a check: a model, no model (`None`), or no decision (`decided` false)."""
 
     model: Tables | None
@@ -28,7 +28,7 @@ class OptionResult:
     """An option's queries, whether a formula is `trivial` (if this is the one that holds, or another is), and all
     formulas as ground expressions."""
 
-    queries: tuple[Result, ...]
+    queries: tuple[CheckResult, ...]
     holds: bool | None
     """None: not decided."""
     trivial: bool
@@ -39,7 +39,7 @@ class OptionResult:
 class Execution:
     """Results of all checks of a program."""
 
-    constraints: Result
+    constraints: CheckResult
     options: tuple[OptionResult, ...]
 
     def holding(self) -> list[int]:
@@ -73,7 +73,7 @@ def execute(program: LogicProgram) -> Execution:
     return Execution(possible, tuple(replace(o, trivial=t) for o, t in zip(options, trivial, strict=True)))
 
 
-def _judged(results: Sequence[tuple[Result, bool]], formulas: tuple[Ground, ...]) -> OptionResult:
+def _judged(results: Sequence[tuple[CheckResult, bool]], formulas: tuple[Ground, ...]) -> OptionResult:
     holds = all((result.model is not None) == wanted for result, wanted in results)
     is_decided = all(result.decided for result, _ in results)
     return OptionResult(tuple(result for result, _ in results), holds if is_decided else None, False, formulas)
@@ -85,11 +85,11 @@ def _is_trivial(solver: Z3Solver, number: int) -> bool:
     return not all(isinstance(side, Satisfiable) for side in sides)
 
 
-def _result(outcome: Outcome, grounder: Grounder) -> Result:
+def _result(outcome: Outcome, grounder: Grounder) -> CheckResult:
     match outcome:
         case Satisfiable(values):
-            return Result(grounder.model(values))
+            return CheckResult(grounder.model(values))
         case Unsatisfiable():
-            return Result(None)
-        case Undecided():
-            return Result(None, decided=False)
+            return CheckResult(None)
+        case OutOfBudget():
+            return CheckResult(None, decided=False)

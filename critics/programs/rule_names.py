@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from critics.formula import MAX_ARITY, MAX_NAME_LENGTH, MAX_PREMISES, NAME, RESERVED_NAMES, Literal, Rule, Statement
 from critics.inflection import is_plural, singular
-from critics.programs.rule_reader import Atom, Clause, RulesProgram
+from critics.programs.rule_reader import Clause, RulesProgram, WrittenAtom
 from critics.programs.sections import ProgramError, Repairs
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -17,7 +17,7 @@ _SEPARATOR = re.compile(r"[ _-]+")
 _VARIABLES = "xyzuvwabcdefghijklmnopqrst"
 
 
-class Vocabulary:
+class RuleNames:
     """The names of the reference, and the program's own names as they come."""
 
     def __init__(self, reference: list[Statement], repairs: Repairs) -> None:
@@ -44,7 +44,7 @@ class Vocabulary:
             raise ProgramError("unbound_head_var", f"{conclusion} speaks of what no premise speaks of")
         return Rule(premises, conclusion)
 
-    def literal(self, atom: Atom, variables: dict[str, str]) -> Literal:
+    def literal(self, atom: WrittenAtom, variables: dict[str, str]) -> Literal:
         """Return an atom in the formal language; `variables` holds the statement's, and is extended."""
         if len(atom.arguments) > MAX_ARITY:
             raise ProgramError("arity", f"{atom.predicate} has more than {MAX_ARITY} arguments")
@@ -69,7 +69,7 @@ class Vocabulary:
         return name
 
 
-def elaborate(program: RulesProgram, vocabulary: Vocabulary) -> tuple[list[Statement], Literal]:
+def elaborate(program: RulesProgram, vocabulary: RuleNames) -> tuple[list[Statement], Literal]:
     """Return the program's statements, each once, and its query in the formal language."""
     statements = list(dict.fromkeys(map(vocabulary.statement, program.clauses)))
     variables: dict[str, str] = {}

@@ -33,7 +33,7 @@ _NO_LINES = ("none", "none.", "n/a", "-", "(none)")
 
 
 @dataclass(frozen=True, slots=True)
-class Atom:
+class WrittenAtom:
     """A signed atom as written: names are texts, variables start with `$`."""
 
     value: bool
@@ -45,8 +45,8 @@ class Atom:
 class Clause:
     """Rule whose conclusion follows if all premises hold; without premises a fact."""
 
-    premises: tuple[Atom, ...]
-    conclusion: Atom
+    premises: tuple[WrittenAtom, ...]
+    conclusion: WrittenAtom
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class RulesProgram:
     """A program as read; `query_is_open` where the query asks for a value and states none."""
 
     clauses: tuple[Clause, ...]
-    query: Atom
+    query: WrittenAtom
     query_is_open: bool
 
 
@@ -114,7 +114,7 @@ def _with_variables(clause: Clause, repairs: Repairs) -> Clause:
         return clause
     repairs.note("bare_variable")
     *premises, conclusion = (
-        Atom(
+        WrittenAtom(
             atom.value, atom.predicate, tuple(f"${a.lower()}" if a.lower() in _PRONOUNS else a for a in atom.arguments)
         )
         for atom in atoms
@@ -122,7 +122,7 @@ def _with_variables(clause: Clause, repairs: Repairs) -> Clause:
     return Clause(tuple(premises), conclusion)
 
 
-def _query(lines: Sequence[Line], declared: dict[str, int], repairs: Repairs) -> tuple[Atom, bool]:
+def _query(lines: Sequence[Line], declared: dict[str, int], repairs: Repairs) -> tuple[WrittenAtom, bool]:
     """Read the first line; prose may follow, another query must not."""
     if not lines:
         raise ProgramError("no_query", "the program has no query")
@@ -155,7 +155,7 @@ class ClauseReader(TokenCursor):
         self.open_value = False
         super().__init__(line.tokens(_TOKEN, MAX_TOKENS))
 
-    def clause(self) -> tuple[list[Atom], str, list[Atom]]:
+    def clause(self) -> tuple[list[WrittenAtom], str, list[WrittenAtom]]:
         """Read atoms, and where an arrow follows those behind it; the sign is the arrow's direction."""
         left = self._atoms()
         sign = self.peek()
@@ -169,7 +169,7 @@ class ClauseReader(TokenCursor):
         self.end()
         return left, "<<<" if sign == "<<<" else ">>>", right
 
-    def literal(self, depth: int = 0) -> Atom:
+    def literal(self, depth: int = 0) -> WrittenAtom:
         """Read one signed atom, within `depth` negations in brackets."""
         if depth > MAX_DEPTH:
             raise self.fault(f"more than {MAX_DEPTH} negations in each other")
@@ -182,7 +182,7 @@ class ClauseReader(TokenCursor):
         if self.takes("=", "=="):
             self._repairs.note("value_after_atom")
             value = value == self._value(self.take())
-        return Atom(atom.value == value, atom.predicate, atom.arguments)
+        return WrittenAtom(atom.value == value, atom.predicate, atom.arguments)
 
     def application(self) -> tuple[str, list[str]]:
         """Read a name and its arguments in brackets; a name may have several words."""
@@ -199,7 +199,7 @@ class ClauseReader(TokenCursor):
         if self.peek():
             raise self.fault(f"unexpected {self.peek()!r}")
 
-    def _atoms(self) -> list[Atom]:
+    def _atoms(self) -> list[WrittenAtom]:
         atoms = [self.literal()]
         while self.peek().lower() in _AND:
             if self.take() != "&&":
@@ -207,7 +207,7 @@ class ClauseReader(TokenCursor):
             atoms.append(self.literal())
         return atoms
 
-    def _negated(self, depth: int) -> Atom:
+    def _negated(self, depth: int) -> WrittenAtom:
         """Read `Not(Cold(x, True))`, `Not(Cold(x), True)` or `!(Cold(x, True))`."""
         self.take()
         self.expect("(")
@@ -217,9 +217,9 @@ class ClauseReader(TokenCursor):
             value = not self._value(self.take())
         self.expect(")")
         self._repairs.note("negation_sign")
-        return Atom(inner.value == value, inner.predicate, inner.arguments)
+        return WrittenAtom(inner.value == value, inner.predicate, inner.arguments)
 
-    def _atom(self) -> Atom:
+    def _atom(self) -> WrittenAtom:
         name, arguments = self.application()
         last = arguments[-1].lower()
         if last in _VALUES:
@@ -233,7 +233,7 @@ class ClauseReader(TokenCursor):
             value = True
         if not arguments:
             raise self._line.error("arity", f"{name} says nothing of anything")
-        return Atom(value, name, tuple(arguments))
+        return WrittenAtom(value, name, tuple(arguments))
 
     def _value(self, token: str) -> bool:
         if token.lower() not in _VALUES:

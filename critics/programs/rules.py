@@ -14,7 +14,7 @@ from critics.conclusion import Refusal, certified, is_wrong, no_reference, refus
 from critics.formula import FormulaError, Literal, Statement, canonical_statement, parse_statement
 from critics.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.problem import Attempt, Problem
-from critics.programs.rule_names import Vocabulary, elaborate
+from critics.programs.rule_names import RuleNames, elaborate
 from critics.programs.rule_reader import read_rules
 from critics.programs.rules_certificate import rules_certificate
 from critics.programs.sections import ProgramError, Repairs
@@ -26,7 +26,7 @@ CLOSED_WORLDS = frozenset({"prontoqa", "prontoqa-ood"})
 
 
 @dataclass(frozen=True, slots=True)
-class Execution:
+class Consequences:
     """Statements of a program, in the formal language, and their consequences."""
 
     statements: list[Statement]
@@ -62,13 +62,13 @@ def judge_rules(problem: Problem, attempt: Attempt) -> Verdict:
     return _certified(problem, attempt, known, run, claim)
 
 
-def execute(completion: str, known: Reference | None) -> Execution:
+def execute(completion: str, known: Reference | None) -> Consequences:
     """Read the program and infer everything that follows; raises `Refusal` (malformed, timed out)."""
     repairs = Repairs()
     axioms = [] if known is None else [*known.formal.axioms]
     try:
         program = read_rules(completion, repairs)
-        vocabulary = Vocabulary([*map(parse_statement, axioms), *_goal(known)], repairs)
+        vocabulary = RuleNames([*map(parse_statement, axioms), *_goal(known)], repairs)
         statements, goal = elaborate(program, vocabulary)
     except ProgramError as error:
         raise Refusal(Malformed, error.reason, str(error)) from error
@@ -82,7 +82,7 @@ def execute(completion: str, known: Reference | None) -> Execution:
         raise Refusal(Malformed, "arity", str(error)) from error
     except WorkLimitExceeded as error:
         raise Refusal(TimedOut, "work_limit", str(error)) from error
-    return Execution(statements, goal, program.query_is_open, kernel, repairs.words())
+    return Consequences(statements, goal, program.query_is_open, kernel, repairs.words())
 
 
 def _goal(known: Reference | None) -> list[Statement]:
@@ -94,7 +94,7 @@ def is_closed_world(problem: Problem) -> bool:
     return problem.dataset in CLOSED_WORLDS or in_terms_of("unknown", problem.options) is None
 
 
-def _answer(run: Execution, problem: Problem) -> str | None:
+def _answer(run: Consequences, problem: Problem) -> str | None:
     """Return what the program answers; None where both or no option says it."""
     match run.reached():
         case []:
@@ -106,7 +106,7 @@ def _answer(run: Execution, problem: Problem) -> str | None:
     return in_terms_of(value, problem.options)
 
 
-def _check_faithful(run: Execution, stated: Theory | None) -> None:
+def _check_faithful(run: Consequences, stated: Theory | None) -> None:
     """Refuse a program that contradicts itself, asks something else, or says more than the context."""
     clash = run.kernel.contradiction()
     if clash is not None:
@@ -131,7 +131,7 @@ def _check_faithful(run: Execution, stated: Theory | None) -> None:
             raise Refusal(Unproved, "axiom_not_in_context", f"the context does not say {statement}")
 
 
-def _proved(run: Execution, stated: Theory | None, problem: Problem, answer: str | None) -> str:
+def _proved(run: Consequences, stated: Theory | None, problem: Problem, answer: str | None) -> str:
     """Return the answer where it is proved, or raise what bars it."""
     if answer is None:
         raise Refusal(Unproved, "no_such_option", "not exactly one option says what the program proves")
@@ -148,7 +148,7 @@ def _proved(run: Execution, stated: Theory | None, problem: Problem, answer: str
     return answer
 
 
-def _certified(problem: Problem, attempt: Attempt, known: Reference | None, run: Execution, claim: str) -> Verdict:
+def _certified(problem: Problem, attempt: Attempt, known: Reference | None, run: Consequences, claim: str) -> Verdict:
     """Certify what the independent checker accepts as well; disagreement is the critic's failure."""
     if text_contradicts(problem, claim, source_name(known)):
         return Unproved("text_says_otherwise", claim, "the text says something else than what is formalised")

@@ -4,7 +4,7 @@ from critics.conclusion import Refusal
 from critics.formula import Literal, Rule, Statement
 from critics.kernel import Inference
 from critics.problem import Attempt, Problem
-from critics.programs.rules import Execution, execute
+from critics.programs.rules import Consequences, execute
 from critics.reference import ReferenceMismatch, reference
 
 
@@ -21,7 +21,7 @@ def explain_derivations(problem: Problem, attempt: Attempt) -> str | None:
     return "\n".join(sides)
 
 
-def _used(run: Execution, literal: Literal) -> str:
+def _used(run: Consequences, literal: Literal) -> str:
     entries = run.kernel.proof(literal)
     return "; ".join(f"`{_said(entry.statement)}`" for entry in entries if not isinstance(entry, Inference))
 

@@ -34,11 +34,11 @@ class Unsatisfiable:
 
 
 @dataclass(frozen=True, slots=True)
-class Undecided:
+class OutOfBudget:
     """The budget ran out."""
 
 
-Outcome = Satisfiable | Unsatisfiable | Undecided
+Outcome = Satisfiable | Unsatisfiable | OutOfBudget
 
 
 class Z3Solver:
@@ -66,7 +66,7 @@ class Z3Solver:
         """Say whether a query by number (None: no query), or its negation, can hold."""
         left = self._deadline - monotonic()
         if left <= 0:
-            return Undecided()
+            return OutOfBudget()
         self._solver.set("timeout", max(1, int(left * 1000)))
         switches = [self._constraints] if constrained else []
         if query is not None:
@@ -74,7 +74,7 @@ class Z3Solver:
         result = self._solver.check(*switches)
         if result == self._z3.sat:
             return self._model(self._solver.model())
-        return Unsatisfiable() if result == self._z3.unsat else Undecided()
+        return Unsatisfiable() if result == self._z3.unsat else OutOfBudget()
 
     def _model(self, model: Any) -> Outcome:
         values: dict[int, Value] = {}

@@ -207,14 +207,14 @@ def _blocks(origin: Origin, certificate: SealedCertificate) -> None:
 def _rules(_: Origin, certificate: SealedCertificate) -> None:
     """The derivation's axioms and goal must be the program's, and all of the program the reference's."""
     from critics.formula import parse_statement
-    from critics.programs.rule_names import Vocabulary, elaborate
+    from critics.programs.rule_names import RuleNames, elaborate
     from critics.programs.rule_reader import read_rules
     from critics.programs.sections import Repairs
 
     evidence, formal, repairs = certificate.evidence, certificate.problem.formal, Repairs()
     program = read_rules(evidence["program"], repairs)
     given = [] if formal is None else [*formal.axioms, formal.goal]
-    read, goal = elaborate(program, Vocabulary([parse_statement(text) for text in given], repairs))
+    read, goal = elaborate(program, RuleNames([parse_statement(text) for text in given], repairs))
     _check_repairs(repairs.words(), certificate)
     if formal is None and program.query_is_open:
         raise Rejected("open_query")

@@ -11,7 +11,7 @@ from typing import Literal as Choice
 from critics.conclusion import Refusal
 from critics.scripts.dialect import Term, negated
 from critics.scripts.printed import Wording
-from critics.scripts.report import Check, Report, Run
+from critics.scripts.report import Check, Run, ScriptRuns
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous
 
 Mode = Choice["truth", "unsat", "sat"]
@@ -29,12 +29,12 @@ class Argument:
     """Other words for the statement that deciding checks use; must mean the same."""
 
 
-def answer_of(report: Report, wording: Wording) -> str | None:
+def answer_of(report: ScriptRuns, wording: Wording) -> str | None:
     """Return what the script answers; None where it says nothing, or several things."""
     return _single(report.runs["base"], wording)
 
 
-def argument_of(report: Report, wording: Wording) -> Argument:
+def argument_of(report: ScriptRuns, wording: Wording) -> Argument:
     """Return what the script argues; raises `Refusal`."""
     base = report.runs["base"]
     _refuse_failure(base)
@@ -65,7 +65,7 @@ def _refuse_failure(base: Run) -> None:
         raise Refusal(TimedOut, "solver_limit", "the solver ran out of its budget")
 
 
-def _refuse_names(report: Report) -> None:
+def _refuse_names(report: ScriptRuns) -> None:
     shared = sorted({name for run in report.runs.values() for name in run.shared_names})
     if shared:
         # Attack: give two predicates one Z3 name, so that they are one.
@@ -77,7 +77,7 @@ def _refuse_names(report: Report) -> None:
         )
 
 
-def _of_truth(report: Report, wording: Wording) -> Argument:
+def _of_truth(report: ScriptRuns, wording: Wording) -> Argument:
     """Return the one statement whose truth the answer is about."""
     base = report.runs["base"]
     answer = _single(base, wording)
@@ -94,7 +94,7 @@ def _of_truth(report: Report, wording: Wording) -> Argument:
     return Argument("truth", _terms(report, premises), (first,), tuple(others))
 
 
-def _statement(report: Report, wording: Wording, number: int) -> Term:
+def _statement(report: ScriptRuns, wording: Wording, number: int) -> Term:
     """Return what is claimed to be true: the formula that a check tests, or its negation.
 
     `unsat` makes the answer true where the negation is tested, and false where the statement is; a script that answers
@@ -139,7 +139,7 @@ def _is_about(check: Check, premises: frozenset[int]) -> bool:
     return frozenset(check.formulas) <= premises
 
 
-def _of_options(report: Report, wording: Wording) -> Argument:
+def _of_options(report: ScriptRuns, wording: Wording) -> Argument:
     """Return what is tested for each option: every option has a check of its own, all in one mode."""
     modes: tuple[tuple[Mode, str], ...] = (("unsat", "sat"), ("sat", "unsat"))
     for mode, usual in modes:
@@ -152,7 +152,7 @@ def _of_options(report: Report, wording: Wording) -> Argument:
     raise Refusal(Unproved, "option_checks", "each option needs a check of its own, which alone decides about it")
 
 
-def _option_checks(report: Report, wording: Wording, usual: str) -> dict[str, Check] | None:
+def _option_checks(report: ScriptRuns, wording: Wording, usual: str) -> dict[str, Check] | None:
     """Return the check of each option, if with the `usual` result for all no option holds; None if not."""
     run = report.runs.get(f"all {usual}")
     if run is None or run.failure is not None or wording.answers(run.printed):
@@ -168,11 +168,11 @@ def _option_checks(report: Report, wording: Wording, usual: str) -> dict[str, Ch
     return checks if len(checks) == len(wording.options or ()) else None
 
 
-def _terms(report: Report, numbers: Iterable[int]) -> tuple[Term, ...]:
+def _terms(report: ScriptRuns, numbers: Iterable[int]) -> tuple[Term, ...]:
     return tuple(report.formulas[number] for number in sorted(numbers))
 
 
-def _refuse_lost_premises(report: Report, argument: Argument) -> None:
+def _refuse_lost_premises(report: ScriptRuns, argument: Argument) -> None:
     """Whatever the script adds is a premise, or tested against all of them."""
     if report.unrun:
         # Attack: a premise behind `if 1 > 2`.

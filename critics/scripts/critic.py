@@ -18,7 +18,7 @@ from critics.scripts.examination import Examined, JailBroken, NoJail, asking, ex
 from critics.scripts.fidelity import refuse_other_theory
 from critics.scripts.jail_examination import FRIGHTENING, missing_layers
 from critics.scripts.printed import Wording, wording
-from critics.scripts.report import Report
+from critics.scripts.report import ScriptRuns
 from critics.scripts.text_answer import answer_of_text
 from critics.verdict import Certified, CriticError, Unproved, Verdict
 
@@ -47,7 +47,9 @@ def judge_script(problem: Problem, attempt: Attempt) -> Verdict:
         return CriticError("jail_broken", None, brief(str(error)))
 
 
-def _judged(problem: Problem, completion: str, known: Reference | None, written: Wording, report: Report) -> Verdict:
+def _judged(
+    problem: Problem, completion: str, known: Reference | None, written: Wording, report: ScriptRuns
+) -> Verdict:
     answer = answer_of(report, written)
     if is_wrong(answer, problem):
         return wrong_answer(answer)

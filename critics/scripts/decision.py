@@ -12,7 +12,7 @@ from critics.conclusion import Refusal
 from critics.problem import is_list
 from critics.scripts.argument import Argument
 from critics.scripts.dialect import Term, conjuncts, members, needed, negated, opened, script, symbols, tokens
-from critics.scripts.jail import Returned, run_jailed
+from critics.scripts.jail import JailAnswer, run_jailed
 from critics.verdict import TimedOut, Unproved, Vacuous
 
 RLIMIT = 2_000_000
@@ -33,7 +33,7 @@ def solve(scripts: list[str], *, layers: tuple[str, ...]) -> list[str]:
     """Ask Z3 in a child; what it gives up on, or dies of, is `unknown`."""
     importlib.import_module("z3")
     ended = run_jailed(lambda: json.dumps(_results(scripts)).encode(), limit_s=LIMIT_S, layers=layers)
-    found: Any = json.loads(ended.answer) if isinstance(ended, Returned) else None
+    found: Any = json.loads(ended.answer) if isinstance(ended, JailAnswer) else None
     if not is_list(found) or len(found) != len(scripts):
         return ["unknown"] * len(scripts)
     return [result if result in ("sat", "unsat") else "unknown" for result in found]

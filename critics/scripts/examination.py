@@ -11,10 +11,10 @@ from critics.scripts.decision import Solve, decided, refuse_closed_world, solve,
 from critics.scripts.dialect import Term
 from critics.scripts.errors import ScriptError
 from critics.scripts.exploration import explore
-from critics.scripts.jail import Died, Overran, Returned, run_jailed
+from critics.scripts.jail import JailAnswer, JailDied, Overran, run_jailed
 from critics.scripts.jail_examination import usable_layers
 from critics.scripts.printed import Wording
-from critics.scripts.report import Report, ReportError, Unread, read_report
+from critics.scripts.report import ReportError, ScriptRuns, UnreadScript, read_report
 from critics.scripts.source import script_of
 from critics.verdict import Malformed, TimedOut
 
@@ -34,14 +34,14 @@ class JailBroken(RuntimeError):  # noqa: N818
 class Examined:
     """An argument and what follows from it alone: a truth value, or an option's letter."""
 
-    report: Report
+    report: ScriptRuns
     argument: Argument
     results: Mapping[tuple[Term, ...], str]
     """Of every question that was decided."""
     value: str
 
 
-def report_of(completion: str, wording: Wording) -> Report:
+def report_of(completion: str, wording: Wording) -> ScriptRuns:
     """Run a completion's script in the jail; raises `Refusal`, `NoJail` and `JailBroken`."""
     layers = _layers()
     try:
@@ -52,13 +52,13 @@ def report_of(completion: str, wording: Wording) -> Report:
     options = wording.truths is None
     ended = run_jailed(lambda: explore(text, options=options), limit_s=LIMIT_S, layers=layers)
     match ended:
-        case Returned(answer):
+        case JailAnswer(answer):
             return _read(answer)
         case Overran():
             raise Refusal(TimedOut, "time_limit", f"the script takes longer than {LIMIT_S:g} seconds")
-        case Died(status) if status == -signal.SIGSYS:
+        case JailDied(status) if status == -signal.SIGSYS:
             raise JailBroken("the script's process made a system call of another architecture")
-        case Died():
+        case JailDied():
             # Attack: bring the solver down, so that no verdict is left.
             raise Refusal(Malformed, "crashed", "the script takes too much memory, or brings the solver down")
 
@@ -70,17 +70,17 @@ def _layers() -> tuple[str, ...]:
     return layers
 
 
-def _read(answer: bytes) -> Report:
+def _read(answer: bytes) -> ScriptRuns:
     try:
         read = read_report(answer)
     except ReportError as error:
         raise JailBroken(str(error)) from error
-    if isinstance(read, Unread):
+    if isinstance(read, UnreadScript):
         raise Refusal(Malformed, read.reason, read.message)
     return read
 
 
-def examined(report: Report, wording: Wording) -> Examined:
+def examined(report: ScriptRuns, wording: Wording) -> Examined:
     """Decide a report's argument; raises `Refusal`."""
     argument = argument_of(report, wording)
     ask = asking()

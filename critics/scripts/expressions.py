@@ -10,7 +10,7 @@ from critics.scripts.methods import ADDING, Attributes
 from critics.scripts.operators import binary, checked_items, compare, is_symbolic, truth, unary
 from critics.scripts.session import Session
 from critics.scripts.values import Closure, Frame, Library, Model, Native
-from critics.scripts.vocabulary import Vocabulary
+from critics.scripts.vocabulary import SymbolTable
 
 MAX_CALLS = 40
 """Of the script's functions, in each other."""
@@ -24,7 +24,7 @@ class Expressions:
 
     def __init__(self, session: Session, run: Callable[[Closure, Frame], Any]) -> None:
         self._session, self._run = session, run
-        self.vocabulary = Vocabulary(session, self._owner)
+        self.vocabulary = SymbolTable(session, self._owner)
         self.functions = Functions(session, lambda function, arguments: self.call(function, arguments, {}))
         self._attributes = Attributes(session, self.vocabulary)
         self._made: ast.Call | None = None

@@ -37,7 +37,7 @@ RAISED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class JailAnswer:
     """The task ended by itself and said this."""
 
     answer: bytes
@@ -49,14 +49,14 @@ class Overran:
 
 
 @dataclass(frozen=True, slots=True)
-class Died:
+class JailDied:
     """The child ended otherwise."""
 
     status: int
     """Its exit status, or minus the signal that ended it."""
 
 
-Ended: TypeAlias = Returned | Overran | Died
+Ended: TypeAlias = JailAnswer | Overran | JailDied
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def run_jailed(task: Callable[[], bytes], *, limit_s: float, layers: Iterable[st
             os.waitpid(child, 0)
     if answer is None or status is None:
         return Overran()
-    return Returned(answer) if status == 0 else Died(status)
+    return JailAnswer(answer) if status == 0 else JailDied(status)
 
 
 def _live_and_die(task: Callable[[], bytes], layers: Iterable[str], writing: int, parent: int) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 
-from critics.scripts.jail import LAYERS, Overran, Returned, run_jailed
+from critics.scripts.jail import LAYERS, JailAnswer, Overran, run_jailed
 from critics.scripts.landlock import NETWORK_ABI, abi
 
 _GET_NO_NEW_PRIVS = 39
@@ -106,8 +106,8 @@ def holds(layer: str) -> bool:
     trial, layers = TRIALS[layer], (*_NEEDED.get(layer, ()), layer)
     for _ in range(_TRIES):
         ended = run_jailed(lambda: b"held" if trial() else b"broken", limit_s=_LIMIT_S, layers=layers)
-        if isinstance(ended, Returned):
-            return ended == Returned(b"held")
+        if isinstance(ended, JailAnswer):
+            return ended == JailAnswer(b"held")
     return False
 
 

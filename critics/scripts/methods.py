@@ -10,7 +10,7 @@ from critics.scripts.errors import Exhausted, ScriptError
 from critics.scripts.operators import MAX_LENGTH, checked_items, flattened, is_symbolic
 from critics.scripts.session import Session
 from critics.scripts.values import Enumeration, Library, Members, Model, Native, Solver
-from critics.scripts.vocabulary import Vocabulary, ignore
+from critics.scripts.vocabulary import SymbolTable, ignore
 
 Methods = Mapping[str, Callable[..., Any]]
 ADDING = ("add", "append", "insert", "assert_exprs", "assert_and_track")
@@ -20,7 +20,7 @@ ADDING = ("add", "append", "insert", "assert_exprs", "assert_and_track")
 class Attributes:
     """Looks up what stands behind a dot."""
 
-    def __init__(self, session: Session, vocabulary: Vocabulary) -> None:
+    def __init__(self, session: Session, vocabulary: SymbolTable) -> None:
         self._session, self._vocabulary = session, vocabulary
 
     def of(self, value: Any, name: str) -> Any:

@@ -45,7 +45,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ScriptRuns:
     """All runs of a script, by label, and their formulas."""
 
     declarations: tuple[Term, ...]
@@ -57,7 +57,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadScript:
     """The script is not Python, or too much of it."""
 
     reason: str
@@ -68,14 +68,14 @@ class ReportError(ValueError):
     """The bytes are no report: the jail's interpreter is broken, or has been."""
 
 
-def read_report(answer: bytes) -> Report | Unread:
+def read_report(answer: bytes) -> ScriptRuns | UnreadScript:
     """Read a report; raises `ReportError`."""
     try:
         record = json.loads(answer)
         if "unread" in record:
             reason, message = map(str, record["unread"])
-            return Unread(reason, message)
-        report = Report(
+            return UnreadScript(reason, message)
+        report = ScriptRuns(
             tuple(check_declaration(text) for text in record["declarations"]),
             {str(ours): str(theirs) for ours, theirs in record["names"].items()},
             tuple(check_term(text) for text in record["formulas"]),
@@ -108,7 +108,7 @@ def _result(value: Any) -> str:
     return str(value)
 
 
-def _check_numbers(report: Report) -> None:
+def _check_numbers(report: ScriptRuns) -> None:
     numbers = {n for run in report.runs.values() for check in run.checks for n in check.formulas}
     numbers |= {n for run in report.runs.values() for n in run.added}
     if "base" not in report.runs or not all(0 <= number < len(report.formulas) for number in numbers):

@@ -26,7 +26,7 @@ Z3_NAMES = frozenset({
 """Names that a script cannot define."""
 
 
-class Vocabulary:
+class SymbolTable:
     """The table for one session; `owner` says for which of the script's names the next symbol is made."""
 
     def __init__(self, session: Session, owner: Callable[[int, int], Hashable]) -> None:

@@ -4,7 +4,7 @@ A property of events is a predicate, `(private kickoff)`, and also an object of 
 action can name the property that it gives an event: `(change-visibility kickoff private)`.
 """
 
-from critics.sorts import ANY, Signature
+from critics.sorts import ANY, SortedSignature
 from critics.theories.deontic import MODALITIES
 
 DURATIONS = ("short", "long")
@@ -44,7 +44,7 @@ ACTIONS = {
 }
 """The fourteen kinds of actions with the sorts of what they are about."""
 
-SIGNATURE = Signature(
+SIGNATURE = SortedSignature(
     sorts=SORTS,
     predicates={
         **MODALITIES,

@@ -11,7 +11,7 @@ in more ways than they are declared, and this theory allows the uses that the pr
 
 from itertools import chain
 
-from critics.sorts import ANY, Signature
+from critics.sorts import ANY, SortedSignature
 from critics.theories.deontic import MODALITIES
 
 _STAFF = "healthcare-professional"
@@ -48,7 +48,7 @@ BONDS = (
 )  # fmt: skip
 """What may hold between a professional and a patient."""
 
-SIGNATURE = Signature(
+SIGNATURE = SortedSignature(
     sorts={"action": ANY, "treatment": ANY, "equipment": ANY, "entity": ANY, _STAFF: "entity", "patient": "entity"},
     predicates={
         **MODALITIES,

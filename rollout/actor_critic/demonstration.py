@@ -46,7 +46,7 @@ class DraftTest:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class ReplyDraft:
     """A reply in parts, which can be changed one by one."""
 
     sections: tuple[Section, ...]
@@ -65,7 +65,7 @@ def demonstrate(problem: Problem) -> str:
     return draft(problem).text()
 
 
-def draft(problem: Problem) -> Draft:
+def draft(problem: Problem) -> ReplyDraft:
     """Return the parts of a reply: rules for every premise, a test for each that is no fact, and the query."""
     premises = statements(problem)
     claims = [read_claim(premise) for premise in premises]
@@ -78,7 +78,7 @@ def draft(problem: Problem) -> Draft:
     asked = [f"ATOM({literal(trait)})" for trait in traits(goal)]
     if len(asked) != 1:
         raise ValueError(f"{problem.question!r} is not a statement about one person")
-    return Draft(sections, tests, tuple(asked))
+    return ReplyDraft(sections, tests, tuple(asked))
 
 
 def rules(claim: Claim) -> tuple[str, ...]:

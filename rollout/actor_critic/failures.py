@@ -1,4 +1,4 @@
-"""Why an `asp` attempt failed, in the classes of LLM-ARC's error analysis (section 5): for reports, never for verdicts.
+"""Causes of failed `asp` attempts, as in LLM-ARC's error analysis (section 5): for reports alone.
 
 Deterministic: the annotation says what a statement demands, and the program what was made of it. A label says where to
 look. It is given for a statement whose rules cannot say what it says (a witness that nothing provides, one variable
@@ -85,7 +85,7 @@ _CITED = re.compile(r"\bR(\d{1,6})\b")
 
 @dataclass(frozen=True, slots=True)
 class _Annotation:
-    """What annotators wrote, as far as it can be read."""
+    """Annotators' formulas, as far as they can be read."""
 
     statements: Mapping[int, Formula]
     """By the number of the statement; empty where formulas and statements are of different number."""

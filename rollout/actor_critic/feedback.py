@@ -1,4 +1,4 @@
-"""What an actor is told about a reply: whether it can be read, whether it compiles, and which tests fail and why.
+"""Feedback on an actor's reply: whether it can be read, whether it compiles, and which tests fail and why.
 
 The one place where a rollout asks a critic, because the actor-critic dialog cannot go on without its feedback. Nothing
 here has seen the gold answer, so that no feedback can give it away. Untrusted programs run in processes that can be
@@ -222,7 +222,7 @@ def _test(test: ProgramTest) -> str:
     return json.dumps([*(sorted(map(str, group)) for group in groups), test.contradiction])
 
 
-class ReviewPool:
+class DialogReviewPool:
     """Reviews replies in `jobs` processes that can be killed, each within `timeout_s` seconds; a context manager.
 
     They are started by the first call.
@@ -240,7 +240,7 @@ class ReviewPool:
         """End the workers at once."""
         self._pool.stop()
 
-    def __enter__(self) -> "ReviewPool":
+    def __enter__(self) -> "DialogReviewPool":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -46,7 +46,7 @@ _MARK = "A language model has read this as well. Its opinion may be wrong and de
 
 @dataclass(frozen=True, slots=True)
 class OpinionSettings:
-    """What a model critic is asked about, and how much it may write."""
+    """Settings of a model critic: what it is asked about, and how much it may write."""
 
     max_new_tokens: int = 400
     """Of one opinion; a dialog has at most one for each turn."""

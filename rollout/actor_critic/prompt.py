@@ -1,4 +1,4 @@
-"""What the actor of the actor-critic dialog reads: the task, how tests are written, how errors are mended, examples.
+"""Prompt of the actor in the actor-critic dialog: the task, how tests are written, how errors are mended, examples.
 
 Our own words for what LLM-ARC (section 3.1 and appendix 7.3) puts into its prompt. Sections can be left out, because
 the paper's tables compare actors with and without tests and guidelines; a trained actor reads no examples.
@@ -110,7 +110,7 @@ _KEYS = {
 
 @dataclass(frozen=True, slots=True)
 class ActorPrompt:
-    """Which sections the actor reads."""
+    """Sections that the actor reads."""
 
     tests: bool = True
     """Whether the actor writes tests (table 1)."""
@@ -129,7 +129,7 @@ class ActorPrompt:
 
 
 @dataclass(frozen=True, slots=True)
-class SolvedExample:
+class SolvedReply:
     """A problem and a reply that is certified for it."""
 
     classes: tuple[LogicClass, ...]
@@ -158,13 +158,13 @@ def _lines(values: Sequence[object]) -> str:
 
 
 @lru_cache
-def solved_examples() -> tuple[SolvedExample, ...]:
+def solved_examples() -> tuple[SolvedReply, ...]:
     """Return all twenty: the first eight show one main logic class each, all of them cover the nine."""
     import yaml
 
     records = yaml.safe_load(_EXAMPLES_PATH.read_text(encoding="utf-8"))
     return tuple(
-        SolvedExample(
+        SolvedReply(
             classes=tuple(record["classes"]),
             premises=tuple(record["premises"]),
             question=record["question"],

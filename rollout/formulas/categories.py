@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from critics.equivalence.automaton import MinimalAutomaton, TooLarge, minimal_automaton
+from critics.equivalence.automaton import AutomatonTooLarge, MinimalAutomaton, minimal_automaton
 from critics.equivalence.regex import Regex
 from rollout.formulas.derivation import Derivation, height, uses
 from rollout.formulas.grammar import Production
@@ -34,7 +34,7 @@ def automaton_sizes(regex: Regex, alphabet: str) -> dict[str, int | float | None
     """
     try:
         automaton = minimal_automaton(regex, alphabet)
-    except TooLarge:
+    except AutomatonTooLarge:
         return {}
     live = _live(automaton)
     edges = sum(target in live for state in live for target in automaton.transitions[state])

@@ -20,7 +20,7 @@ which is as far as it can go without the gold answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class ProgramDraft:
     """A program, what running it shows, and the reply that holds it."""
 
     program: str
@@ -33,7 +33,7 @@ class Draft:
         """Say whether nothing is left to be said about it."""
         return self.review.kind == "answered" and not (depth == "strict" and self.review.is_barred)
 
-    def is_no_worse_than(self, other: "Draft") -> bool:
+    def is_no_worse_than(self, other: "ProgramDraft") -> bool:
         """Say whether it comes as far as another: a refinement must not cost an answer."""
         mine, theirs = (KINDS.index(draft.review.kind) for draft in (self, other))
         return mine < theirs or (mine == theirs and self.review.is_barred <= other.review.is_barred)
@@ -41,7 +41,7 @@ class Draft:
 
 @dataclass
 class Task:
-    """What prototypers and refiners work with; everything written through it is recorded in `steps`."""
+    """Tools of prototypers and refiners at one problem; everything written through it is recorded in `steps`."""
 
     problem: Problem
     """Without its answer (`rollout.programs.review.without_gold`): nothing here can give it away."""
@@ -57,7 +57,7 @@ class Task:
         """Return the conversation up to the first program."""
         return opening(self.problem, self.format, self.num_examples)
 
-    def about(self, draft: Draft, said: str) -> list[Message]:
+    def about(self, draft: ProgramDraft, said: str) -> list[Message]:
         """Return the conversation in which something is said about a draft."""
         return about(self.opening(), draft.program, said)
 
@@ -93,13 +93,13 @@ class Task:
         assert isinstance(step, ProgramReply), "a refinement was written last"
         self.steps[-1] = replace(step, kept=kept)
 
-    def drafted(self, completions: Sequence[Completion]) -> Steps[list[Draft]]:
+    def drafted(self, completions: Sequence[Completion]) -> Steps[list[ProgramDraft]]:
         """Return what replies hold as drafts that were run."""
         programs = [program_in(completion.text) for completion in completions]
         reviews = yield from self.run(programs, finished=[completion.finished for completion in completions])
-        return [Draft(*each) for each in zip(programs, reviews, completions, strict=True)]
+        return [ProgramDraft(*each) for each in zip(programs, reviews, completions, strict=True)]
 
-    def redrafted(self, reply: Completion) -> Steps[Draft]:
+    def redrafted(self, reply: Completion) -> Steps[ProgramDraft]:
         """Return what a reply about an earlier draft holds."""
         [draft] = yield from self.drafted([reply])
         return replace(draft, is_first=False)

@@ -1,4 +1,4 @@
-"""What a trace of programs holds for a learner: the way its last program was come to, and the trace cut off earlier.
+"""Lessons of a trace of programs: the way that led to its last program, and the trace cut off earlier.
 
 A translator learns the direct way, from the problem to the program that was kept, and perhaps the last mending step.
 Its prompt shows no examples: they are what it is trained to do without.

@@ -1,5 +1,4 @@
-"""What a policy reads when it writes programs for solvers: each language in our own words, solved examples, and what
-is said to it about a draft.
+"""Prompts for solver programs: each language in our own words, solved examples, and the feedback on a draft.
 
 The same texts serve both papers' strategies: translation and error feedback (000, section 2; 001, section 3.2), the
 refiners of 001, and its reviewer, which reads a program and writes the problem.
@@ -113,7 +112,7 @@ _FENCED = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*\n(.*?)(?:^[ \t]*(?:```|~~~)|\Z)"
 
 
 @dataclass(frozen=True, slots=True)
-class SolvedExample:
+class SolvedProgram:
     """A problem and a program that is certified for it."""
 
     problem: Problem
@@ -122,7 +121,7 @@ class SolvedExample:
 
 
 @lru_cache
-def solved_examples() -> tuple[SolvedExample, ...]:
+def solved_examples() -> tuple[SolvedProgram, ...]:
     """Return all examples, two for each data set."""
     import yaml
 
@@ -130,7 +129,7 @@ def solved_examples() -> tuple[SolvedExample, ...]:
     return tuple(_example(record, number) for number, record in enumerate(records))
 
 
-def _example(record: Mapping[str, Any], number: int) -> SolvedExample:
+def _example(record: Mapping[str, Any], number: int) -> SolvedProgram:
     options = record.get("options")
     problem = Problem(
         id=f"example-{number}",
@@ -140,10 +139,10 @@ def _example(record: Mapping[str, Any], number: int) -> SolvedExample:
         options=None if options is None else tuple(options),
         answer=record["answer"],
     )
-    return SolvedExample(problem, record["format"], record["program"].strip())
+    return SolvedProgram(problem, record["format"], record["program"].strip())
 
 
-def examples_for(problem: Problem, format_: str, num: int) -> list[SolvedExample]:
+def examples_for(problem: Problem, format_: str, num: int) -> list[SolvedProgram]:
     """Return at most `num` examples in a language, those of the problem's own data set first."""
     known = [example for example in solved_examples() if example.format == format_]
     return sorted(known, key=lambda example: example.problem.dataset != problem.dataset)[:num]

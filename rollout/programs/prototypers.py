@@ -10,16 +10,16 @@ from collections.abc import Callable, Generator, Sequence
 from typing import TypeAlias
 
 from rollout.engine import Rate, Steps, rate
-from rollout.programs.draft import Draft, Task
+from rollout.programs.draft import ProgramDraft, Task
 from rollout.programs.prompt import problem_text, reviewing
 from rollout.steps import ChosenSample, Rating
 from rollout.traces import derived_seed
 
 Choice: TypeAlias = int | None
-Prototyper: TypeAlias = Callable[[Task, Sequence[Draft]], Choice | Steps[Choice]]
+Prototyper: TypeAlias = Callable[[Task, Sequence[ProgramDraft]], Choice | Steps[Choice]]
 
 
-def majority(task: Task, drafts: Sequence[Draft]) -> Choice:
+def majority(task: Task, drafts: Sequence[ProgramDraft]) -> Choice:
     """Choose a program with the answer that most of those that answer have, as LINC does; the first of them.
 
     Where two answers are equally frequent, the one that came first wins. None where no program answers.
@@ -33,7 +33,7 @@ def majority(task: Task, drafts: Sequence[Draft]) -> Choice:
     )
 
 
-def coder_reviewer(task: Task, drafts: Sequence[Draft]) -> Steps[Choice]:
+def coder_reviewer(task: Task, drafts: Sequence[ProgramDraft]) -> Steps[Choice]:
     """Choose the program y of the problem x with the largest log p(y|x) + log p(x|y) (Zhang et al., 2023).
 
     x is the problem itself, as in that paper; Elezabi and Akoush score a problem that the reviewer wrote.
@@ -48,7 +48,7 @@ def coder_reviewer(task: Task, drafts: Sequence[Draft]) -> Steps[Choice]:
     return max(range(len(drafts)), key=totals.__getitem__)
 
 
-def at_random(task: Task, drafts: Sequence[Draft]) -> Choice:
+def at_random(task: Task, drafts: Sequence[ProgramDraft]) -> Choice:
     """Choose any program by the attempt's seed: the control beside the others."""
     return derived_seed(task.seed, "random prototype") % len(drafts)
 
@@ -61,7 +61,7 @@ PROTOTYPERS: dict[str, Prototyper] = {
 """By the names that a configuration has for them."""
 
 
-def prototype(task: Task, drafts: Sequence[Draft], names: Sequence[str]) -> Steps[Draft]:
+def prototype(task: Task, drafts: Sequence[ProgramDraft], names: Sequence[str]) -> Steps[ProgramDraft]:
     """Return the draft that the first prototyper with an opinion chooses; the first draft where none has one."""
     for name in names:
         chosen = PROTOTYPERS[name](task, drafts)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from rollout.engine import Steps
 from rollout.policy import Completion
-from rollout.programs.draft import Draft, Task
+from rollout.programs.draft import ProgramDraft, Task
 from rollout.programs.prompt import (
     CHECK,
     CONSISTENCY,
@@ -24,31 +24,31 @@ from rollout.programs.prompt import (
     unreadable_text,
 )
 
-Refiner: TypeAlias = Callable[[Task, Draft], Steps[Completion | None]]
+Refiner: TypeAlias = Callable[[Task, ProgramDraft], Steps[Completion | None]]
 
 
-def implicit(task: Task, draft: Draft) -> Steps[Completion | None]:
+def implicit(task: Task, draft: ProgramDraft) -> Steps[Completion | None]:
     """Ask for what the problem takes for granted, where there is no answer yet."""
     if draft.is_done("execution"):
         return None
     return (yield from task.ask("implicit", task.about(draft, mending(IMPLICIT))))
 
 
-def consistency(task: Task, draft: Draft) -> Steps[Completion | None]:
+def consistency(task: Task, draft: ProgramDraft) -> Steps[Completion | None]:
     """Ask for declarations and statements that fit, where there is no answer yet."""
     if draft.is_done("execution"):
         return None
     return (yield from task.ask("consistency", task.about(draft, mending(CONSISTENCY))))
 
 
-def error_feedback(task: Task, draft: Draft) -> Steps[Completion | None]:
+def error_feedback(task: Task, draft: ProgramDraft) -> Steps[Completion | None]:
     """Tell what the solver says: the self-refinement of Logic-LM and of Deng, Dong and Si."""
     if draft.is_done(task.depth):
         return None
     return (yield from task.ask("error-feedback", task.about(draft, _error_text(draft))))
 
 
-def _error_text(draft: Draft) -> str:
+def _error_text(draft: ProgramDraft) -> str:
     told = draft.review.told
     match draft.review.kind:
         case "answered":
@@ -59,7 +59,7 @@ def _error_text(draft: Draft) -> str:
             return unreadable_text(told)
 
 
-def semantic(task: Task, draft: Draft) -> Steps[Completion | None]:
+def semantic(task: Task, draft: ProgramDraft) -> Steps[Completion | None]:
     """Tell why no option holds, or several do: the statements that clash, or two situations that differ.
 
     The refiner that Elezabi and Akoush leave for the future (section 5).
@@ -70,7 +70,7 @@ def semantic(task: Task, draft: Draft) -> Steps[Completion | None]:
     return (yield from task.ask("semantic", task.about(draft, said)))
 
 
-def self_check(task: Task, draft: Draft) -> Steps[Completion | None]:
+def self_check(task: Task, draft: ProgramDraft) -> Steps[Completion | None]:
     """Have the policy compare program and problem, and mend what it finds (Deng, Dong and Si, section 5).
 
     A program with an answer is checked as well: that it runs does not make it faithful.
@@ -93,7 +93,7 @@ REPEATED = {"error-feedback", "semantic"}
 """Those that go on while they have something to say, as often as the settings allow; the others speak once."""
 
 
-def refine_draft(task: Task, draft: Draft, names: Sequence[str], max_rounds: int) -> Steps[Draft]:
+def refine_draft(task: Task, draft: ProgramDraft, names: Sequence[str], max_rounds: int) -> Steps[ProgramDraft]:
     """Return the draft after the refiners, in their order; a refinement that comes less far is dropped."""
     for name in names:
         for _ in range(max_rounds if name in REPEATED else 1):

@@ -1,4 +1,4 @@
-"""What running a program shows: whether it can be read, whether it answers, and why not.
+"""Reviews of programs by running them: whether it can be read, whether it answers, and why not.
 
 The one place where these strategies ask a critic. It never sees the gold answer, nor an annotator's formalisation, so
 that no feedback can give them away. Programs run in processes that can be killed; what could not be checked is
@@ -98,7 +98,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_TOLD else f"{text[:_LONGEST_TOLD]} .."
 
 
-class ReviewPool:
+class RunReviewPool:
     """Reviews programs in `jobs` processes that can be killed, each within `timeout_s` seconds; a context manager.
 
     They are started by the first call.
@@ -115,7 +115,7 @@ class ReviewPool:
         """End the workers at once."""
         self._pool.stop()
 
-    def __enter__(self) -> "ReviewPool":
+    def __enter__(self) -> "RunReviewPool":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""What is wrong with a solver program, as far as execution tells: the categories of Elezabi and Akoush (section 3.1).
+"""Errors of solver programs, as far as execution tells: the categories of Elezabi and Akoush (section 3.1).
 
 Their nine categories are the outcomes of a runner that pastes a program into Python. Here nothing is pasted: a category
 is read off the critic's verdict, and stands for what that runner would have stumbled over. What our reader puts right
@@ -20,7 +20,7 @@ from critics.programs.sections import ProgramError, Repairs
 
 
 class Category(StrEnum):
-    """What came of executing a program; the first nine are the paper's, in its order."""
+    """Outcome of executing a program; the first nine are the paper's, in its order."""
 
     UNDERCONSTRAINED = "underconstrained"
     OVERCONSTRAINED = "overconstrained"

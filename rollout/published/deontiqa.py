@@ -20,7 +20,7 @@ from critics.formula import Literal, Rule, Statement
 from critics.kernel import WorkLimitExceeded
 from critics.problem import Formal, Problem, RecordError, read_problem
 from critics.reference import theory
-from critics.sorts import Signature
+from critics.sorts import SortedSignature
 from critics.theories.deontic import MODALITIES
 from rollout.published.peano import read_theory
 from rollout.published.peano_sorts import Fitted, fit
@@ -250,7 +250,7 @@ def _key(data: Fields) -> _Key:
     return tuple(data.get(key) for key in _KEY)
 
 
-def _signature() -> Signature:
+def _signature() -> SortedSignature:
     signature = background("deontiqa").signature
     assert signature is not None
     return signature

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from critics.formula import Application, Literal, Rule, Statement, Term, is_variable, replaced
-from critics.sorts import ANY, Signature, SortError
+from critics.sorts import ANY, SortedSignature, SortError
 from rollout.published.peano import Clause, Repair, TheoryText
 
 _Fits = TypeVar("_Fits", Literal, Rule)
@@ -37,7 +37,7 @@ class Fitted:
         return [*self.declarations, *(fact for _, fact in self.facts), *(rule for _, rule in self.rules)]
 
 
-def fit(theory: TheoryText, signature: Signature) -> Fitted:
+def fit(theory: TheoryText, signature: SortedSignature) -> Fitted:
     """Return what can be stated; the repairs of the text are among the repairs."""
     fitter = _Fitter(theory, signature)
     fitted = Fitted(repairs=list(theory.repairs), left_out=list(theory.left_out))
@@ -69,7 +69,7 @@ class _Fitter:
     be made well-sorted in no one way.
     """
 
-    def __init__(self, theory: TheoryText, signature: Signature) -> None:
+    def __init__(self, theory: TheoryText, signature: SortedSignature) -> None:
         self.signature = signature
         self._predicates = {**signature.predicates, **{sort: (sort,) for sort in signature.sorts}}
         self._objects = theory.objects

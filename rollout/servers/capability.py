@@ -17,7 +17,7 @@ from rollout.servers.connection import (
     ServerRequest,
     Tally,
 )
-from rollout.servers.constraint import SPELLINGS, TOKEN_WAYS, WAYS, Spelling, Way, token_fields
+from rollout.servers.constraint import SPELLINGS, TOKEN_WAYS, WAYS, FieldSpelling, Way, token_fields
 from rollout.servers.expression import any_of
 from rollout.servers.tokens import ServedTokens
 
@@ -35,7 +35,7 @@ class Capability:
 
     way: Way
     """The best way in which it keeps to a pattern."""
-    spelling: Spelling | None = None
+    spelling: FieldSpelling | None = None
     """How that way is asked for; None for tokens and where nothing is asked for."""
     stops: Stops = "hidden"
     """Whether a reply shows, or a field tells, which stop string ended it; hidden: not told from the model's own end,
@@ -92,7 +92,7 @@ class Probe:
             f"model.server.constraint asks for ({'; '.join(refused)}); set it to auto"
         )
 
-    async def _complaint(self, spelling: Spelling) -> str | None:
+    async def _complaint(self, spelling: FieldSpelling) -> str | None:
         """Ask for one of two unlikely texts; return why a spelling does not work, or None."""
         question = self._question(_ROOM, fields=spelling.fields(any_of(_UNLIKELY)))
         try:

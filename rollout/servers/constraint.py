@@ -31,7 +31,7 @@ class NotExpressible(Exception):  # noqa: N818
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class FieldSpelling:
     """One spelling of a way: the fields that it adds to a request, and how its reply is read."""
 
     name: str
@@ -68,18 +68,18 @@ def _text_of(reply: str) -> str:
     return text
 
 
-SPELLINGS: dict[Way, tuple[Spelling, ...]] = {
+SPELLINGS: dict[Way, tuple[FieldSpelling, ...]] = {
     "grammar": (
-        Spelling("structured_outputs.regex", lambda p: {"structured_outputs": {"regex": regex(p)}}),
-        Spelling("regex", lambda p: {"regex": regex(p)}),
-        Spelling("guided_regex", lambda p: {"guided_regex": regex(p)}),
-        Spelling("grammar", lambda p: {"grammar": grammar(p)}),
+        FieldSpelling("structured_outputs.regex", lambda p: {"structured_outputs": {"regex": regex(p)}}),
+        FieldSpelling("regex", lambda p: {"regex": regex(p)}),
+        FieldSpelling("guided_regex", lambda p: {"guided_regex": regex(p)}),
+        FieldSpelling("grammar", lambda p: {"grammar": grammar(p)}),
     ),
     "choice": (
-        Spelling("structured_outputs.choice", lambda p: {"structured_outputs": {"choice": _words(p)}}),
-        Spelling("guided_choice", lambda p: {"guided_choice": _words(p)}),
+        FieldSpelling("structured_outputs.choice", lambda p: {"structured_outputs": {"choice": _words(p)}}),
+        FieldSpelling("guided_choice", lambda p: {"guided_choice": _words(p)}),
     ),
-    "json": (Spelling("response_format", lambda p: {"response_format": _schema(p)}, _text_of),),
+    "json": (FieldSpelling("response_format", lambda p: {"response_format": _schema(p)}, _text_of),),
 }
 """vLLM (new, old), SGLang (`regex`), llama.cpp (`grammar`); `response_format` is OpenAI's own."""
 

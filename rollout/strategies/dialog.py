@@ -34,7 +34,7 @@ MAX_RETRIES = 4
 
 @dataclass(frozen=True, slots=True)
 class DialogSettings:
-    """How an actor is asked, and how far the critic's feedback goes."""
+    """Settings of a dialog: how the actor is asked, and how far the critic's feedback goes."""
 
     prompt: ActorPrompt = field(default_factory=ActorPrompt)
     max_retries: int = MAX_RETRIES

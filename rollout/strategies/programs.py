@@ -15,7 +15,7 @@ from critics.problem import Problem
 from rollout.engine import Steps, conduct
 from rollout.policy import ChatPolicy
 from rollout.programs.backups import BACKUPS
-from rollout.programs.draft import Depth, Draft, Task
+from rollout.programs.draft import Depth, ProgramDraft, Task
 from rollout.programs.grammars.catalogue import guide_for
 from rollout.programs.prompt import FORMATS, LANGUAGES, STAND_IN
 from rollout.programs.prototypers import PROTOTYPERS, prototype
@@ -28,7 +28,7 @@ Name = Literal["translate-and-refine", "prototype-then-refine"]
 
 @dataclass(frozen=True, slots=True)
 class ProgramSettings:
-    """How programs are asked for, chosen and mended."""
+    """Settings of program writing: how programs are asked for, chosen and mended."""
 
     name: Name = "translate-and-refine"
     format: str | None = None
@@ -133,7 +133,7 @@ def refine(
 
 @dataclass(frozen=True, slots=True)
 class _Ending:
-    draft: Draft
+    draft: ProgramDraft
     backup: BackupAnswer | None
 
 
@@ -159,7 +159,7 @@ def _attempt(task: Task, settings: ProgramSettings) -> Steps[_Ending]:
     return _Ending(draft, BackupAnswer(settings.backup, answer))
 
 
-def _ids(draft: Draft) -> tuple[int, ...]:
+def _ids(draft: ProgramDraft) -> tuple[int, ...]:
     """Return the ids of a program that is the whole of a reply to the problem; a mended one is tokenised anew."""
     reply = draft.reply
     return reply.ids if draft.is_first and reply.finished and reply.text.strip() == draft.program else ()

@@ -31,7 +31,7 @@ MAX_ROUNDS = 10
 
 @dataclass(frozen=True, slots=True)
 class RoundTripSettings:
-    """How round trips are made."""
+    """Settings of round trips."""
 
     prompt: Kind = "zero-shot"
     """bare: for models that were trained on both directions; few-shot: two solved examples, as in the paper."""

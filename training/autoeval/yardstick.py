@@ -96,7 +96,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class BenchmarkResult:
     """Results of a benchmark."""
 
     how: Mapping[str, object]
@@ -130,7 +130,7 @@ def measure_trips(
     seed: int,
     runs: int = 1,
     keep: Callable[[dict[str, Any]], None] = lambda _: None,
-) -> tuple[Measured, list[Trace]]:
+) -> tuple[BenchmarkResult, list[Trace]]:
     """Return a benchmark's results and the first run's judged trips; `keep` gets every run's, in JSON.
 
     Runs differ in their seeds alone. What the critic's failures touch counts for nothing.
@@ -142,7 +142,7 @@ def measure_trips(
             keep({**trace.record(), "id": f"{trace.id}@{run}"})
         trips.append(own)
     rounds = asked.strategy.settings.rounds
-    result = Measured(
+    result = BenchmarkResult(
         {
             "n": len(problems),
             "runs": runs,

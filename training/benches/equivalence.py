@@ -17,7 +17,7 @@ from typing import Any
 from critics.equivalence.critic import judge_equivalence
 from critics.equivalence.first_order import decide_first_order
 from critics.equivalence.language import Language, read_expression, read_formula
-from critics.equivalence.outcome import Undecided
+from critics.equivalence.outcome import UndecidedPair
 from critics.equivalence.pair import decide_regex
 from critics.equivalence.propositional import decide_propositional
 from critics.equivalence.regex import Regex, read_regex, write_regex
@@ -65,7 +65,7 @@ def equivalence(repeats: int) -> list[Row]:
         *((Language.FIRST_ORDER, canonical(left), canonical(right)) for left, right in first_order),
         *((Language.REGEX, write_regex(left), write_regex(right)) for left, right in regexes),
     ]
-    undecided = sum(isinstance(decide_first_order(*pair), Undecided) for pair in first_order)
+    undecided = sum(isinstance(decide_first_order(*pair), UndecidedPair) for pair in first_order)
     return [
         Row("propositional_ms", _median(_decided_ms(decide_propositional, propositional, n)), "ms", None, n * num),
         Row("first_order_ms", _median(ms), "ms", None, n * num),

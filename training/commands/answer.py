@@ -12,7 +12,7 @@ from critics.certificate import read_certificate
 from critics.errors import InputError
 from critics.judge import JudgePool, judge_on_trust, judge_record
 from critics.problem import Problem
-from rollout.actor_critic.feedback import ReviewPool
+from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.selection import Abstained, Answered, AnswerRule, Outcome, is_settled, outcome
 from rollout.traces import Trace
 from training.commands.evaluate import arms_of
@@ -148,11 +148,11 @@ def _attempts(
         return attempts_at([blind(problem, trusting=trusting) for problem in problems], answering, numbers)
 
 
-def _reviews(config: RunConfig) -> ReviewPool:
-    return ReviewPool(timeout_s=config.actor_critic.timeout_s)
+def _reviews(config: RunConfig) -> DialogReviewPool:
+    return DialogReviewPool(timeout_s=config.actor_critic.timeout_s)
 
 
-def _formalism(config: RunConfig, arm: ArmConfig, asked: AnswerOptions, reviews: ReviewPool) -> Formalism:
+def _formalism(config: RunConfig, arm: ArmConfig, asked: AnswerOptions, reviews: DialogReviewPool) -> Formalism:
     strategy: Strategy = strategy_of(config, arm, trained=asked.adapter is not None, review=reviews)
     if asked.out is not None:
         store = OpenStore(asked.out / f"attempts-{arm.name}.open.jsonl")

@@ -12,7 +12,14 @@ from training.autoeval.false_positives import FalsePositives
 from training.autoeval.figures import Curves, write_scores
 from training.autoeval.round_trips import RoundTrips
 from training.autoeval.scores import Scores
-from training.autoeval.yardstick import Asked, Measured, Verified, measure_trips, measure_verifier, read_benchmark
+from training.autoeval.yardstick import (
+    Asked,
+    BenchmarkResult,
+    Verified,
+    measure_trips,
+    measure_verifier,
+    read_benchmark,
+)
 from training.commands.comparisons import compare_with, is_comparison
 from training.commands.messages import say
 from training.configuration.run import ArmConfig, load_run
@@ -80,13 +87,13 @@ def _tell(found: Mapping[str, Any], out: Path | None, as_json: bool) -> None:
             say(f"{found['benchmark']}: {key}{how} {value:.1%}{interval}, n = {found['n']}")
 
 
-def _draw(path: Path, found: Measured, verified: Verified | None) -> None:
+def _draw(path: Path, found: BenchmarkResult, verified: Verified | None) -> None:
     f1 = {} if verified is None else verified.rows
     tables = {name: {"this policy": Curves(scores, f1)} for name, scores in found.scores.items()}
     write_scores(tables, path, by=dict.fromkeys(tables, "operators"))
 
 
-def _say(found: Measured, verified: Verified | None) -> None:
+def _say(found: BenchmarkResult, verified: Verified | None) -> None:
     for name, scores in found.scores.items():
         whole, total = scores.calibrated, scores.calibrated.total
         say(f"{name}: score {_rate(whole.score)}, compliance {_rate(total.compliance)}, n = {total.n}")

@@ -105,7 +105,7 @@ def _prompts(config: RunConfig, arm: ArmConfig) -> Callable[[Problem], str]:
 
 
 def _reviewed_dialogs(problems: list[Problem], asked: tuple[RunConfig, ArmConfig] | None) -> list[Trace]:
-    from rollout.actor_critic.feedback import ReviewPool
+    from rollout.actor_critic.feedback import DialogReviewPool
 
     settings = UNTAUGHT
     if asked is not None:
@@ -113,5 +113,5 @@ def _reviewed_dialogs(problems: list[Problem], asked: tuple[RunConfig, ArmConfig
         strategy = strategy_of(config, arm, trained=True, review=no_review)
         assert isinstance(strategy, ActorCritic)
         settings = strategy.settings
-    with ReviewPool() as reviews:
+    with DialogReviewPool() as reviews:
         return dialogs(problems, reviews, settings)

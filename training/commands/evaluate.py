@@ -10,7 +10,7 @@ import typer
 from critics.errors import InputError
 from critics.judge import JudgePool
 from critics.problem import Problem
-from rollout.actor_critic.feedback import ReviewPool
+from rollout.actor_critic.feedback import DialogReviewPool
 from training.commands.messages import say
 from training.commands.options import (
     Adapter,
@@ -76,7 +76,7 @@ def evaluate(
     wanted = read_problems(problems)
     chosen = arms_of(loaded, arms or ())
     modes: dict[str, dict[str, Any]] = {}
-    with JudgePool() as pool, ReviewPool(timeout_s=loaded.actor_critic.timeout_s) as reviews:
+    with JudgePool() as pool, DialogReviewPool(timeout_s=loaded.actor_critic.timeout_s) as reviews:
         for arm in chosen:
             modes[arm.name] = _measured(loaded, arm, adapter, wanted, (pool, reviews), seed, traces)
             if not as_json:
@@ -101,7 +101,7 @@ def _measured(
     arm: ArmConfig,
     adapter: Path | None,
     problems: list[Problem],
-    pools: tuple[JudgePool, ReviewPool],
+    pools: tuple[JudgePool, DialogReviewPool],
     seed: int,
     traces: Path | None,
 ) -> dict[str, Any]:

@@ -32,14 +32,14 @@ def rollout(
     as_json: Json = False,
 ) -> None:
     """Sample attempts at problems with a configuration's model and its first arm's decoding."""
-    from rollout.actor_critic.feedback import ReviewPool
+    from rollout.actor_critic.feedback import DialogReviewPool
     from training.commands.messages import tracked
 
     loaded = load_run(config, overrides)
     arm, size = loaded.arms[0], loaded.sampling.batch_size
     listed = list(batches(read_problems(problems), size))
     store = OpenStore(out.with_name(f".{out.name}.open"))
-    with ReviewPool(timeout_s=loaded.actor_critic.timeout_s) as reviews:
+    with DialogReviewPool(timeout_s=loaded.actor_critic.timeout_s) as reviews:
         strategy = strategy_of(loaded, arm, trained=adapter is not None, review=reviews)
         stored, policy = stored_strategy(strategy, store, loaded, arm), quiet_policy(loaded, arm, adapter)
         attempted = partial(

@@ -1,1 +1,1 @@
-"""Which judged traces become training data, and what a proof allows beyond choosing."""
+"""Curation: choosing the judged traces that become training data, and what a proof allows beyond choosing."""

@@ -26,7 +26,7 @@ DERIVED = "derived.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """What is made of traces, and the problems that none of it may be about."""
+    """Settings of what is derived of traces, and the problems that none of it may be about."""
 
     prune: bool = False
     hindsight: bool = False

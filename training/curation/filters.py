@@ -1,4 +1,4 @@
-"""Which judged traces become training examples.
+"""Filters: which judged traces become training examples.
 
 naive and guided are STaR's own criterion, a right answer, without and with the guide; of a round trip, whose answer
 only the critic knows, naive asks that a formula came back. label is naive under the name that LLM-ARC has for it;
@@ -23,7 +23,7 @@ KEEPS: tuple[Keep, ...] = get_args(Keep)
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What is counted of a judged trace: so little of it that a million fit in memory."""
+    """Counted properties of a judged trace: so few that a million fit in memory."""
 
     right: bool
     verdict: str

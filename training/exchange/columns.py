@@ -28,7 +28,7 @@ class RowError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Rationale:
+class RationaleRow:
     """One row: a problem, and what somebody wrote about it."""
 
     problem: Problem
@@ -62,7 +62,7 @@ def check_columns(columns: Mapping[str, str], row: Mapping[str, Any], source: ob
 
 def read_rationale(
     row: Mapping[str, Any], columns: Mapping[str, str], *, number: int, name: str, dataset: str
-) -> Rationale:
+) -> RationaleRow:
     """Read one row; raises `RowError`."""
     values = {part: row.get(column) for part, column in columns.items()}
     options = _options(values.get("options"))
@@ -75,7 +75,7 @@ def read_rationale(
         options=options,
     )
     problem = _with_answer(problem, values.get("answer"))
-    return Rationale(problem, _concluded(_text(values, "rationale"), values.get("conclusion"), problem))
+    return RationaleRow(problem, _concluded(_text(values, "rationale"), values.get("conclusion"), problem))
 
 
 def _with_answer(problem: Problem, value: Any) -> Problem:

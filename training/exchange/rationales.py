@@ -21,7 +21,7 @@ from rollout.prompt import PromptStyle, text
 from rollout.traces import Judgement, Sampling, Trace
 from training.curation.filters import Keep, funnel, is_certified, kept, outline, select
 from training.exchange.cards import certified_dataset_card, dataset_facts
-from training.exchange.columns import Rationale, RowError, read_rationale
+from training.exchange.columns import RationaleRow, RowError, read_rationale
 from training.lessons.teaching import completion_example
 from training.records.store import write_json, write_records, write_text
 from training.workers.strategies import SingleAttempt
@@ -45,7 +45,7 @@ class UnreadableRow:
 class Table:
     """A table read: texts about problems, and the rows that could not be read."""
 
-    rationales: list[Rationale]
+    rationales: list[RationaleRow]
     unreadable: list[UnreadableRow]
 
 
@@ -63,7 +63,7 @@ class Formalising(SingleAttempt):
 
 def read_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], *, name: str, dataset: str) -> Table:
     """Read all rows; raises `InputError` where not one can be read, since then the column map is wrong."""
-    found: dict[str, Rationale] = {}
+    found: dict[str, RationaleRow] = {}
     unreadable: list[UnreadableRow] = []
     for number, row in enumerate(rows, 1):
         try:
@@ -78,12 +78,12 @@ def read_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], *,
     return Table(list(found.values()), unreadable)
 
 
-def as_they_stand(rationales: Iterable[Rationale], format_: str) -> list[Trace]:
+def as_they_stand(rationales: Iterable[RationaleRow], format_: str) -> list[Trace]:
     """Return the texts as attempts of a format."""
     return [Trace(r.problem.id, r.problem, format_, r.text) for r in rationales]
 
 
-def to_be_formalised(rationales: Iterable[Rationale]) -> list[Problem]:
+def to_be_formalised(rationales: Iterable[RationaleRow]) -> list[Problem]:
     """Return the problems with their texts in `meta`, where a formaliser finds them."""
     return [replace(r.problem, meta={**r.problem.meta, RATIONALE: r.text}) for r in rationales]
 

@@ -8,19 +8,19 @@ import random
 import re
 from dataclasses import replace
 
-from rollout.actor_critic.demonstration import Draft, DraftTest, Section
+from rollout.actor_critic.demonstration import DraftTest, ReplyDraft, Section
 from rollout.problems.claims import adjectives, read_claim
 from training.configuration.pretraining import FlawsConfig
 
 
-def flawed(draft: Draft, flaws: FlawsConfig, rng: random.Random) -> Draft:
+def flawed(draft: ReplyDraft, flaws: FlawsConfig, rng: random.Random) -> ReplyDraft:
     """Return the draft with each part spoilt at its rate."""
     words = sorted({word for section in draft.sections for word in _adjectives(section.premise)})
     copied = [_miscopied(s, words, rng) if rng.random() < flaws.word else s for s in draft.sections]
     sections = tuple(_section(section, flaws, rng) for section in copied)
     tests = tuple(_test(test, flaws, rng) for test in draft.tests)
     query = tuple(_negated_query(block) if rng.random() < flaws.query else block for block in draft.query)
-    return Draft(sections, tests, query)
+    return ReplyDraft(sections, tests, query)
 
 
 def _miscopied(section: Section, words: list[str], rng: random.Random) -> Section:

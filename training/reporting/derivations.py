@@ -26,7 +26,7 @@ Role = Literal["fact", "rule", "derived", "goal"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ProofStep:
     """One statement, and the steps that it follows from: none for what is assumed."""
 
     statement: str
@@ -41,7 +41,7 @@ class Step:
         return (() if self.rule is None else (self.rule,)) + self.premises
 
 
-def steps_of_evidence(evidence: object) -> list[Step]:
+def steps_of_evidence(evidence: object) -> list[ProofStep]:
     """Return the steps of a certificate's derivation; empty for other evidence."""
     steps = evidence.get("steps") if is_object(evidence) else None
     listed = cast("list[object]", steps) if isinstance(steps, list) else list[object]()
@@ -57,19 +57,19 @@ def goal_of(evidence: object) -> object:
     return cast("Mapping[str, object]", evidence).get("goal") if isinstance(evidence, Mapping) else None
 
 
-def _step_of_record(record: Mapping[str, Any], number: int, goal: object) -> Step:
+def _step_of_record(record: Mapping[str, Any], number: int, goal: object) -> ProofStep:
     statement = str(record["statement"])
     match record:
         case {"by": "rule", "rule": int(rule), "premises": [*premises]} if all(
             isinstance(one, int) and 0 <= one < number for one in (rule, *premises)
         ):
             role: Role = "goal" if statement in (goal, f"(not {goal})") else "derived"
-            return Step(statement, role, _said(rule, premises), rule, tuple(premises))
+            return ProofStep(statement, role, _said(rule, premises), rule, tuple(premises))
         case {"by": by, **rest}:
             details = [f"{key} {value}" for key, value in rest.items() if key != "statement"]
-            return Step(statement, _assumed(statement), ", ".join([str(by), *details]))
+            return ProofStep(statement, _assumed(statement), ", ".join([str(by), *details]))
         case _:
-            return Step(statement, _assumed(statement), "")
+            return ProofStep(statement, _assumed(statement), "")
 
 
 def _assumed(statement: str) -> Role:
@@ -85,7 +85,7 @@ def _said(rule: int, premises: Sequence[int]) -> str:
 class Replay:
     """Steps of a text as far as its blocks can be followed, and where the first block stands that does not follow."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ProofStep, ...] = ()
     stopped_at: int | None = None
 
     @property
@@ -125,33 +125,33 @@ def _play(block: Block, kernel: Kernel, goals: set[str]) -> None:
             pass
 
 
-def _steps(entries: Sequence[Entry], goals: set[str]) -> tuple[Step, ...]:
-    made: list[Step] = []
+def _steps(entries: Sequence[Entry], goals: set[str]) -> tuple[ProofStep, ...]:
+    made: list[ProofStep] = []
     for entry in entries:
         statement = str(entry.statement)
         if isinstance(entry, Inference):
             role: Role = "goal" if statement in goals else "derived"
-            made.append(Step(statement, role, _said(entry.rule, entry.premises), entry.rule, entry.premises))
+            made.append(ProofStep(statement, role, _said(entry.rule, entry.premises), entry.rule, entry.premises))
         else:
-            made.append(Step(statement, "rule" if isinstance(entry.statement, Rule) else "fact", "axiom"))
+            made.append(ProofStep(statement, "rule" if isinstance(entry.statement, Rule) else "fact", "axiom"))
     return tuple(made)
 
 
-def used_alone(steps: Sequence[Step]) -> list[Step]:
+def used_alone(steps: Sequence[ProofStep]) -> list[ProofStep]:
     """Leave out what no inference uses, and number the rest anew."""
     used = {parent for step in steps for parent in step.parents} | {i for i, s in enumerate(steps) if s.parents}
     place = {old: new for new, old in enumerate(sorted(used))}
     return [_renumbered(steps[old], place) for old in sorted(used)]
 
 
-def _renumbered(step: Step, place: Mapping[int, int]) -> Step:
+def _renumbered(step: ProofStep, place: Mapping[int, int]) -> ProofStep:
     if step.rule is None:
         return step
     rule, premises = place[step.rule], tuple(place[premise] for premise in step.premises)
     return replace(step, rule=rule, premises=premises, because=_said(rule, premises))
 
 
-def places(steps: Sequence[Step]) -> dict[str, int]:
+def places(steps: Sequence[ProofStep]) -> dict[str, int]:
     """Return which step says a statement, by its canonical text."""
     return {canonical(step.statement): number for number, step in reversed(list(enumerate(steps)))}
 
@@ -187,7 +187,7 @@ class Drawing:
     nodes: Sequence[Node]
 
 
-def drawing(steps: Sequence[Step]) -> Drawing | None:
+def drawing(steps: Sequence[ProofStep]) -> Drawing | None:
     """Return a layered drawing, premises above conclusions; None where there is no graph to draw.
 
     Derived statements stand one layer below their lowest premise, what is assumed one above its first use
@@ -218,7 +218,7 @@ def _box(statement: str) -> tuple[float, float, list[str]]:
     return width, float(len(lines) * LINE_PX + 2 * PADDING_PX), lines
 
 
-def _layers(steps: Sequence[Step]) -> list[list[int]]:
+def _layers(steps: Sequence[ProofStep]) -> list[list[int]]:
     depth = [0] * len(steps)
     for number, step in enumerate(steps):
         if step.parents:
@@ -233,7 +233,7 @@ def _layers(steps: Sequence[Step]) -> list[list[int]]:
     return [[i for i, d in enumerate(depth) if d == layer] for layer in range(max(depth) + 1)]
 
 
-def _ordered(layers: list[list[int]], steps: Sequence[Step]) -> list[list[int]]:
+def _ordered(layers: list[list[int]], steps: Sequence[ProofStep]) -> list[list[int]]:
     """Order each layer by the middle of its uses in the layers below; what is derived stands left of what is not."""
     position: dict[int, float] = {}
     children: dict[int, list[int]] = {}

@@ -9,7 +9,7 @@ from critics.formula import FormulaError, Literal, Rule, parse_statement
 from critics.problem import Problem, ProblemText
 from rollout.sentence import read_aloud
 from rollout.traces import Trace
-from training.reporting.derivations import Step, steps_of_evidence
+from training.reporting.derivations import ProofStep, steps_of_evidence
 
 LONGEST = 2_000
 """Characters of one text: what a model wrote may never end."""
@@ -79,7 +79,7 @@ def _problem_lines(problem: Problem | ProblemText) -> list[str]:
     return [_short(problem.context), _short(problem.question), *options]
 
 
-def _step_lines(steps: Sequence[Step], context: str) -> Iterator[str]:
+def _step_lines(steps: Sequence[ProofStep], context: str) -> Iterator[str]:
     for number, step in enumerate(steps, 1):
         used = ", ".join(str(place + 1) for place in step.parents)
         reason = f"from {used}" if used else "given"

@@ -23,7 +23,7 @@ class Curated:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ReportedLine:
     """One arm under one seed."""
 
     seed: int
@@ -39,7 +39,7 @@ class Arm:
 
     name: str
     decoding: str
-    lines: tuple[Line, ...]
+    lines: tuple[ReportedLine, ...]
     keep: str | None = None
     """Its filter; None where no configuration says it."""
 
@@ -122,7 +122,7 @@ def _finished(run: Path) -> dict[int, int]:
 def read_arms(run: Path, extent: Extent | None = None) -> list[Arm]:
     """Read the lines of all arms, or of them the part that `extent` names."""
     layout, part = read_run(run), extent or extent_of(run)
-    lines: dict[str, list[Line]] = {}
+    lines: dict[str, list[ReportedLine]] = {}
     for line in (line for line in layout.lines if line.seed in part.seeds):
         lines.setdefault(line.arm, []).append(_read_line(line, part.num_rounds))
     if not lines:
@@ -131,7 +131,7 @@ def read_arms(run: Path, extent: Extent | None = None) -> list[Arm]:
     return [_arm(name, sorted(found, key=lambda line: line.seed), keeps.get(name)) for name, found in lines.items()]
 
 
-def _arm(name: str, lines: Sequence[Line], keep: str | None) -> Arm:
+def _arm(name: str, lines: Sequence[ReportedLine], keep: str | None) -> Arm:
     if len({line.seed for line in lines}) < len(lines):
         raise InputError(f"arm {name} has two lines with one seed: {[line.seed for line in lines]}")
     evaluations = [evaluation for line in lines for evaluation in line.rounds]
@@ -142,10 +142,10 @@ def _arm(name: str, lines: Sequence[Line], keep: str | None) -> Arm:
     return Arm(name, first.sampled.decoding, tuple(lines), keep)
 
 
-def _read_line(line: RunLine, num_rounds: int) -> Line:
+def _read_line(line: RunLine, num_rounds: int) -> ReportedLine:
     rounds = [line.round_folder(number) for number in range(num_rounds)]
     evaluations = tuple(read_evaluation(folder / "evaluation.json") for folder in (line.base, *rounds))
-    return Line(line.seed, evaluations, tuple(map(_read_curated, rounds)))
+    return ReportedLine(line.seed, evaluations, tuple(map(_read_curated, rounds)))
 
 
 def _read_curated(folder: Path) -> Curated:

@@ -13,8 +13,8 @@ from critics.problem import Problem
 from rollout.traces import Trace
 from training.reporting.derivations import (
     Drawing,
+    ProofStep,
     Replay,
-    Step,
     canonical,
     drawing,
     goal_of,
@@ -66,7 +66,7 @@ class View:
     """What the model wrote; None for a dialog."""
     turns: Sequence[Turn]
     goal: object
-    steps: Sequence[Step]
+    steps: Sequence[ProofStep]
     graph: Drawing | None
     inferences: int
     """How many steps are inferences."""
@@ -119,7 +119,7 @@ def view(shown: Shown) -> View:
     )
 
 
-def _derivation(evidence: object, completion: str | None) -> tuple[list[Step], int, int | None]:
+def _derivation(evidence: object, completion: str | None) -> tuple[list[ProofStep], int, int | None]:
     """Return the steps, how many of them are inferences, and where the text's first block is that does not follow."""
     proof = steps_of_evidence(evidence)
     if proof:

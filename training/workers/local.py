@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from functools import cached_property
 
 from critics.judge import JudgePool
-from rollout.actor_critic.feedback import ReviewPool
+from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.policy import Policy
 from training.workers.policy import build_policy
 from training.workers.requests import ArmPolicy, Record, RolloutRequest
@@ -76,8 +76,8 @@ class Sampler:
         return strategy.resampling() if of.resamples and isinstance(strategy, ActorCritic) else strategy
 
     @cached_property
-    def _reviews(self) -> ReviewPool:
-        return ReviewPool(timeout_s=self._arm_policy.config.actor_critic.timeout_s)
+    def _reviews(self) -> DialogReviewPool:
+        return DialogReviewPool(timeout_s=self._arm_policy.config.actor_critic.timeout_s)
 
     def __enter__(self) -> "Sampler":
         return self

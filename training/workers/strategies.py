@@ -13,7 +13,7 @@ from critics.problem import Problem
 from rollout.actor_critic.feedback import Reviewing
 from rollout.first_order import DEFAULT_EXAMPLES, FormulaWriter
 from rollout.policy import ChatPolicy, Policy
-from rollout.programs.review import ReviewPool
+from rollout.programs.review import RunReviewPool
 from rollout.strategies.dialog import DialogSettings, after_retries, converse
 from rollout.strategies.programs import ProgramSettings, refine
 from rollout.strategies.single import sample
@@ -29,7 +29,7 @@ Record = dict[str, Any]
 
 
 class Strategy(Protocol):
-    """How problems are put to a policy, and what is learnt from what came out."""
+    """Strategy: puts problems to a policy, and makes examples of what came out."""
 
     def attempts(
         self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
@@ -129,7 +129,7 @@ class Programs:
         """Yield attempts; there is no hint, because what running a program shows takes its place."""
         assert not hinted
         writer = cast("ChatPolicy", policy)
-        with ReviewPool(timeout_s=self.timeout_s) as review:
+        with RunReviewPool(timeout_s=self.timeout_s) as review:
             yield from refine(writer, problems, self.settings, sampling, seed=seed, review=review)
 
     def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Record]:

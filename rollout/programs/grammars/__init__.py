@@ -1,1 +1,1 @@
-"""What a policy may write next of a program, so that it always parses: one language of pieces for each format."""
+"""Grammars of programs: the pieces that may come next so that a program always parses, one language for each format."""

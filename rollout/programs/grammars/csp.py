@@ -36,7 +36,7 @@ NUMBER: /[0-9]{1,3}/
 
 @dataclass(frozen=True, slots=True)
 class CspLanguage:
-    """What may come next of a `csp` program."""
+    """Language of `csp` programs: the pieces that may come next."""
 
     num_options: int | None
     """None: as many as the policy likes."""

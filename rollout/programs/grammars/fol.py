@@ -25,7 +25,7 @@ _CONSTANT = terminal("CONSTANT", "[a-z][a-z0-9_]{1,23}|[0-9]{1,4}", no_patterns=
 
 @dataclass(frozen=True, slots=True)
 class FolLanguage:
-    """What may come next of a `fol` program."""
+    """Language of `fol` programs: the pieces that may come next."""
 
     section: Section = "start"
     predicates: tuple[tuple[str, int], ...] = ()

@@ -35,7 +35,7 @@ _FUNCTION = re.compile(r"(\w+) = Function\(\[([^\]]*)\] -> \[(\w+)\]\)")
 
 @dataclass(frozen=True, slots=True)
 class LogicProgramLanguage:
-    """What may come next of a `logic-program`."""
+    """Language of a `logic-program`: the pieces that may come next."""
 
     num_options: int | None
     """None: as many as the policy likes."""

@@ -28,7 +28,7 @@ _ARGUMENTS = {1: "($x, bool)", 2: "($x, $y, bool)"}
 
 @dataclass(frozen=True, slots=True)
 class RulesLanguage:
-    """What may come next of a `rules` program."""
+    """Language of `rules` programs: the pieces that may come next."""
 
     section: Section = "start"
     predicates: tuple[tuple[str, int], ...] = ()
