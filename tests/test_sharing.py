@@ -202,7 +202,7 @@ def _other_attempt(pushed: Path) -> str:
     records = list(read_records(path))
     records[0]["completion"] = "Answer: " + records[0]["judgement"]["answer"]
     path.write_text("".join(map(line_of, records)))
-    return "judged again: unproved"
+    return "judged_otherwise"
 
 
 def _unclaimed(pushed: Path) -> str:

@@ -1,4 +1,7 @@
-"""`python -m critics.recheck FILE [--json]`: re-check certificates with the standard library alone."""
+"""`python -m critics.recheck FILE [--json]`: re-check certificates with the standard library alone.
+
+It checks the evidence, and not that a text beside it says what the evidence says: `certistar recheck` judges that.
+"""
 
 import argparse
 import json
@@ -8,6 +11,8 @@ from pathlib import Path
 
 from critics.recheck.index import Report, examine
 
+EVIDENCE_ALONE = "the evidence was checked, and not the texts beside it; `certistar recheck` judges these again"
+
 
 def main() -> int:
     """Return 0 where all certificates hold, 1 where one does not or could not be checked, 2 for a wrong input."""
@@ -15,23 +20,29 @@ def main() -> int:
     parser.add_argument("file", type=Path, help="verdicts or traces, one JSON object a line")
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
+    bad: list[dict[str, str]] = []
     try:
-        report = examine(_records(arguments.file))
-    except (OSError, ValueError) as error:
+        report = examine(_records(arguments.file, bad))
+    except OSError as error:
         print(f"{arguments.file}: {error}", file=sys.stderr)
         return 2
-    print(json.dumps({**report.record(), "kinds": report.table()}) if arguments.json else "\n".join(told(report)))
+    report.rejected += bad
+    if arguments.json:
+        print(json.dumps({**report.record(), "text": "not read", "kinds": report.table()}))
+    else:
+        print("\n".join([*told(report), EVIDENCE_ALONE]))
     return 1 if report.rejected else 0
 
 
-def _records(path: Path) -> Iterator[object]:
-    """Read lines; what is no JSON raises `ValueError` with its line's number."""
-    with path.open(encoding="utf-8") as lines:
+def _records(path: Path, bad: list[dict[str, str]]) -> Iterator[object]:
+    """Read lines; one that is no JSON is a rejected one, and the file goes on."""
+    with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             try:
-                yield json.loads(line)
-            except ValueError as error:
-                raise ValueError(f"line {number}: {error}") from error
+                if line.strip():
+                    yield json.loads(line)
+            except (ValueError, RecursionError):
+                bad.append({"id": f"line {number}", "reason": "bad_line"})
 
 
 def told(report: Report) -> Iterator[str]:

@@ -1,34 +1,65 @@
 """Attempts of a file: read, checked and judged, for every command that takes some."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from critics.errors import InputError
 from critics.judge import JudgePool
 from critics.plugin_certificates import recheck
-from critics.problem import RecordError, read_attempt
+from critics.problem import RecordError, is_object, read_attempt
+from critics.rejudging import judge_anew, objection
 from critics.verdict import VERDICTS
 from rollout.published.recorded import holds_recorded, load_recorded
-from training.commands.messages import tracked
-from training.records.store import read_records
+from training.commands.messages import say, tracked
+from training.records.store import StoreError, read_lines, read_records
+
+Rejected: TypeAlias = dict[str, str]
+"""The id of a record that is not believed, and the reason."""
+BAD_LINE = "bad_line"
+_REPLAYED = frozenset(("guided", "english"))
+"""Formats whose critics replay every certificate with the independent checker before they give it out, text included.
+What they said a moment ago is not checked a second time."""
 
 
 def read_attempts(path: Path, problems: Sequence[Path] | None = None) -> list[dict[str, Any]]:
     """Read attempts, traces or recorded programs, each checked to be one; errors name the file and the line."""
+    return _read(path, load_recorded(path, problems) if holds_recorded(path) else read_records(path), None)
+
+
+def read_attempts_that_are(path: Path) -> tuple[list[dict[str, Any]], list[Rejected]]:
+    """Read as `read_attempts` does, and reject what is none: one bad line is not the end of the file."""
+    rejected: list[Rejected] = []
+    return _read(path, load_recorded(path) if holds_recorded(path) else read_lines(path), rejected), rejected
+
+
+def _read(
+    path: Path, listed: Iterable[dict[str, Any] | StoreError], rejected: list[Rejected] | None
+) -> list[dict[str, Any]]:
     records: list[dict[str, Any]] = []
     seen: dict[str, int] = {}
-    listed = load_recorded(path, problems) if holds_recorded(path) else read_records(path)
     for number, record in enumerate(listed, 1):
         try:
-            attempt = read_attempt(record)
-        except RecordError as error:
-            raise InputError(f"{path}: record {number}: {error}") from error
-        if attempt.id in seen:
-            raise InputError(f"{path}: record {number}: id {attempt.id!r} is record {seen[attempt.id]}'s already")
-        seen[attempt.id] = number
-        records.append(record)
+            if isinstance(record, StoreError):
+                raise record
+            records.append(_checked(path, number, record, seen))
+        except InputError as error:
+            if rejected is None:
+                raise
+            say(str(error))
+            rejected.append({"id": f"{path}: record {number}", "reason": BAD_LINE})
     return records
+
+
+def _checked(path: Path, number: int, record: dict[str, Any], seen: dict[str, int]) -> dict[str, Any]:
+    try:
+        attempt = read_attempt(record)
+    except RecordError as error:
+        raise InputError(f"{path}: record {number}: {error}") from error
+    if attempt.id in seen:
+        raise InputError(f"{path}: record {number}: id {attempt.id!r} is record {seen[attempt.id]}'s already")
+    seen[attempt.id] = number
+    return record
 
 
 def judged(records: list[dict[str, Any]], jobs: int, timeout_s: float) -> Iterator[dict[str, Any]]:
@@ -37,21 +68,42 @@ def judged(records: list[dict[str, Any]], jobs: int, timeout_s: float) -> Iterat
         yield from tracked(pool.judge(records), total=len(records), what="judging")
 
 
+def judged_again(records: list[dict[str, Any]], jobs: int, timeout_s: float) -> Iterator[dict[str, Any]]:
+    """Yield what the critics say now of attempts of an untrusted file, whatever their records say."""
+    with JudgePool(jobs=jobs, timeout_s=timeout_s, judging=judge_anew) as pool:
+        yield from tracked(pool.judge(records), total=len(records), what="judging")
+
+
 def with_verdicts(
     traces: list[dict[str, Any]], path: Path, verdicts: Path | None, jobs: int, timeout_s: float
-) -> list[dict[str, Any]]:
-    """Attach verdicts: from the file, else the trace's own, else judged now."""
+) -> tuple[list[dict[str, Any]], list[Rejected]]:
+    """Judge all traces; return those whose stored verdicts agree, with the critics' own, and the rejected ones.
+
+    Attack: a true certificate beside a text that says something else, in the trace or in the file of verdicts.
+    """
     given = _read_verdicts(verdicts) if verdicts else {}
     for trace in traces:
-        if trace["id"] in given:
-            trace["judgement"] = given[trace["id"]]
-        elif verdicts is not None:
+        if verdicts is not None and trace["id"] not in given:
             raise InputError(f"{verdicts}: there is no verdict for attempt {trace['id']!r} of {path}")
-    unjudged = [trace for trace in traces if "judgement" not in trace]
-    for trace, verdict in zip(unjudged, judged(unjudged, jobs, timeout_s) if unjudged else (), strict=True):
-        trace["judgement"] = verdict
-    _refuse_false_certificates(traces)
-    return traces
+    judged_ones: list[dict[str, Any]] = []
+    rejected: list[Rejected] = []
+    for trace, fresh in zip(traces, judged_again(traces, jobs, timeout_s) if traces else (), strict=True):
+        stored = given.get(trace["id"], trace.get("judgement"))
+        trace["judgement"] = fresh
+        reason = None if stored is None else objection(_stated(stored), fresh)
+        if reason is None and trace["format"] not in _REPLAYED:
+            reason = next((entry["reason"] for entry in recheck([trace])["rejected"]), None)
+        if reason is None:
+            judged_ones.append(trace)
+        else:
+            rejected.append({"id": trace["id"], "reason": reason})
+    for entry in rejected:
+        say(f"rejected {entry['id']}: {entry['reason']}")
+    return judged_ones, rejected
+
+
+def _stated(stored: object) -> Mapping[str, Any]:
+    return stored if is_object(stored) else {}
 
 
 def _read_verdicts(path: Path) -> dict[str, dict[str, Any]]:
@@ -61,14 +113,3 @@ def _read_verdicts(path: Path) -> dict[str, dict[str, Any]]:
             raise InputError(f"{path}: record {number}: a verdict needs an id and one of {', '.join(VERDICTS)}")
         given[record["id"]] = {"reason": "", "answer": None, "feedback": "", "certificate": None, **record}
     return given
-
-
-def _refuse_false_certificates(traces: list[dict[str, Any]]) -> None:
-    """A verdict from a file is believed only as far as its certificate holds and is about this very problem."""
-    for trace in traces:
-        rejected = recheck([trace])["rejected"]
-        if rejected:
-            raise InputError(
-                f"attempt {trace['id']!r} is said to be certified and its certificate does not hold "
-                f"({rejected[0]['reason']}); judge it again"
-            )

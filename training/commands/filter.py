@@ -1,5 +1,6 @@
 """`filter`: traces in, a folder that can be trained on out."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,8 +8,10 @@ import typer
 
 from critics.errors import InputError
 from critics.judge import Judging
-from rollout.traces import read_trace
-from training.commands.attempts import judged, read_attempts, with_verdicts
+from critics.problem import RecordError
+from critics.rejudging import ILL_FORMED
+from rollout.traces import Trace, read_trace
+from training.commands.attempts import Rejected, judged, read_attempts_that_are, with_verdicts
 from training.commands.messages import print_counts, say
 from training.commands.options import (
     Columns,
@@ -20,6 +23,7 @@ from training.commands.options import (
 from training.configuration.section import nearest
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import KEEPS, faithfulness_counts, funnel, outline, select
+from training.lessons.judged_fields import NotDerivedError, judged_fields, without_stray_steps
 from training.lessons.teaching import file_examples
 from training.lineage.entries import LINEAGE, entries, origin, write_entries
 from training.records.store import write_json, write_records
@@ -55,7 +59,7 @@ def filter(  # noqa: A001
     timeout: Timeout = 10.0,
     as_json: Json = False,
 ) -> None:
-    """Keep the traces worth training on; what has no verdict yet is judged first.
+    """Keep the traces worth training on; all are judged, and what a stored verdict says otherwise is rejected.
 
     With --columns, of any table of rationales: JSON lines, JSON, Parquet, CSV, or owner/name:split of the Hub.
     """
@@ -70,19 +74,26 @@ def filter(  # noqa: A001
     if keep not in KEEPS:
         raise InputError(f"--keep {keep!r} is not known; {nearest(keep, KEEPS)}")
     derivation = _derivation(keep, prune, hindsight, held_out)
-    found = with_verdicts(read_attempts(traces), traces, verdicts, jobs, timeout)
-    shown, summary = _write_dataset(found, derivation, keep, out, lambda drafts: judged(list(drafts), jobs, timeout))
+    records, bad = read_attempts_that_are(traces)
+    found, rejected = with_verdicts(records, traces, verdicts, jobs, timeout)
+    shown, summary = _write_dataset(
+        found, [*bad, *rejected], derivation, keep, out, lambda drafts: judged(list(drafts), jobs, timeout)
+    )
     print_counts(summary if as_json else shown, as_json)
 
 
 def _write_dataset(
-    found: list[dict[str, Any]], derivation: Derivation, keep: str, out: Path, judging: Judging
+    found: list[dict[str, Any]],
+    rejected: list[Rejected],
+    derivation: Derivation,
+    keep: str,
+    out: Path,
+    judging: Judging,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Write what is kept of judged traces; return the counts that people are shown, and all of them."""
-    traces = list(map(read_trace, found))
+    traces = list(_read_traces(found, rejected))
     candidates, failures = derive(traces, derivation, judging)
-    kept = select(candidates, keep)  # type: ignore[arg-type]
-    examples = file_examples(kept)
+    kept, examples = _taught(select(candidates, keep), rejected)  # type: ignore[arg-type]
     write_records(out / "examples.jsonl", examples)
     derived = {trace.id: trace.record() for trace in kept if is_derived(trace)}
     sources = {record["id"]: record for record in found} | derived
@@ -92,8 +103,31 @@ def _write_dataset(
     made = derivation_counts(kept, failures, derivation)
     made |= faithfulness_counts(traces) if keep == "faithful" else {}
     summary = {**funnel(list(map(outline, traces)), len(kept)), **made, "examples": len(examples), "keep": keep}
+    summary |= {"rejected": rejected} if rejected else {}
     write_json(out / "summary.json", summary)
-    return {k: summary[k] for k in ("sampled", "right", "certified", "lucky", *made, "kept")}, summary
+    shown = {k: summary[k] for k in ("sampled", "right", "certified", "lucky", *made, "kept")}
+    return shown | ({"rejected": len(rejected)} if rejected else {}), summary
+
+
+def _read_traces(found: list[dict[str, Any]], rejected: list[Rejected]) -> Iterator[Trace]:
+    for record in found:
+        try:
+            yield read_trace(without_stray_steps(record))
+        except RecordError as error:
+            say(str(error))
+            rejected.append({"id": record["id"], "reason": ILL_FORMED})
+
+
+def _taught(chosen: list[Trace], rejected: list[Rejected]) -> tuple[list[Trace], list[dict[str, Any]]]:
+    """Return the traces that teach something that was judged, and their examples."""
+    kept: list[Trace] = []
+    for trace in chosen:
+        try:
+            kept.append(judged_fields(trace))
+        except NotDerivedError as error:
+            say(f"rejected {trace.id}: {error}")
+            rejected.append({"id": trace.id, "reason": str(error)})
+    return kept, file_examples(kept)
 
 
 def _derivation(keep: str, prune: bool, hindsight: bool, held_out: Path | None) -> Derivation:

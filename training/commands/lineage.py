@@ -10,10 +10,9 @@ import typer
 
 from critics.merkle import inclusion, is_included
 from rollout.traces import read_trace
+from training.commands.attempts import judged_again
 from training.commands.messages import say
-from training.commands.options import (
-    Json,
-)
+from training.commands.options import Jobs, Json, Timeout
 from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder, ancestors, find_adapters, read_adapter
 from training.lineage.entries import Entry, LineageError, Origin, canonical, leaves_of, round_of, traces_of_round
@@ -30,8 +29,10 @@ def lineage(
     adapter: Annotated[Path, typer.Argument(help="An adapter's folder.", show_default=False)],
     as_json: Json = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Compute every digest again and re-check every certificate.")
+        bool, typer.Option("--verify", help="Compute every digest again, re-check every certificate, judge again.")
     ] = False,
+    jobs: Jobs = 1,
+    timeout: Timeout = 10.0,
 ) -> None:
     """Show what an adapter was trained on: rounds down to the base model, and the path to one proof."""
     read = read_adapter(adapter)
@@ -41,7 +42,7 @@ def lineage(
             "known; train it again from a dataset folder that `filter` or a round wrote"
         )
     older = ancestors(read, find_adapters([_line_folder(read)]))
-    checks = verify_lineage(read, older) if verify else None
+    checks = verify_lineage(read, older, lambda found: judged_again(list(found), jobs, timeout)) if verify else None
     proof = _one_proof(read, read.entries)
     if as_json:
         print(json.dumps(_record(read, older, proof, checks)))

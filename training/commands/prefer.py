@@ -25,7 +25,8 @@ def prefer(
 ) -> None:
     """Write preferences: certified attempts against refuted ones at the same problem."""
     preferences([], to)
-    found = with_verdicts(read_attempts(traces), traces, verdicts, jobs, timeout)
+    found, rejected = with_verdicts(read_attempts(traces), traces, verdicts, jobs, timeout)
     rows = list(preferences(found, to))
     write_records(out, rows)
-    print_counts({"traces": len(found), "pairs" if to == "dpo" else "labelled": len(rows)}, as_json)
+    counts = {"traces": len(found), "pairs" if to == "dpo" else "labelled": len(rows)}
+    print_counts(counts | ({"rejected": len(rejected)} if rejected else {}), as_json)

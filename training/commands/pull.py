@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from critics.errors import InputError
-from training.commands.attempts import judged
+from training.commands.attempts import judged_again
 from training.commands.messages import print_counts, say
 from training.commands.options import (
     Jobs,
@@ -65,7 +65,7 @@ def _fetched_and_checked(place: Place, source: str, staged: Path, jobs: int, tim
     if "adapter" in there:
         rejected += check_adapter(adapter)
     if "dataset" in there:
-        checked = check_dataset(dataset, lambda records: judged(records, jobs, timeout_s))
+        checked = check_dataset(dataset, lambda records: judged_again(records, jobs, timeout_s))
         rejected += checked.rejected
         counts = {name: num for name, num in asdict(checked).items() if name != "rejected"}
     if there == list(PARTS):

@@ -1,33 +1,54 @@
-"""`recheck`: certificates once more, by the independent checker."""
+"""`recheck`: certificates once more, by the independent checker, and their texts once more, by their critics."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from critics.plugin_certificates import examine
 from critics.recheck.__main__ import told
+from critics.rejudging import recheck_texts
+from training.commands.attempts import BAD_LINE, judged_again
 from training.commands.messages import say
-from training.commands.options import Json, WithoutJail, leave_the_jail
-from training.records.store import read_records
+from training.commands.options import Jobs, Json, Timeout, WithoutJail, leave_the_jail
+from training.records.store import StoreError, read_lines
 
 EXAMPLE = "certistar recheck verdicts.jsonl --json"
 
 
 def recheck(
     file: Annotated[Path, typer.Argument(help="Verdicts or traces as JSON lines.")],
+    jobs: Jobs = 1,
+    timeout: Timeout = 10.0,
     as_json: Json = False,
     without_jail: WithoutJail = False,
 ) -> None:
-    """Re-check certificates with the independent checker; exit status 1 if any is rejected."""
+    """Re-check certificates with the independent checker, and judge again the texts that stand beside them.
+
+    Exit status 1 if any is rejected. Verdicts without their texts are checked as evidence alone.
+    """
     if without_jail:
         leave_the_jail()
-    report = examine(read_records(file))
+    bad: list[dict[str, str]] = []
+    found = recheck_texts(_readable(file, bad), lambda attempts: judged_again(list(attempts), jobs, timeout))
+    report = found.evidence
+    report.rejected += bad
     if as_json:
-        print(json.dumps({**report.record(), "kinds": report.table()}))
+        print(json.dumps({**found.record(), "kinds": report.table()}))
     else:
         for line in told(report):
             say(line)
+        say(found.told())
     if report.rejected:
         raise typer.Exit(1)
+
+
+def _readable(file: Path, bad: list[dict[str, str]]) -> Iterator[object]:
+    """Yield the records; a line that is none is a rejected one, and the file goes on."""
+    for record in read_lines(file):
+        if isinstance(record, StoreError):
+            say(str(record))
+            bad.append({"id": str(record).partition(": ")[0], "reason": BAD_LINE})
+        else:
+            yield record

@@ -14,6 +14,7 @@ from typing import Any
 from critics.errors import InputError
 from critics.problem import Problem
 from critics.recheck import recheck
+from critics.rejudging import objection
 from rollout.conversation import Message
 from rollout.demonstration import numbered_sentences
 from rollout.formalisation import RATIONALE
@@ -102,7 +103,7 @@ def _says_strict(folder: Path) -> bool:
 
 
 def _judged_again(traces: list[Trace], judging: Judging) -> Iterator[Rejection]:
-    """Yield the attempts that their critic does not certify again, or not for the same answer."""
+    """Yield the attempts of which their critic does not say again what their judgement says."""
     fresh = judging([replace(trace, judgement=None).record() for trace in traces])
     for trace, verdict in zip(traces, fresh, strict=True):
         again = with_judgement(trace, verdict)
@@ -110,9 +111,9 @@ def _judged_again(traces: list[Trace], judging: Judging) -> Iterator[Rejection]:
         if not is_certified(trace):
             # Attack: a certificate that `recheck` skips, because nobody claims that it holds.
             yield Rejection(trace.id, "not_certified")
-        elif not now.is_certified or now.answer != trace.judged.answer:
+        elif reason := objection(trace.judged.record(trace.id), now.record(trace.id)):
             # Attack: a good certificate beside a text that it does not belong to.
-            yield Rejection(trace.id, f"judged again: {now.verdict}, {now.reason}")
+            yield Rejection(trace.id, reason)
 
 
 def _examined(folder: Path, traces: list[Trace]) -> Iterator[tuple[StoredExample, str | None]]:

@@ -10,7 +10,7 @@ from rollout.prompt import PromptStyle
 from training.configuration.model import ModelConfig
 from training.lessons import dialogs
 from training.lessons.dialogs import MaskedExample, masked_example, read_lesson
-from training.lessons.examples import Example, ExampleError, checked, tokenised
+from training.lessons.examples import Example, ExampleError, checked, spells, tokenised
 from training.records.store import read_records
 
 Examples: TypeAlias = list[Example] | list[MaskedExample]
@@ -44,8 +44,9 @@ def _read_completions(records: list[dict[str, Any]], tokenizer: Any, style: Prom
     examples: list[Example] = []
     for record in records:
         prompt = tuple(prompt_ids(tokenizer, record["prompt"], style))
-        if record.get("completion_ids"):
-            example = Example(record["id"], prompt, tuple(record["completion_ids"]))
+        stored = tuple(record.get("completion_ids") or ())
+        if stored and spells(stored, record["completion"], tokenizer):
+            example = Example(record["id"], prompt, stored)
         else:
             # The prompt is tokenised as the policy does it, or a chat template's special tokens would come twice.
             example = tokenised(record["id"], record["prompt"], record["completion"], tokenizer)

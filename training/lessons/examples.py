@@ -60,6 +60,15 @@ def tokenised(example_id: str, prompt: str, completion: str, tokenizer: Any) -> 
     return Example(example_id, tuple(prompt_ids), (*completion_ids, tokenizer.eos_token_id))
 
 
+def spells(ids: Sequence[int], text: str, tokenizer: Any) -> bool:
+    """Say whether stored token ids, end-of-text left out, decode to the text that was judged.
+
+    Attack: ids of another text beside a proved one.
+    """
+    written = list(ids[:-1] if ids[-1] == tokenizer.eos_token_id else ids)
+    return tokenizer.decode(written, skip_special_tokens=False, clean_up_tokenization_spaces=False) == text
+
+
 @dataclass(frozen=True, slots=True)
 class CompletionCollator:
     """Pads a batch on the right; prompt and padding carry the label that the loss skips."""

@@ -1,4 +1,4 @@
-"""Every digest of a lineage computed again, and every certificate re-checked by the independent checker."""
+"""Every digest of a lineage computed again, every certificate re-checked, and its text judged again."""
 
 import hashlib
 from collections import Counter
@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from critics.recheck import recheck
+from critics.judge import Judging
+from critics.rejudging import recheck_texts
 from rollout.policy import adapter_weights_digest
 from training.lineage.adapters import AdapterFolder
 from training.lineage.entries import LINEAGE, Entry, digest_of, merkle_root, origin, round_of, trace_of, traces_of_round
@@ -28,10 +29,11 @@ class Verification:
             self.failures.append(failure)
 
 
-def verify(adapter: AdapterFolder, ancestors: Sequence[AdapterFolder]) -> Verification:
+def verify(adapter: AdapterFolder, ancestors: Sequence[AdapterFolder], judging: Judging) -> Verification:
     """Compare an adapter with everything that it names, down to the certificates; older adapters by weights and root.
 
-    Raises `LineageError` where the traces do not stand in their rounds.
+    `judging` says again of the traces' texts what their judgements say. Raises `LineageError` where the traces do not
+    stand in their rounds.
     """
     found = Verification()
     for each in (adapter, *ancestors):
@@ -42,7 +44,7 @@ def verify(adapter: AdapterFolder, ancestors: Sequence[AdapterFolder]) -> Verifi
             "samplers", weights in by_weights, f"the adapter {weights[:12]} that sampled examples is not there"
         )
     _verify_examples(adapter, adapter.entries or [], found)
-    _verify_traces(adapter, adapter.entries or [], found)
+    _verify_traces(adapter, adapter.entries or [], judging, found)
     return found
 
 
@@ -70,15 +72,15 @@ def _verify_examples(adapter: AdapterFolder, entries: Sequence[Entry], found: Ve
     found.expect("datasets", len(examples) == len(entries), f"{path}: has {len(examples)} examples, not {len(entries)}")
 
 
-def _verify_traces(adapter: AdapterFolder, entries: Sequence[Entry], found: Verification) -> None:
+def _verify_traces(adapter: AdapterFolder, entries: Sequence[Entry], judging: Judging, found: Verification) -> None:
     by_round: dict[str, list[Entry]] = {}
     for entry in entries:
         by_round.setdefault(round_of(entry.example) or adapter.path.parent.name, []).append(entry)
     for name, of_round in by_round.items():
-        _verify_round(adapter.path.parents[1] / name, name, of_round, found)
+        _verify_round(adapter.path.parents[1] / name, name, of_round, judging, found)
 
 
-def _verify_round(folder: Path, name: str, entries: Sequence[Entry], found: Verification) -> None:
+def _verify_round(folder: Path, name: str, entries: Sequence[Entry], judging: Judging, found: Verification) -> None:
     wanted = {entry.origin.trace for entry in entries}
     traces = {trace["id"]: trace for trace in traces_of_round(folder) if trace["id"] in wanted}
     for entry in entries:
@@ -86,11 +88,13 @@ def _verify_round(folder: Path, name: str, entries: Sequence[Entry], found: Veri
         of_it = trace_of(entry.example.removeprefix(f"{name}/"), {entry.origin.trace})
         same = trace is not None and of_it is not None and origin(trace) == entry.origin
         found.expect("traces", same, f"example {entry.example}: its trace is another than the lineage names")
-    _recheck([trace for trace in traces.values() if trace["judgement"].get("certificate")], found)
+    _recheck([trace for trace in traces.values() if trace["judgement"].get("certificate")], judging, found)
 
 
-def _recheck(traces: Sequence[Mapping[str, Any]], found: Verification) -> None:
-    result = recheck(traces)
+def _recheck(traces: Sequence[Mapping[str, Any]], judging: Judging, found: Verification) -> None:
+    texts = recheck_texts(traces, judging)
+    result = texts.evidence.record()
     found.checked["certificates"] += result["checked"]
+    found.checked["texts judged again"] += texts.judged_again
     found.failures += [f"certificate of {r['id']}: rejected ({r['reason']})" for r in result["rejected"]]
     found.expect("problems", result["skipped"] == 0, "a trace has a certificate and is not certified")

@@ -1,0 +1,135 @@
+"""Judging again: what a file says of a text is compared with what the format's critic says of it now.
+
+A certificate proves its own evidence. That the text beside it says what the evidence says, only the format's critic
+can tell. Critics are deterministic, so that an honest verdict comes out again.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from critics.judge import Judging, judge_record
+from critics.plugin_certificates import examine
+from critics.problem import RecordError, is_object, read_attempt
+from critics.recheck.index import Report
+from critics.verdict import CriticError, verdict_record
+
+JUDGED_OTHERWISE = "judged_otherwise"
+NOT_JUDGED_AGAIN = "not_judged_again"
+"""The critic could not tell: it failed, ran out of time, or has no jail for a script. That is never accepted."""
+ILL_FORMED = "ill_formed"
+_UNDECIDED = ("error", "timeout")
+_COMPARED = ("kind", "problem", "claim", "evidence", "formalisation")
+"""Of certificates. Engines and limits may be of another version."""
+
+
+def judge_anew(record: Mapping[str, object]) -> dict[str, Any]:
+    """Judge an attempt of an untrusted file: what a critic cannot read is a verdict, and not the end of the file."""
+    try:
+        return judge_record(record)
+    except RecordError as error:
+        return verdict_record(str(record.get("id")), CriticError(ILL_FORMED, None, str(error)))
+
+
+def objection(stored: Mapping[str, Any], fresh: Mapping[str, Any]) -> str | None:
+    """Return the reason why a stored verdict is not believed, given the critic's own; None where both agree.
+
+    A stored `timeout` or `error` says nothing of the text, so that nothing contradicts it.
+    """
+    if stored.get("verdict") in _UNDECIDED:
+        return None
+    if fresh["verdict"] in _UNDECIDED:
+        return NOT_JUDGED_AGAIN
+    if stored.get("verdict") != fresh["verdict"]:
+        return JUDGED_OTHERWISE
+    if stored.get("answer") != fresh["answer"] and (fresh["certificate"] or stored.get("answer") is not None):
+        return JUDGED_OTHERWISE
+    return None if _compared(stored.get("certificate")) == _compared(fresh["certificate"]) else JUDGED_OTHERWISE
+
+
+def _compared(certificate: object) -> list[object] | None:
+    return [certificate.get(key) for key in _COMPARED] if is_object(certificate) else None
+
+
+@dataclass(slots=True)
+class TextReport:
+    """Outcome of a re-check that judges again whatever text stands beside a certificate."""
+
+    evidence: Report = field(default_factory=Report)
+    judged_again: int = 0
+    """Number of texts."""
+    without_text: int = 0
+    """Number of certificates whose records hold no text, so that their evidence alone was checked."""
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form: the evidence's, and of how many records the text was judged."""
+        text = {"judged_again": self.judged_again, "not_there": self.without_text}
+        return {**self.evidence.record(), "text": text if self.judged_again else "not there"}
+
+    def told(self) -> str:
+        """Return what people are told of the texts."""
+        said = f"{self.judged_again} texts were judged again"
+        if not self.without_text:
+            return said
+        return f"{said}; of {self.without_text} certificates the text is not there: their evidence alone was checked"
+
+
+def recheck_texts(records: Iterable[object], judging: Judging) -> TextReport:
+    """Re-check certificates, and judge again the texts of those that hold."""
+    found = TextReport()
+    texts: list[tuple[Mapping[str, Any], Report]] = []
+    for position, record in enumerate(records):
+        report = examine([record])
+        if not is_object(record) or not report.accepted:
+            _add(found.evidence, report, _name(record, position))
+        elif record.get("completion") is None and record.get("messages") is None:
+            found.without_text += 1
+            _add(found.evidence, report, "")
+        else:
+            texts.append((record, report))
+    _judge_texts(texts, judging, found)
+    return found
+
+
+def _judge_texts(texts: Sequence[tuple[Mapping[str, Any], Report]], judging: Judging, found: TextReport) -> None:
+    readable: list[tuple[Mapping[str, Any], Report]] = []
+    for record, report in texts:
+        try:
+            read_attempt(record)
+            readable.append((record, report))
+        except RecordError:
+            _reject(found.evidence, record, ILL_FORMED)
+    attempts = [{key: value for key, value in record.items() if key != "judgement"} for record, _ in readable]
+    verdicts = judging(attempts) if attempts else ()
+    for (record, report), fresh in zip(readable, verdicts, strict=True):
+        found.judged_again += 1
+        reason = objection(record.get("judgement", record), fresh)
+        if reason is None:
+            _add(found.evidence, report, "")
+        else:
+            _reject(found.evidence, record, reason)
+
+
+def _reject(report: Report, record: Mapping[str, Any], reason: str) -> None:
+    entry = {"id": str(record.get("id")), "reason": reason}
+    report.rejected.append(entry)
+    if reason == NOT_JUDGED_AGAIN:
+        report.unchecked.append(entry)
+
+
+def _name(record: object, position: int) -> str:
+    """Return a record's id, else its place in the file."""
+    verdict = record.get("judgement", record) if is_object(record) else {}
+    return str(verdict.get("id", position) if is_object(verdict) else position)
+
+
+def _add(whole: Report, part: Report, name: str) -> None:
+    """Add the report on one record."""
+    for entry in part.rejected:
+        entry["id"] = name
+    whole.skipped += part.skipped
+    whole.accepted += Counter(part.accepted)
+    whole.second_opinions += part.second_opinions
+    whole.rejected += part.rejected
+    whole.unchecked += part.unchecked

@@ -1,0 +1,171 @@
+"""Forged traces: whatever a file says of a text, the text is judged again, and nothing else is taught."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from critics.judge import judge_record
+from critics.rejudging import JUDGED_OTHERWISE, NOT_JUDGED_AGAIN, objection
+from training.cli import app
+
+SHARED = Path(os.environ.get("CERTISTAR_SHARED", "shared")) / "adversarial" / "aboutness.jsonl"
+PROBLEM = {
+    "id": "pip",
+    "dataset": "prontoqa",
+    "context": "Pip is a wren. Every wren is a bird. Birds are feathered. Ned is a newt. Every newt is not a bird.",
+    "question": "True or false: Pip is feathered.",
+    "answer": "true",
+}
+PROOF = (
+    "Formalized context: 1- [[axiom:(wren pip)]] 2- [[axiom:(wren 'x) -> (bird 'x)]] "
+    "3- [[axiom:(bird 'x) -> (feathered 'x)]]\nFormalized goal: [[goal:(feathered pip)]]\n"
+    "Reasoning: [[infer:(bird pip)]] [[infer:(feathered pip)]]\nAnswer: true"
+)
+Trace = dict[str, Any]
+
+
+def honest() -> Trace:
+    attempt = {"id": "pip#0", "problem": PROBLEM, "format": "guided", "completion": PROOF}
+    return {**attempt, "judgement": judge_record(attempt)}
+
+
+def run(folder: Path, *words: object) -> tuple[int, dict[str, Any]]:
+    result = CliRunner().invoke(app, [*map(str, words), "--json"])
+    assert result.stdout, result.output
+    return result.exit_code, json.loads(result.stdout)
+
+
+def written(folder: Path, *traces: Trace | str) -> Path:
+    path = folder / "traces.jsonl"
+    path.write_text("".join(f"{t if isinstance(t, str) else json.dumps(t)}\n" for t in traces))
+    return path
+
+
+def taught(folder: Path, *traces: Trace | str, keep: str = "strict") -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    status, summary = run(folder, "filter", written(folder, *traces), "--keep", keep, "--out", folder / "kept")
+    assert status == 0
+    return summary, [json.loads(line) for line in (folder / "kept/examples.jsonl").read_text().splitlines()]
+
+
+def _other_text(trace: Trace) -> None:
+    trace["completion"] = "Pip is feathered, I just know.\nAnswer: true"
+
+
+def _other_answer(trace: Trace) -> None:
+    trace["completion"] = PROOF.replace("Answer: true", "Answer: false")
+
+
+def _second_goal(trace: Trace) -> None:
+    trace["completion"] = PROOF.replace("\nReasoning", " [[goal:(not (bird pip))]]\nReasoning")
+
+
+def _invented_step(trace: Trace) -> None:
+    trace["completion"] = PROOF.replace("[[infer:(bird", "[[infer:(not (bird pip))]] [[infer:(bird")
+
+
+def _other_grade(trace: Trace) -> None:
+    trace["judgement"] = judge_record({**trace, "problem": {**PROBLEM, "dataset": "mine"}})
+    trace["judgement"]["certificate"]["problem"]["formal"] = None
+
+
+FORGERIES: list[Callable[[Trace], None]] = [_other_text, _other_answer, _second_goal, _invented_step, _other_grade]
+
+
+@pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__.strip("_"))
+def test_a_true_certificate_beside_another_text_is_rejected(forge: Callable[[Trace], None], tmp_path: Path) -> None:
+    forged = {**honest(), "id": "pip#1"}
+    forged["judgement"] = {**forged["judgement"], "id": "pip#1"}
+    forge(forged)
+    status, report = run(tmp_path, "recheck", written(tmp_path, honest(), forged))
+    assert (status, report["accepted"], [r["id"] for r in report["rejected"]]) == (1, 1, ["pip#1"])
+    summary, examples = taught(tmp_path, honest(), forged, keep="naive")
+    assert [example["id"] for example in examples] == ["pip#0"]
+    assert summary["rejected"] == [{"id": "pip#1", "reason": JUDGED_OTHERWISE}]
+
+
+def test_verdicts_of_a_file_are_compared_with_the_critics_own(tmp_path: Path) -> None:
+    trace = honest()
+    verdicts = tmp_path / "verdicts.jsonl"
+    verdicts.write_text(json.dumps(trace.pop("judgement")) + "\n")
+    trace["completion"] = PROOF.replace("Answer: true", "Answer: false")
+    words = ("--verdicts", verdicts, "--keep", "strict", "--out", tmp_path / "kept")
+    status, summary = run(tmp_path, "filter", written(tmp_path, trace), *words)
+    assert (status, summary["kept"], summary["rejected"][0]["reason"]) == (0, 0, JUDGED_OTHERWISE)
+
+
+def test_an_honest_trace_passes_and_its_text_is_counted(tmp_path: Path) -> None:
+    status, report = run(tmp_path, "recheck", written(tmp_path, honest(), honest()["judgement"]))
+    assert (status, report["accepted"], report["text"]) == (0, 2, {"judged_again": 1, "not_there": 1})
+    assert run(tmp_path, "recheck", written(tmp_path, honest()["judgement"]))[1]["text"] == "not there"
+
+
+def test_a_bad_line_is_rejected_and_the_file_goes_on(tmp_path: Path) -> None:
+    summary, examples = taught(tmp_path, '{"id": "torn', {"id": "none"}, honest())
+    assert ([e["id"] for e in examples], [r["reason"] for r in summary["rejected"]]) == (["pip#0"], ["bad_line"] * 2)
+    stripped = {key: value for key, value in honest().items() if key != "format"}
+    status, report = run(tmp_path, "recheck", written(tmp_path, '{"id": "torn', stripped, honest()))
+    assert (status, report["accepted"]) == (1, 1)
+    assert [r["reason"] for r in report["rejected"]] == ["ill_formed", "bad_line"]
+
+
+@pytest.mark.parametrize("key", ["legs", "turns", "steps"])
+def test_steps_that_no_critic_judged_teach_nothing(key: str, tmp_path: Path) -> None:
+    leg = {"kind": "leg", "prompt": "ANY PROMPT", "completion": "ANY", "text": "ANY", "completion_ids": []}
+    legs = [{**leg, "direction": way} for way in ("informalise", "autoformalise")]
+    (example,) = taught(tmp_path, {**honest(), key: legs, "strategy": {"rounds": 1}, "ending": "arrived"})[1]
+    assert example["completion"] == PROOF
+    assert "ANY" not in json.dumps(example)
+
+
+def test_a_prompt_is_the_problems_and_ids_are_the_texts(tmp_path: Path) -> None:
+    (plain,) = taught(tmp_path, honest())[1]
+    assert PROBLEM["question"] in plain["prompt"]
+    swapped = {"prompt": "Is the moon cheese?\n", "completion_ids": [1, 2, 3]}
+    assert taught(tmp_path, {**honest(), **swapped})[1] == [plain]
+    sampled = {"sampling": {"decoding": "guided"}, "policy": {"base": "b"}}
+    summary, examples = taught(tmp_path, {**honest(), **swapped, **sampled})
+    assert (examples, summary["rejected"]) == ([], [{"id": "pip#0", "reason": "prompt_not_derived"}])
+    chat = f"<|im_start|>user\n{plain['prompt'].strip()}<|im_end|>\n"
+    assert taught(tmp_path, {**honest(), "prompt": chat, **sampled})[0]["kept"] == 0
+
+
+def test_prompts_of_chat_templates_are_recognised(tmp_path: Path) -> None:
+    from critics.problem import read_problem
+    from rollout.prompt import PromptStyle, messages
+
+    turns = messages(read_problem(PROBLEM), PromptStyle("chat", 2))
+    chat = "".join(f"<|im_start|>{t['role']}\n{t['content'].strip()}<|im_end|>\n" for t in turns)
+    sampled = {"sampling": {"decoding": "guided"}, "policy": {"base": "b"}}
+    for prompt in (f"{chat}<|im_start|>assistant\n", json.dumps(turns, ensure_ascii=False)):
+        (example,) = taught(tmp_path, {**honest(), "prompt": prompt, **sampled})[1]
+        assert example["prompt"] == prompt
+    other = chat.replace("<|im_end|>", " Forget that; is the moon cheese?<|im_end|>", 1)
+    assert taught(tmp_path, {**honest(), "prompt": other, **sampled})[1] == []
+
+
+def test_what_could_not_be_judged_again_is_not_accepted() -> None:
+    stored = honest()["judgement"]
+    no_jail = {"verdict": "error", "reason": "no_jail", "answer": None, "certificate": None}
+    assert objection(stored, no_jail) == NOT_JUDGED_AGAIN
+    assert objection(no_jail, stored) is None
+    assert objection(stored, stored) is None
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the shared folder is not here")
+@pytest.mark.parametrize("name", ["rt-01", "rt-03", "rt-04", "rt-05", "rt-06"])
+def test_the_recorded_forgeries_come_out_right(name: str, tmp_path: Path) -> None:
+    (trace,) = (t for t in map(json.loads, SHARED.read_text().splitlines()) if t["id"] == name)
+    summary, examples = taught(tmp_path, trace)
+    if "judgement" in trace:
+        status, report = run(tmp_path, "recheck", written(tmp_path, trace))
+        assert (status, report["accepted"], examples) == (1, 0, [])
+        return
+    assert summary["kept"] == 1
+    assert (examples[0]["completion"], examples[0]["completion_ids"]) == (trace["completion"], [])
+    assert trace["problem"]["question"] in examples[0]["prompt"]
+    assert all(unjudged not in json.dumps(examples) for unjudged in ("ANY", "moon"))

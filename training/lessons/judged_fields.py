@@ -1,0 +1,161 @@
+"""Traces reduced to what their critics judged: what an untrusted file adds beside the text teaches nothing.
+
+A prompt is kept where the problem gives it: in one of the styles that policies are asked in, whatever chat template is
+round it. Token ids are left to whoever has the tokenizer and the text. Steps count where the critic of their format
+judged what they came to.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from critics.equivalence.language import Language
+from critics.equivalence.leak import find_leak
+from critics.errors import InputError
+from critics.problem import is_object
+from rollout import first_order
+from rollout.actor_critic import prompt as actor
+from rollout.conversation import Message
+from rollout.formalisation import RATIONALE, request
+from rollout.formulas.prompt import into_signs, into_words
+from rollout.formulas.statement import read_notation
+from rollout.programs.prompt import LANGUAGES, opening
+from rollout.prompt import PromptStyle, messages, text
+from rollout.steps import Leg
+from rollout.strategies.dialog import turn_places
+from rollout.traces import Trace
+
+_MARKS = re.compile(
+    r"(?:<[|｜][\w▁]{1,24}[|｜]>|</?[a-z_]{1,16}>|\[/?[A-Z_]{1,16}\]|###|(?i:system|user|assistant|model)|[\s:])*"
+)
+"""What a chat template may put round the turns of a conversation: names of roles and special tokens, and no words."""
+_NUM_EXAMPLES = (None, *range(9))
+_STEPS = ("steps", "turns", "legs")
+
+
+class NotDerivedError(InputError):
+    """Something that a trace would teach is not derived from what was judged; the message is the reason."""
+
+
+def without_stray_steps(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a trace's record without steps of strategies whose critic did not judge it.
+
+    Attack: the legs of a round trip, or the turns of a dialog, beside a proof of something else.
+    """
+    has_turns, is_trip = record.get("completion") is None, record.get("format") == "equivalence"
+    kept = {"turns": has_turns, "legs": is_trip, "steps": has_turns or is_trip or record.get("format") in LANGUAGES}
+    return {key: value for key, value in record.items() if kept.get(key, True)}
+
+
+def judged_fields(trace: Trace) -> Trace:
+    """Return the trace with a prompt that its problem gives, no token ids, and steps that lead to the judged text.
+
+    Raises `NotDerivedError`: `prompt_not_derived` or `steps_not_judged`.
+    """
+    if trace.messages and trace.turns:
+        return _dialog(trace)
+    if trace.legs and trace.format == "equivalence":
+        return _trip(trace)
+    steps = trace.program_steps if trace.format in LANGUAGES else ()
+    return replace(trace, prompt=_prompt(trace), completion_ids=(), steps=steps)
+
+
+def _prompt(trace: Trace) -> str:
+    """Return the stored prompt where the problem gives it, the bare one where nobody sampled the trace."""
+    bare = text(trace.problem, PromptStyle())
+    stored = trace.prompt
+    if stored is None or stored == bare or any(_asks(stored, turns) for turns in _conversations(trace)):
+        return stored or bare
+    if trace.sampling is None or trace.policy is None:
+        # Attack: another question before a proof of this one.
+        return bare
+    raise NotDerivedError("prompt_not_derived")
+
+
+def _conversations(trace: Trace) -> Iterator[Sequence[Message]]:
+    """Yield the conversations that ask for this trace's text, with every number of solved examples."""
+    problem, format_ = trace.problem, trace.format
+    for num in _NUM_EXAMPLES:
+        if format_ in LANGUAGES and num is not None:
+            yield opening(problem, format_, num)
+        elif format_ not in LANGUAGES:
+            for style in ("guided", "cot", "answer"):
+                yield messages(problem, PromptStyle("few-shot", num, style))
+        if format_ == "cot" and num is not None:
+            yield first_order.request(problem, num, answers=True)
+        if RATIONALE in problem.meta:
+            yield request(problem, format_, num)
+
+
+def _asks(prompt: str, turns: Sequence[Message] | str) -> bool:
+    """Say whether a prompt is this conversation, as text, as JSON, or within the marks of a chat template."""
+    if isinstance(turns, str):
+        return prompt == turns
+    if prompt.startswith("[{"):
+        return prompt == json.dumps([dict(turn) for turn in turns], ensure_ascii=False)
+    place = 0
+    for turn in turns:
+        content = turn["content"].strip()
+        found = prompt.find(content, place)
+        if found < 0 or not _MARKS.fullmatch(prompt, place, found):
+            return False
+        place = found + len(content)
+    return _MARKS.fullmatch(prompt, place) is not None
+
+
+def _dialog(trace: Trace) -> Trace:
+    """Return a dialog whose last request is the problem's; only the reply to it was judged."""
+    places = turn_places(trace.messages)
+    if len(places) != len(trace.turns) or len(trace.turns) != len(trace.steps):
+        raise NotDerivedError("steps_not_judged")
+    first = next(i for i, turn in enumerate(trace.turns) if turn.portion == trace.turns[-1].portion)
+    if not _opens(trace, trace.messages[places[first] - 1]):
+        raise NotDerivedError("prompt_not_derived")
+    return replace(trace, steps=tuple(replace(turn, completion_ids=()) for turn in trace.turns))
+
+
+def _opens(trace: Trace, asked: Message) -> bool:
+    """Say whether a request is for the problem, or for its last statements after a reply of the dialog."""
+    said, problem = asked["content"], trace.problem
+    if asked["role"] != "user" or said == actor.opening(problem):
+        return asked["role"] == "user"
+    listed = actor.statements(problem)
+    before = [None, *(turn["content"] for turn in trace.messages if turn["role"] == "assistant")]
+    return any(
+        said == actor.portion(listed[start:], start + 1, query=problem.question, so_far=so_far)
+        for start in range(1, len(listed))
+        for so_far in before
+    )
+
+
+def _trip(trace: Trace) -> Trace:
+    """Return a round trip whose legs lead from the problem's formula to the formula that was judged."""
+    problem, legs = trace.problem, trace.legs
+    if len(legs) != len(trace.steps):
+        raise NotDerivedError("steps_not_judged")
+    if len(legs) != 2 or any(leg.leak is not None for leg in legs):
+        return replace(trace, steps=tuple(map(_spelled, legs)))
+    outward, back = legs
+    claim: Any = json.loads(trace.completion)
+    if problem.formal is None or not is_object(claim):
+        raise NotDerivedError("steps_not_judged")
+    formula = problem.formal.goal
+    said = (outward.direction, back.direction, claim.get("left"), claim.get("right"))
+    if said != ("informalise", "autoformalise", formula, back.text):
+        raise NotDerivedError("steps_not_judged")
+    if find_leak(formula, Language(problem.meta["language"]), outward.text) is not None:
+        raise NotDerivedError("leak")
+    notation = read_notation(problem.meta)
+    if not any(
+        _asks(outward.prompt, into_words(notation, formula, kind))
+        and _asks(back.prompt, into_signs(notation, outward.text, kind))
+        for kind in ("bare", "zero-shot", "few-shot")
+    ):
+        raise NotDerivedError("prompt_not_derived")
+    return replace(trace, steps=(_spelled(outward), _spelled(back)))
+
+
+def _spelled(leg: Leg) -> Leg:
+    return replace(leg, completion_ids=())
