@@ -85,6 +85,11 @@ class Attempt:
     format: str
     completion: str
 
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        problem = self.problem.record()
+        return {"id": self.id, "problem": problem, "format": self.format, "completion": self.completion}
+
 
 def read_problem(record: object) -> Problem:
     """Build a `Problem` from its JSON form; raises `RecordError` naming the key."""

@@ -9,9 +9,9 @@ from training.reporting.program_tables import (
     ALL_MODELS,
     NO_MODEL,
     blind_attempts,
-    model_of,
     program_rows,
     program_table,
+    read_programs,
 )
 
 CONTEXT = "Bob is cold. If something is cold then it is kind."
@@ -34,8 +34,10 @@ BROKEN = "Facts:\nCold(Bob"
 
 def rows_of(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     verdicts = [judge_record(record) for record in records]
-    blind = [judge_record(record) for record in blind_attempts(records, verdicts)]
-    return [row.record() for row in program_rows(records, verdicts, blind)]
+    programs = read_programs(records, verdicts)
+    blind = [judge_record(attempt.record()) for attempt in blind_attempts(programs)]
+    certified = {verdict["id"] for verdict in blind if verdict["verdict"] == "certified"}
+    return [row.record() for row in program_rows(programs, certified)]
 
 
 def counted(row: dict[str, Any], name: str) -> tuple[int, int]:
@@ -65,8 +67,8 @@ def test_strict_precision_is_of_answers_certified_before_the_gold_answer_is_look
 
 def test_only_what_the_gold_answer_refuted_is_judged_again_and_does_not_see_it() -> None:
     records = [attempt("a", RIGHT), attempt("b", RIGHT, answer="false"), attempt("c", BROKEN, answer="false")]
-    again = blind_attempts(records, [judge_record(record) for record in records])
-    assert [(record["id"], record["problem"]["answer"]) for record in again] == [("b", None)]
+    again = blind_attempts(read_programs(records, [judge_record(record) for record in records]))
+    assert [(attempt.id, attempt.problem.answer) for attempt in again] == [("b", None)]
     assert records[1]["problem"]["answer"] == "false"
 
 
@@ -89,10 +91,15 @@ def test_models_are_told_apart_and_put_together() -> None:
 
 
 def test_a_traces_policy_names_its_model_by_digest() -> None:
-    assert model_of({"model": "gpt"}) == "gpt"
-    assert model_of({"policy": {"base": "0123456789abcdef", "adapter": None}}) == "0123456789ab"
-    assert model_of({"policy": {"base": "scripted", "adapter": "ff"}}) == "scripted+ff"
-    assert model_of({}) == NO_MODEL
+    assert model_of(model="gpt") == "gpt"
+    assert model_of(policy={"base": "0123456789abcdef", "adapter": None}) == "0123456789ab"
+    assert model_of(policy={"base": "scripted", "adapter": "ff"}) == "scripted+ff"
+    assert model_of() == NO_MODEL
+
+
+def model_of(**beside: Any) -> str:
+    record = attempt("a", RIGHT, model=None)
+    return read_programs([{**record, **beside}], [judge_record(record)])[0].model
 
 
 def test_an_answer_of_a_closed_world_is_not_said_to_be_derived() -> None:
@@ -107,7 +114,7 @@ def test_the_table_shows_names_that_look_like_markup_as_they_are() -> None:
 
     records = [attempt("a", RIGHT, model="[red]m[/]")]
     shown = io.StringIO()
-    rows = program_rows(records, [judge_record(records[0])], [])
+    rows = program_rows(read_programs(records, [judge_record(records[0])]), ())
     Console(file=shown, width=160).print(program_table(rows))
     assert "[red]m[/]" in shown.getvalue()
     assert "100.0%" in shown.getvalue()
@@ -115,4 +122,4 @@ def test_the_table_shows_names_that_look_like_markup_as_they_are() -> None:
 
 def test_as_many_verdicts_as_attempts_are_needed() -> None:
     with pytest.raises(ValueError):
-        program_rows([attempt("a", RIGHT)], [], [])
+        read_programs([attempt("a", RIGHT)], [])

@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 
 from critics.judge import judge_record
-from critics.problem import RecordError
+from critics.problem import read_attempt
 from rollout.programs.taxonomy import ERRORS, Category, Diagnosis, diagnose
+from rollout.traces import Judgement, read_judgement
 from training.reporting.error_tables import error_columns, error_table
+from training.reporting.program_tables import read_programs
 
 PROGRAM = """# Declarations
 cooks = EnumSort([ann, bob])
@@ -37,7 +39,7 @@ def attempt(constraint: str, helper: str = "is_valid", completion: str | None = 
 
 
 def diagnosed(record: dict[str, Any]) -> Diagnosis:
-    return diagnose(record, judge_record(record))
+    return diagnose(read_attempt(record), read_judgement(judge_record(record)))
 
 
 @pytest.mark.parametrize(
@@ -99,12 +101,9 @@ def test_a_wrong_gold_answer_changes_no_category() -> None:
 
 
 def test_a_failed_critic_and_a_timeout_are_held_against_no_program() -> None:
-    verdict = {"id": "a", "verdict": "error", "reason": "critic_failed", "answer": None, "feedback": ""}
-    assert diagnose(attempt(""), verdict).category == Category.CRITIC_ERROR
-    verdict = {**verdict, "verdict": "timeout", "reason": "solver_limit"}
-    assert diagnose(attempt(""), verdict).category == Category.NO_OUTPUT
-    with pytest.raises(RecordError):
-        diagnose({"id": "a"}, verdict)
+    empty = read_attempt(attempt(""))
+    assert diagnose(empty, Judgement("error", "critic_failed", None, "")).category == Category.CRITIC_ERROR
+    assert diagnose(empty, Judgement("timeout", "solver_limit", None, "")).category == Category.NO_OUTPUT
 
 
 CSP = """Domain:
@@ -139,7 +138,7 @@ def test_programs_of_other_languages_have_the_same_categories(constraint: str, c
 
 def test_the_counts_of_a_column_add_up() -> None:
     records = [attempt("sweet(pie)"), attempt("bakes(ann) == pie"), attempt("sweet(pie)", "is_sat")]
-    (column,) = error_columns(records, [judge_record(record) for record in records])
+    (column,) = error_columns(read_programs(records, [judge_record(record) for record in records]))
     found = column.record()
     assert (found["n"], found["errors"], sum(found["categories"].values())) == (3, 1, 3)
     assert found["causes"] == {"underconstrained": 1}

@@ -11,6 +11,7 @@ from critics.judge import judge_record
 from rollout.demonstration import demonstrate
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle, text
+from rollout.traces import read_trace
 from training.cli import app
 from training.configuration.rewards import is_reinforcement, load_reinforcement
 from training.configuration.section import ConfigError
@@ -84,7 +85,7 @@ def test_a_dataset_without_problems_is_an_error_that_says_what_makes_one():
 
 
 def test_pairs_set_a_proof_against_a_refuted_attempt_at_the_same_problem():
-    found = list(preferences(traces(), "dpo"))
+    found = list(preferences(map(read_trace, traces()), "dpo"))
     assert [row["id"] for row in found] == [f"{p.id}#0>{p.id}#1" for p in PROBLEMS[:2]]
     assert all(
         row["chosen"] == proved(p) and row["rejected"] == denied(p) for row, p in zip(found, PROBLEMS, strict=False)
@@ -92,14 +93,14 @@ def test_pairs_set_a_proof_against_a_refuted_attempt_at_the_same_problem():
 
 
 def test_labels_leave_out_what_is_neither_proved_nor_refuted():
-    assert [row["label"] for row in preferences(traces(), "kto")] == [True, True, False] * 2
+    assert [row["label"] for row in preferences(map(read_trace, traces()), "kto")] == [True, True, False] * 2
 
 
 def test_dialogs_have_no_preference():
     trace = next(traces())
     del trace["prompt"]
     with pytest.raises(InputError, match="dialogs"):
-        preferences([trace], "dpo")
+        preferences([read_trace(trace)], "dpo")
 
 
 def test_prefer_judges_what_has_no_verdict(tmp_path):
@@ -186,7 +187,7 @@ def test_trl_learns_from_preferences(shape, tiny_model, tmp_path):
     from rollout.policy import load_model, load_tokenizer
 
     trainer, arguments = {"dpo": (trl.DPOTrainer, trl.DPOConfig), "kto": (trl.KTOTrainer, trl.KTOConfig)}[shape]
-    table = Dataset.from_list([json.loads(json.dumps(row)) for row in preferences(traces(), shape)])
+    table = Dataset.from_list([json.loads(json.dumps(row)) for row in preferences(map(read_trace, traces()), shape)])
     trained = trainer(
         model=load_model(str(tiny_model)),
         args=arguments(

@@ -16,7 +16,7 @@ from rollout.conversation import Message, message
 from rollout.digests import PolicyDigests
 from rollout.policy import ChatPolicy
 from rollout.programs.taxonomy import Category, diagnose
-from rollout.traces import Sampling, derived_seed
+from rollout.traces import Sampling, derived_seed, read_judgement
 
 UNREADABLE = "unreadable"
 """In place of a label where a reply has none of its scheme: never taken for any of them."""
@@ -85,7 +85,7 @@ def scheme_for(record: Mapping[str, Any], verdict: Mapping[str, Any]) -> Scheme 
     Wrong answers, and answers that a critic does not believe because the program says something else than the text,
     are translations gone wrong.
     """
-    found = diagnose(record, verdict)
+    found = diagnose(read_attempt(record), read_judgement(verdict))
     if found.category in (Category.NO_OUTPUT, Category.SEVERAL_TRUE, Category.ALL_TRUE) and found.cause is None:
         return CONSTRAINTS if verdict["verdict"] != "timeout" else None
     is_answer = found.category is Category.ANSWERED

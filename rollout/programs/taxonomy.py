@@ -9,14 +9,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
-from critics.problem import Attempt, read_attempt
+from critics.problem import Attempt
 from critics.programs.core import TooLarge, Undefined
 from critics.programs.execution import Execution, execute
 from critics.programs.logic_program import LogicProgram, read_logic_program
 from critics.programs.option import Option
 from critics.programs.sections import ProgramError, Repairs
+from rollout.traces import Judgement
 
 
 class Category(StrEnum):
@@ -79,22 +80,21 @@ that have none, such as `<` between truth values, Python refuses before."""
 _HOLDING = re.compile(r"options ((?:[A-Z], )+[A-Z]) ")
 
 
-def diagnose(record: Mapping[str, Any], verdict: Mapping[str, Any]) -> Diagnosis:
-    """Return what came of executing an attempt, by its verdict record; deterministic, and blind to the gold answer.
+def diagnose(attempt: Attempt, judgement: Judgement) -> Diagnosis:
+    """Return what came of executing an attempt, by its verdict; deterministic, and blind to the gold answer.
 
     An attempt of `logic-program` format that has no answer is executed again, because its verdict does not say which
-    helpers its options use. Raises `RecordError` for what is no attempt.
+    helpers its options use.
     """
-    attempt = read_attempt(record)
-    if verdict["verdict"] == "error":
+    if judgement.verdict == "error":
         return Diagnosis(Category.CRITIC_ERROR)
-    if verdict["verdict"] == "malformed":
-        return Diagnosis(_of_malformed(attempt.format, verdict["reason"], verdict["feedback"]))
-    if verdict["answer"] is not None:
+    if judgement.verdict == "malformed":
+        return Diagnosis(_of_malformed(attempt.format, judgement.reason, judgement.feedback))
+    if judgement.answer is not None:
         return Diagnosis(Category.ANSWERED)
-    if attempt.format == "logic-program" and verdict["verdict"] != "timeout":
+    if attempt.format == "logic-program" and judgement.verdict != "timeout":
         return _of_options(attempt)
-    return _of_answerless(verdict, len(attempt.problem.options or ()))
+    return _of_answerless(judgement, len(attempt.problem.options or ()))
 
 
 def _of_malformed(format_: str, reason: str, feedback: str) -> Category:
@@ -143,15 +143,15 @@ def cause_of(options: tuple[Option, ...], *, too_many: bool) -> Cause | None:
     return None
 
 
-def _of_answerless(verdict: Mapping[str, Any], num_options: int) -> Diagnosis:
+def _of_answerless(judgement: Judgement, num_options: int) -> Diagnosis:
     """Diagnose what ran in another language: there an option, or a query, must hold in all solutions."""
-    match verdict["reason"]:
+    match judgement.reason:
         case "inconsistent_constraints" | "inconsistent_context" | "inconsistent_premises":
             return Diagnosis(Category.OVERCONSTRAINED, "overconstrained")
         case "no_option_holds":
             return Diagnosis(Category.UNDERCONSTRAINED, "underconstrained")
         case "several_options_hold":
-            named = _HOLDING.search(verdict["feedback"])
+            named = _HOLDING.search(judgement.feedback)
             is_all = named is not None and len(named[1].split(", ")) == num_options
             return Diagnosis(Category.ALL_TRUE if is_all else Category.SEVERAL_TRUE)
         case _:

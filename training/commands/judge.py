@@ -20,7 +20,7 @@ from training.commands.options import (
 )
 from training.records.store import write_records
 from training.reporting.error_tables import error_columns, error_table
-from training.reporting.program_tables import blind_attempts, program_rows, program_table
+from training.reporting.program_tables import blind_attempts, program_rows, program_table, read_programs
 
 EXAMPLE = "certistar judge attempts.jsonl --out verdicts.jsonl --jobs 2"
 _PROGRAM_FORMATS = frozenset(("rules", "csp", "logic-program", "fol", "z3-python"))
@@ -47,9 +47,11 @@ def judge(
     if not any(record["format"] in _PROGRAM_FORMATS for record in records):
         print_counts(counts, as_json)
         return
-    hidden = blind_attempts(records, verdicts)
-    rows = program_rows(records, verdicts, judged(hidden, jobs, timeout) if hidden else ())
-    columns = error_columns(records, verdicts)
+    programs = read_programs(records, verdicts)
+    hidden = [attempt.record() for attempt in blind_attempts(programs)]
+    again = judged(hidden, jobs, timeout) if hidden else ()
+    rows = program_rows(programs, {verdict["id"] for verdict in again if verdict["verdict"] == "certified"})
+    columns = error_columns(programs)
     if as_json:
         print(json.dumps({**counts, "table": [r.record() for r in rows], "errors": [c.record() for c in columns]}))
         return

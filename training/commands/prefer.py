@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from rollout.traces import read_trace
 from training.commands.attempts import read_attempts, with_verdicts
 from training.commands.messages import print_counts
 from training.commands.options import Jobs, Json, Out, Timeout
@@ -26,7 +27,7 @@ def prefer(
     """Write preferences: certified attempts against refuted ones at the same problem."""
     preferences([], to)
     found, rejected = with_verdicts(read_attempts(traces), traces, verdicts, jobs, timeout)
-    rows = list(preferences(found, to))
+    rows = list(preferences(map(read_trace, found), to))
     write_records(out, rows)
     counts = {"traces": len(found), "pairs" if to == "dpo" else "labelled": len(rows)}
     print_counts(counts | ({"rejected": len(rejected)} if rejected else {}), as_json)

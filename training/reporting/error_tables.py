@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rollout.programs.taxonomy import ERRORS, Category, Diagnosis, diagnose
-from training.reporting.program_tables import model_of
+from training.reporting.program_tables import JudgedProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,12 @@ class ErrorColumn:
         }
 
 
-def error_columns(records: Sequence[Mapping[str, Any]], verdicts: Sequence[Mapping[str, Any]]) -> list[ErrorColumn]:
+def error_columns(programs: Sequence[JudgedProgram]) -> list[ErrorColumn]:
     """Diagnose all attempts; data sets and models as they first occur."""
     found: dict[tuple[str, str], list[Diagnosis]] = {}
-    for record, verdict in zip(records, verdicts, strict=True):
-        found.setdefault((record["problem"]["dataset"], model_of(record)), []).append(diagnose(record, verdict))
+    for program in programs:
+        diagnosis = diagnose(program.attempt, program.judgement)
+        found.setdefault((program.attempt.problem.dataset, program.model), []).append(diagnosis)
     return [_column(dataset, model, diagnoses) for (dataset, model), diagnoses in found.items()]
 
 

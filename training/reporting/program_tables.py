@@ -6,12 +6,14 @@ certified while the gold answer is hidden: strict precision is how many of them 
 what the gold answer refuted (`blind_attempts`). Strict coverage is what is certified of all.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from critics.checker import in_terms_of
+from critics.problem import Attempt, read_attempt
 from critics.programs.rules import CLOSED_WORLDS
+from rollout.traces import Judgement, read_judgement
 from training.estimates import Proportion
 
 NOT_EXECUTED = frozenset({"malformed", "timeout", "error"})
@@ -75,34 +77,48 @@ class ProgramRow:
         return {"dataset": self.dataset, "model": self.model, "n": len(self.outcomes), **rates}
 
 
-def blind_attempts(records: Iterable[Mapping[str, Any]], verdicts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class JudgedProgram:
+    """An attempt with its verdict and who wrote it, as it is counted."""
+
+    attempt: Attempt
+    judgement: Judgement
+    model: str
+
+
+def read_programs(records: Iterable[Mapping[str, Any]], verdicts: Iterable[Mapping[str, Any]]) -> list[JudgedProgram]:
+    """Build judged programs from the JSON forms of attempts and of as many verdicts."""
+    return [
+        JudgedProgram(read_attempt(record), read_judgement(verdict), _model_of(record))
+        for record, verdict in zip(records, verdicts, strict=True)
+    ]
+
+
+def blind_attempts(programs: Iterable[JudgedProgram]) -> list[Attempt]:
     """Return the attempts whose strictness is not known yet, their gold answers hidden: judge these as well.
 
     What is certified is certified without its gold answer, too; only what that answer refuted may change.
     """
     return [
-        {**record, "problem": {**record["problem"], "answer": None}}
-        for record, verdict in zip(records, verdicts, strict=True)
-        if verdict["verdict"] == "refuted" and record["problem"].get("answer") is not None
+        replace(program.attempt, problem=replace(program.attempt.problem, answer=None))
+        for program in programs
+        if program.judgement.verdict == "refuted" and program.attempt.problem.answer is not None
     ]
 
 
-def program_rows(
-    records: Sequence[Mapping[str, Any]], verdicts: Sequence[Mapping[str, Any]], blind: Iterable[Mapping[str, Any]]
-) -> list[ProgramRow]:
-    """Return the rows, data sets and models as they first occur; `blind` are the verdicts on `blind_attempts`.
+def program_rows(programs: Iterable[JudgedProgram], certified_blind: Container[str]) -> list[ProgramRow]:
+    """Return the rows, data sets and models as they first occur; `certified_blind`: ids of `blind_attempts`.
 
     The row over all models of a data set follows those of its models, where it has several.
     """
-    strict = {verdict["id"] for verdict in blind if verdict["verdict"] == "certified"}
     groups: dict[str, dict[str, list[Outcome]]] = {}
-    for record, verdict in zip(records, verdicts, strict=True):
-        models = groups.setdefault(record["problem"]["dataset"], {})
-        models.setdefault(model_of(record), []).append(_outcome(record["problem"], verdict, strict))
+    for program in programs:
+        models = groups.setdefault(program.attempt.problem.dataset, {})
+        models.setdefault(program.model, []).append(_outcome(program, certified_blind))
     return [row for dataset, models in groups.items() for row in _rows(dataset, models)]
 
 
-def model_of(record: Mapping[str, Any]) -> str:
+def _model_of(record: Mapping[str, Any]) -> str:
     """Return who wrote an attempt: the name beside it, else the digests of a trace's policy."""
     if isinstance(model := record.get("model"), str) and model:
         return model
@@ -136,18 +152,18 @@ def _rows(dataset: str, models: Mapping[str, list[Outcome]]) -> Iterator[Program
         yield ProgramRow(dataset, ALL_MODELS, [outcome for outcomes in models.values() for outcome in outcomes])
 
 
-def _outcome(problem: Mapping[str, Any], verdict: Mapping[str, Any], strict: set[str]) -> Outcome:
-    answer, gold, options = verdict["answer"], problem.get("answer"), problem.get("options")
+def _outcome(program: JudgedProgram, certified_blind: Container[str]) -> Outcome:
+    problem, judgement = program.attempt.problem, program.judgement
+    answer, gold, options = judgement.answer, problem.answer, problem.options
     truths = {in_terms_of(value, options) for value in ("true", "false")} - {None}
-    is_open = problem["dataset"] not in CLOSED_WORLDS and in_terms_of("unknown", options) is not None
-    is_certified = verdict["verdict"] == "certified"
+    is_open = problem.dataset not in CLOSED_WORLDS and in_terms_of("unknown", options) is not None
     return Outcome(
-        executed=verdict["verdict"] not in NOT_EXECUTED,
+        executed=judgement.verdict not in NOT_EXECUTED,
         answered=answer is not None,
         right=None if gold is None else answer == gold,
         proved=answer in truths if is_open and len(truths) == 2 else None,
-        certified=is_certified,
-        strict=is_certified or verdict["id"] in strict,
+        certified=judgement.is_certified,
+        strict=judgement.is_certified or program.attempt.id in certified_blind,
     )
 
 

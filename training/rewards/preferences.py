@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from critics.errors import InputError
+from rollout.traces import Trace
 
-Record = dict[str, Any]
-Group = tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]
+Group = tuple[list[Trace], list[Trace]]
 SHAPES = ("dpo", "kto")
 
 
-def preferences(traces: Iterable[Mapping[str, Any]], shape: str) -> Iterator[Record]:
+def preferences(traces: Iterable[Trace], shape: str) -> Iterator[dict[str, Any]]:
     """Yield the rows of a shape; raises `InputError` for one that is not known, and where a trace keeps no prompt."""
     if shape not in SHAPES:
         raise InputError(f"--to {shape!r}: must be one of {', '.join(SHAPES)}")
@@ -22,44 +22,38 @@ def preferences(traces: Iterable[Mapping[str, Any]], shape: str) -> Iterator[Rec
     return _pairs(groups) if shape == "dpo" else _labelled(groups)
 
 
-def _groups(traces: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], Group]:
+def _groups(traces: Iterable[Trace]) -> dict[tuple[str, str], Group]:
     """Return certified and refuted traces by problem and prompt, in the traces' order."""
     groups: dict[tuple[str, str], Group] = defaultdict(lambda: ([], []))
     for trace in traces:
-        verdict = trace["judgement"]["verdict"]
-        if verdict not in ("certified", "refuted"):
+        if trace.judged.verdict not in ("certified", "refuted"):
             continue
-        if "prompt" not in trace or "completion" not in trace:
+        if trace.prompt is None or trace.messages:
             raise InputError(
-                f"trace {trace['id']!r}: has no prompt and completion, and a preference is between two completions of "
+                f"trace {trace.id!r}: has no prompt and completion, and a preference is between two completions of "
                 "one prompt; dialogs cannot be compared in this way"
             )
-        certified, refuted = groups[trace["problem"]["id"], trace["prompt"]]
-        (certified if verdict == "certified" else refuted).append(trace)
+        certified, refuted = groups[trace.problem.id, trace.prompt]
+        (certified if trace.judged.is_certified else refuted).append(trace)
     return groups
 
 
-def _pairs(groups: Mapping[tuple[str, str], Group]) -> Iterator[Record]:
+def _pairs(groups: Mapping[tuple[str, str], Group]) -> Iterator[dict[str, Any]]:
     """Each attempt stands in one pair at most: a problem with many of one kind must not outweigh the others."""
     for (_, prompt), (certified, refuted) in groups.items():
         for good, bad in zip(certified, refuted, strict=False):
             yield {
-                "id": f"{good['id']}>{bad['id']}",
+                "id": f"{good.id}>{bad.id}",
                 "prompt": prompt,
-                "chosen": good["completion"],
-                "rejected": bad["completion"],
-                "certificate": good["judgement"]["certificate"]["digest"],
+                "chosen": good.completion,
+                "rejected": bad.completion,
+                "certificate": good.judged.digest,
             }
 
 
-def _labelled(groups: Mapping[tuple[str, str], Group]) -> Iterator[Record]:
-    for (_, prompt), (certified, refuted) in groups.items():
-        for trace in certified:
-            digest = trace["judgement"]["certificate"]["digest"]
-            yield _row(trace, prompt, True) | {"certificate": digest}
-        for trace in refuted:
-            yield _row(trace, prompt, False) | {"certificate": None}
-
-
-def _row(trace: Mapping[str, Any], prompt: str, label: bool) -> Record:
-    return {"id": trace["id"], "prompt": prompt, "completion": trace["completion"], "label": label}
+def _labelled(groups: Mapping[tuple[str, str], Group]) -> Iterator[dict[str, Any]]:
+    for (_, prompt), group in groups.items():
+        for trace in (trace for kind in group for trace in kind):
+            is_good = trace.judged.is_certified
+            said = {"prompt": prompt, "completion": trace.completion, "label": is_good}
+            yield {"id": trace.id, **said, "certificate": trace.judged.digest if is_good else None}
