@@ -17,6 +17,7 @@ MAX_CHARACTERS = 20_000
 MAX_MENDED_LINES = 4
 """Lines in which brackets are mended, which takes a hundred readings each."""
 _HEADING = re.compile(r"[#*_\s]*(predicates|premises|conclusion)[*_\s]*(?::[*_]*\s*(.*)|)", re.IGNORECASE)
+_OTHER_BREAK = re.compile(r"[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]|\r(?!\n)")
 _LINC = re.compile(r"\s*(TEXT|FOL):(.*)")
 _MARK = re.compile(r"\s*(?:\d{1,3}[.)]|[•*])\s+")
 _RULE = re.compile(r"[-=_*#\s]*|\s*```[a-z]*\s*")
@@ -39,6 +40,9 @@ def read_program(text: str) -> Program:
     """Read a program; raises `FormulaError`, which names line and character of what cannot be read."""
     if len(text) > MAX_CHARACTERS:
         raise FormulaError("too_long", f"more than {MAX_CHARACTERS} characters")
+    if (found := _OTHER_BREAK.search(text)) is not None:
+        # Attack: hide a premise behind a line break that only some readers see.
+        raise FormulaError("line_break", f"{found[0]!r} breaks a line at {found.start()}; use newlines alone")
     is_linc = any(_LINC.match(line) for line in text.splitlines())
     formulas, conclusions = _split_linc(text) if is_linc else _split_sections(text)
     if len(conclusions) != 1:

@@ -28,6 +28,10 @@ _DIFFERENCES = {
 }
 
 
+DATASET = "logicaldeduction"
+"""The data set whose texts `csp_text` reads."""
+
+
 @dataclass(frozen=True, slots=True)
 class Search:
     """Result of the search: a solution if there is one, and for each option one in which it fails, if any."""
@@ -53,7 +57,7 @@ def judge_csp(problem: Problem, attempt: Attempt) -> Verdict:
         return refused(refusal, problem, None)
     holding = found.holding() if found.solution is not None else []
     answer = chr(ord("A") + holding[0]) if len(holding) == 1 else None
-    bar = _bar(program, found, holding, difference) or other_question(problem.question)
+    bar = _bar(program, found, holding, difference) or other_question(problem.question) or _unread(problem, difference)
     if bar is not None or answer is None or found.solution is None:
         assert bar is not None
         return refused(bar, problem, answer)
@@ -115,6 +119,14 @@ def _bar(program: CspProgram, found: Search, holding: list[int], difference: str
     if len(set(program.options)) < len(program.options):
         # Attack: make wrong options one another, or the right one twice.
         return Refusal(Vacuous, "repeated_option", "two options are the same formula")
+    return None
+
+
+def _unread(problem: Problem, difference: str | None) -> Refusal | None:
+    """Return a refusal where a text of the data set whose English is regular could not be compared."""
+    if difference is None and problem.dataset == DATASET:
+        # Attack: one sentence that is not read, and nothing is compared.
+        return Refusal(Unproved, "text_not_read", "the puzzle has a sentence that cannot be read, or names that differ")
     return None
 
 

@@ -54,7 +54,8 @@ def bar_of(
         return Refusal(Unproved, "mixed_helpers", "the options are judged by different helpers")
     if read_question(question) is None:
         return Refusal(Unproved, "question_not_read", f"what is asked cannot be read: {brief(question)}")
-    if asks_otherwise(question, program.options) or asks_otherwise(program.question, program.options):
+    own = program.question if read_question(program.question) != "fact" else ""
+    if asks_otherwise(question, program.options) or asks_otherwise(own, program.options):
         # Attack: ask what could be where the question asks what must be.
         return Refusal(Unproved, "goal_mismatch", "the options' helpers do not ask what the question asks")
     if texts is not None and leaves_unsaid(texts[holding], program.options[holding], program.declared):

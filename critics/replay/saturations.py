@@ -2,13 +2,15 @@
 
 The entries hold every axiom of the reference and are closed under its rules: every way to match the premises is
 tried, and gives an entry. Negation is strong, so they are then a model in which the goal is neither true nor false,
-and neither follows; reasoning by cases or by contraposition is not asked for. A formalisation on trust is never
+and neither follows forwards. In the data sets whose semantics is classical, cases and contraposition count as well:
+there the goal must hold in one classical model and fail in another (`is_open`). A formalisation on trust is never
 saturated: what was left out of it could decide the goal.
 """
 
 from itertools import product
 
 from critics.replay.certificate import Rejected
+from critics.replay.clauses import Alternatives, has_model, opposite
 from critics.replay.statements import (
     Atom,
     Term,
@@ -39,6 +41,12 @@ def undecided(stated: list[str], axioms: list[list[Atom]], rules: list[list[Atom
         raise Rejected("goal_reached")
     _check_closed([rule for rule in rules if not is_fact(rule)], facts, goal)
     return "unknown"
+
+
+def is_open(axioms: list[list[Atom]], goal: Atom) -> bool:
+    """Say whether a goal holds in one classical model of the axioms and fails in another; raises `Rejected`."""
+    clauses = [Alternatives(tuple(axiom[:-1]), (axiom[-1],)) for axiom in axioms]
+    return all(has_model([*clauses, Alternatives((), (decided,))]) for decided in (goal, opposite(goal)))
 
 
 def _check_closed(rules: list[list[Atom]], facts: set[Atom], goal: Atom) -> None:
