@@ -120,7 +120,7 @@ def _reject(report: Report, record: Mapping[str, Any], reason: str) -> None:
 
 def _name(record: object, position: int) -> str:
     """Return a record's id, else its place in the file."""
-    verdict = record.get("judgement", record) if is_object(record) else {}
+    verdict: object = record.get("judgement", record) if is_object(record) else None
     return str(verdict.get("id", position) if is_object(verdict) else position)
 
 
