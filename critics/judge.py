@@ -11,7 +11,7 @@ from critics import plugins
 from critics.answer import judge_answer
 from critics.asp.critic import judge_asp
 from critics.critic_plugin import critic_plugin, judge_by
-from critics.english.critic import EnglishReading, judge_english, read_english
+from critics.english.critic import judge_english
 from critics.equivalence.critic import judge_equivalence
 from critics.fol.critic import judge_fol
 from critics.guided import judge_guided
@@ -64,21 +64,9 @@ def judge_safely(attempt: Attempt, critic: Judge = judge) -> Verdict:
 
 
 def judge_record(record: Mapping[str, object]) -> dict[str, Any]:
-    """Judge an attempt's JSON form into the verdict's; raises `RecordError` for a bad record.
-
-    The verdict on English also says what stands behind each piece of the text.
-    """
+    """Judge an attempt's JSON form into the verdict's; raises `RecordError` for a bad record."""
     attempt = read_attempt(record)
-    if attempt.format != "english":
-        return verdict_record(attempt.id, judge_safely(attempt))
-    readings: list[EnglishReading] = []
-
-    def read(problem: Problem, attempt: Attempt) -> Verdict:
-        readings.append(read_english(problem, attempt))
-        return readings[0].verdict
-
-    verdict = judge_safely(attempt, read)
-    return {**verdict_record(attempt.id, verdict), **(readings[0].record() if readings else {})}
+    return verdict_record(attempt.id, judge_safely(attempt))
 
 
 def judge_on_trust(record: Mapping[str, object]) -> dict[str, Any]:

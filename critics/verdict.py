@@ -10,14 +10,38 @@ from typing import Any, ClassVar, TypeAlias
 
 from critics.certificate import Certificate, read_certificate
 from critics.problem import RecordError, object_of, text_of
+from critics.reading import BadStep, Span, TextReading, read_reading
+
+
+class _Accounting:
+    """Properties that every verdict has of its critic's reading of the text; empty where the critic reads none."""
+
+    __slots__ = ()
+    reading: TextReading | None
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of the completion's characters that something stands behind; None where the critic reads no text."""
+        return None if self.reading is None else self.reading.coverage
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Pieces of the completion, each with what stands behind it."""
+        return () if self.reading is None else self.reading.spans
+
+    @property
+    def first_bad_step(self) -> BadStep | None:
+        """The first sentence that does not hold."""
+        return None if self.reading is None else self.reading.first_bad_step
 
 
 @dataclass(frozen=True, slots=True)
-class Certified:
+class Certified(_Accounting):
     """The attempt proves its answer, which is the gold one where that is known: here is the proof."""
 
     answer: str
     certificate: Certificate
+    reading: TextReading | None = None
     verdict: ClassVar[str] = "certified"
     reason: ClassVar[str] = "proved"
     feedback: ClassVar[str] = "the proof holds"
@@ -29,12 +53,13 @@ class Certified:
 
 
 @dataclass(frozen=True, slots=True)
-class NotCertified:
+class NotCertified(_Accounting):
     """The fields of the six verdicts that have no certificate."""
 
     reason: str
     answer: str | None
     feedback: str
+    reading: TextReading | None = None
     verdict: ClassVar[str]
     certificate: ClassVar[None] = None
     grade: ClassVar[None] = None
@@ -99,16 +124,21 @@ def verdict_record(attempt_id: str, verdict: Verdict) -> dict[str, Any]:
         "answer": verdict.answer,
         "feedback": verdict.feedback,
         "certificate": None if verdict.certificate is None else verdict.certificate.record(),
+        **({} if verdict.reading is None else verdict.reading.record()),
     }
 
 
 def read_verdict(record: object) -> Verdict:
     """Build a `Verdict` from its JSON form; raises `RecordError` naming the key. Certificates are not checked here."""
     data = object_of(record, "verdict")
+    try:
+        reading = read_reading(data)
+    except (KeyError, TypeError, ValueError) as error:
+        raise RecordError(f"verdict.spans: {error!r}") from error
     if data.get("verdict") == "certified":
-        return Certified(text_of(data, "answer", "verdict"), read_certificate(data.get("certificate")))
+        return Certified(text_of(data, "answer", "verdict"), read_certificate(data.get("certificate")), reading)
     kind = _KINDS.get(str(data.get("verdict")))
     if kind is None:
         raise RecordError(f"verdict: {data.get('verdict')!r} is not one of {list(VERDICTS)}")
     answer = None if data.get("answer") is None else text_of(data, "answer", "verdict")
-    return kind(text_of(data, "reason", "verdict"), answer, text_of(data, "feedback", "verdict"))
+    return kind(text_of(data, "reason", "verdict"), answer, text_of(data, "feedback", "verdict"), reading)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from critics.certificate import Certificate, certify
 from critics.english.saturation import saturation
-from critics.english.span import Span
 from critics.english.steps import WORK_LIMIT, Entry
 from critics.english.trial import Trial
 from critics.horn import HornStep, horn_evidence
 from critics.problem import Problem
+from critics.reading import Span
 
 KIND = "english-proof"
 ENGINE = "certistar-english/1"

@@ -7,7 +7,7 @@ reason `not_read`. Both quote the sentence.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from critics.checker import in_terms_of
@@ -19,11 +19,12 @@ from critics.english.language import CONTROLLED, ProblemLanguage, Unreadable, la
 from critics.english.outline import Outline
 from critics.english.passage import TextSentence, lines
 from critics.english.saturation import saturation
-from critics.english.span import BadStep, Span, coverage, painted
+from critics.english.span import coverage, painted
 from critics.english.steps import Ledger, OutOfWork, Warrant
 from critics.english.trial import BadSentence, Trial
 from critics.kernel import ArityError, WorkLimitExceeded
 from critics.problem import Attempt, Problem
+from critics.reading import BadStep, Span, TextReading
 from critics.reference import text_contradicts
 from critics.replay.english import check_english
 from critics.sorts import SortError
@@ -42,18 +43,11 @@ class EnglishReading:
     coverage: float
     first_bad_step: BadStep | None
 
-    def record(self) -> dict[str, object]:
-        """Return the JSON form of what a verdict record holds beside the verdict."""
-        return {
-            "coverage": round(self.coverage, 4),
-            "spans": [span.record() for span in self.spans],
-            "first_bad_step": None if self.first_bad_step is None else self.first_bad_step.record(),
-        }
-
 
 def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     """Judge one attempt; pure, deterministic and bounded."""
-    return read_english(problem, attempt).verdict
+    read = read_english(problem, attempt)
+    return replace(read.verdict, reading=TextReading(read.coverage, read.spans, read.first_bad_step))
 
 
 def read_english(problem: Problem, attempt: Attempt) -> EnglishReading:

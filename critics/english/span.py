@@ -1,41 +1,10 @@
-"""Spans of a completion, each with the warrant behind it, and the first sentence that has none."""
+"""Spans of a completion, painted from what its sentences claim, and the share of it that they cover."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal as Choice
 
-Kind = Choice["premise", "citation", "step", "goal", "answer", "filler", "unread"]
-"""premise: the context says it; citation: it was established before; step: it follows; filler: it says nothing."""
-
+from critics.reading import Kind, Span
 
 _FILLER: tuple[Kind, int | None] = ("filler", None)
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A piece of the completion, its kind, and the entry of the evidence behind it (None: there is none)."""
-
-    start: int
-    end: int
-    kind: Kind
-    by: int | None = None
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {"start": self.start, "end": self.end, "kind": self.kind, "by": self.by}
-
-
-@dataclass(frozen=True, slots=True)
-class BadStep:
-    """The first sentence that does not hold: its place among the sentences, its words, and why."""
-
-    index: int
-    text: str
-    reason: str
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {"index": self.index, "text": self.text, "reason": self.reason}
 
 
 def coverage(spans: Iterable[Span], completion: str) -> float:

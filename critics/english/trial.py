@@ -16,7 +16,6 @@ from critics.english.entailment import follows
 from critics.english.language import ProblemLanguage, Said
 from critics.english.passage import Passage, TextSentence
 from critics.english.saturation import saturation, unsaid
-from critics.english.span import BadStep, Kind, Span
 from critics.english.steps import Ledger, OutOfWork, Warrant
 from critics.english.unit import (
     Aim,
@@ -32,6 +31,7 @@ from critics.english.unit import (
     UnreadSentence,
 )
 from critics.problem import Problem
+from critics.reading import BadStep, Kind, Span
 from critics.verdict import Malformed, Refusing, Refuted, TimedOut, Unproved
 
 MAX_QUOTED = 160

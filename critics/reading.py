@@ -1,0 +1,64 @@
+"""Readings of completions: what stands behind each piece of a text, and the first sentence that does not hold."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from typing import Literal as Choice
+
+Kind = Choice["premise", "citation", "step", "goal", "answer", "filler", "unread"]
+"""premise: the context says it; citation: it was established before; step: it follows; filler: it says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of the completion, its kind, and the entry of the evidence behind it (None: there is none)."""
+
+    start: int
+    end: int
+    kind: Kind
+    by: int | None = None
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"start": self.start, "end": self.end, "kind": self.kind, "by": self.by}
+
+
+@dataclass(frozen=True, slots=True)
+class BadStep:
+    """The first sentence that does not hold: its place among the sentences, its words, and why."""
+
+    index: int
+    text: str
+    reason: str
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"index": self.index, "text": self.text, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class TextReading:
+    """What a critic that reads the text accounts for, span by span."""
+
+    coverage: float
+    """Share of the completion's characters that something stands behind."""
+    spans: tuple[Span, ...] = ()
+    first_bad_step: BadStep | None = None
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form: keys of a verdict record."""
+        return {
+            "coverage": round(self.coverage, 4),
+            "spans": [span.record() for span in self.spans],
+            "first_bad_step": None if self.first_bad_step is None else self.first_bad_step.record(),
+        }
+
+
+def read_reading(record: Mapping[str, Any]) -> TextReading | None:
+    """Return the reading that a verdict record holds; None where its critic reads no text."""
+    if record.get("coverage") is None:
+        return None
+    bad = record.get("first_bad_step")
+    spans = tuple(Span(s["start"], s["end"], s["kind"], s["by"]) for s in record.get("spans") or ())
+    found = None if bad is None else BadStep(bad["index"], bad["text"], bad["reason"])
+    return TextReading(float(record["coverage"]), spans, found)
