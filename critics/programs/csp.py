@@ -15,7 +15,8 @@ from critics.programs.csp_certificate import SolutionEvidence, csp_certificate
 from critics.programs.csp_reader import CspProgram, read_csp, variables_of
 from critics.programs.csp_search import Solution, compiled, solutions
 from critics.programs.csp_text import difference_from_text
-from critics.programs.sections import ProgramError, Repairs
+from critics.programs.sections import Repairs
+from critics.programs.submission import read_submission
 from critics.question import read_question
 from critics.replay.finite.solutions import check_solutions
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
@@ -48,7 +49,7 @@ def judge_csp(problem: Problem, attempt: Attempt) -> Verdict:
     """Judge one program; pure, deterministic and bounded by the search's budget."""
     repairs = Repairs()
     try:
-        program = _read(attempt.completion, problem, repairs)
+        program = read_submission(read_csp, attempt.completion, problem, repairs)
         found = _searched(program)
         difference = difference_from_text(problem.context, problem.options, program)
     except TooLarge as error:
@@ -68,17 +69,6 @@ def judge_csp(problem: Problem, attempt: Attempt) -> Verdict:
     return certified(
         csp_certificate(problem, answer, evidence, repairs.words()), partial(check_solutions, exhaustively=False)
     )
-
-
-def _read(completion: str, problem: Problem, repairs: Repairs) -> CspProgram:
-    try:
-        program = read_csp(completion, repairs)
-    except ProgramError as error:
-        raise Refusal(Malformed, error.reason, str(error)) from error
-    if problem.options is not None and len(problem.options) != len(program.options):
-        num, given = len(program.options), len(problem.options)
-        raise Refusal(Malformed, "option_count", f"{num} options where the problem has {given}")
-    return program
 
 
 def _searched(program: CspProgram) -> Search:

@@ -11,7 +11,8 @@ from critics.programs.execution import Execution, execute
 from critics.programs.fidelity import bar_of
 from critics.programs.logic_program import LogicProgram, read_logic_program
 from critics.programs.options_certificate import OptionsEvidence, options_certificate
-from critics.programs.sections import ProgramError, Repairs
+from critics.programs.sections import Repairs
+from critics.programs.submission import read_submission
 from critics.replay.finite.models import check_models
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
 
@@ -20,7 +21,7 @@ def judge_logic_program(problem: Problem, attempt: Attempt) -> Verdict:
     """Judge one program; deterministic within the solver's budget, and bounded by it."""
     repairs = Repairs()
     try:
-        program = _read(attempt.completion, problem, repairs)
+        program = read_submission(read_logic_program, attempt.completion, problem, repairs)
         run = _executed(program)
     except Refusal as refusal:
         return refused(refusal, problem, None)
@@ -41,17 +42,6 @@ def answer_of(run: Execution) -> str | None:
     if not run.decided() or run.constraints.model is None or len(holding) != 1:
         return None
     return chr(ord("A") + holding[0])
-
-
-def _read(completion: str, problem: Problem, repairs: Repairs) -> LogicProgram:
-    try:
-        program = read_logic_program(completion, repairs)
-    except ProgramError as error:
-        raise Refusal(Malformed, error.reason, str(error)) from error
-    if problem.options is not None and len(problem.options) != len(program.options):
-        num, given = len(program.options), len(problem.options)
-        raise Refusal(Malformed, "option_count", f"{num} options where the problem has {given}")
-    return program
 
 
 def _executed(program: LogicProgram) -> Execution:

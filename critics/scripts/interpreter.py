@@ -5,7 +5,8 @@ way from a value to the Python behind it. Every node costs a step of the session
 """
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from critics.scripts.errors import Exhausted, ScriptError, Stopped
@@ -44,8 +45,8 @@ class Interpreter:
             ast.AnnAssign: self._assign_annotated,
             ast.AugAssign: self._augment,
             ast.If: self._if,
-            ast.For: self._for,
-            ast.While: self._while,
+            ast.For: self._loop,
+            ast.While: self._loop,
             ast.FunctionDef: self._define,
             ast.Return: self._return,
             ast.Import: self._import,
@@ -134,27 +135,24 @@ class Interpreter:
     def _holds(self, test: ast.expr, frame: Frame) -> bool:
         return truth(self._expressions.value(test, frame), self._session)
 
-    def _for(self, node: ast.For, frame: Frame) -> None:
-        outer = frame.arguments
+    def _for(self, node: ast.For, frame: Frame) -> Iterator[str]:
+        """Bind one item after the other, and yield what a message calls it."""
         for item in checked_items(self._expressions.value(node.iter, frame), self._session):
             self._expressions.bind(node.target, item, frame)
-            frame.arguments = (*outer, str(item)[:80])
-            try:
-                self._block(node.body, frame)
-            except _Continue:
-                continue
-            except _Break:
-                frame.arguments = outer
-                return
-        frame.arguments = outer
-        self._block(node.orelse, frame)
+            yield str(item)[:80]
 
-    def _while(self, node: ast.While, frame: Frame) -> None:
-        outer, num = frame.arguments, 0
-        while self._holds(node.test, frame):
+    def _while(self, node: ast.While, frame: Frame) -> Iterator[str]:
+        """Yield the number of each turn whose condition holds."""
+        for num in count(1):
+            if not self._holds(node.test, frame):
+                return
             self._session.spend()
-            num += 1
-            frame.arguments = (*outer, str(num))
+            yield str(num)
+
+    def _loop(self, node: ast.For | ast.While, frame: Frame) -> None:
+        outer = frame.arguments
+        for turn in self._for(node, frame) if isinstance(node, ast.For) else self._while(node, frame):
+            frame.arguments = (*outer, turn)
             try:
                 self._block(node.body, frame)
             except _Continue:
