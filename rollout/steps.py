@@ -4,9 +4,10 @@ Dialog turns, legs of round trips, and the replies, ratings and choices that lea
 kind in JSON; `read_steps` also reads traces that have turns and legs under names of their own.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, TypeAlias, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any, Literal, TypeAlias, cast
 
 from critics.problem import is_list
 from rollout.digests import PolicyDigests, read_digests
@@ -23,6 +24,22 @@ Ending = Literal["arrived", "leak", "no_description", "unparsable"]
 described next cannot be read."""
 
 
+class Recorded:
+    """Dataclass of a trace's record, whose keys are its fields in order; some are left out where they say nothing."""
+
+    __slots__ = ()
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form; a step says its kind first."""
+        kind = _KINDS.get(type(self))
+        record: dict[str, Any] = {} if kind is None else {"kind": kind}
+        for name in _names(type(self)):
+            value = getattr(self, name)
+            if name not in _UNSAID or value not in _UNSAID[name]:
+                record[name] = value if isinstance(value, str | int) else _plain(value)
+        return record
+
+
 @dataclass(frozen=True, slots=True)
 class Written:
     """Content of a reply without layout, comments and explanations: equal where nothing that matters was changed."""
@@ -33,7 +50,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class SecondOpinion:
+class SecondOpinion(Recorded):
     """Doubts of a language model about one reply, beside the solver's findings."""
 
     doubts: Mapping[int, str]
@@ -46,21 +63,9 @@ class SecondOpinion:
     policy: PolicyDigests
     server: Mapping[str, Any] | None = None
 
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "doubts": {str(number): why for number, why in self.doubts.items()},
-            "words": self.words,
-            "completion": self.completion,
-            "finished": self.finished,
-            "seed": self.seed,
-            "policy": self.policy.record(),
-            **server_key(self.server),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class DialogReview:
+class DialogReview(Recorded):
     """Critic's review of one reply in a dialog."""
 
     kind: ReviewKind
@@ -90,7 +95,7 @@ class DialogReview:
 
 
 @dataclass(frozen=True, slots=True)
-class RunReview:
+class RunReview(Recorded):
     """Result of running a solver program, told without the gold answer."""
 
     kind: RunKind
@@ -106,19 +111,9 @@ class RunReview:
         """Whether there is an answer that would not be certified, whatever the gold answer."""
         return self.kind == "answered" and self.reason != "proved"
 
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "kind": self.kind,
-            "reason": self.reason,
-            "told": self.told,
-            "answer": self.answer,
-            **({"explanation": self.explanation} if self.explanation else {}),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class DialogTurn:
+class DialogTurn(Recorded):
     """One reply of an actor, whose text is among the trace's messages, and the critic's review of it."""
 
     completion_ids: tuple[int, ...]
@@ -138,23 +133,9 @@ class DialogTurn:
         """Whether nothing is left to be said about it."""
         return self.review.kind == "clean" and not self.refused
 
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "kind": "turn",
-            "completion_ids": list(self.completion_ids),
-            "finished": self.finished,
-            "seed": self.seed,
-            "portion": self.portion,
-            "retry": self.retry,
-            "refused": self.refused,
-            "review": self.review.record(),
-            **server_key(self.server),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class LeakFound:
+class LeakFound(Recorded):
     """Copy of the formula in a description: why it counts as one, and where."""
 
     reason: str
@@ -162,7 +143,7 @@ class LeakFound:
 
 
 @dataclass(frozen=True, slots=True)
-class Leg:
+class Leg(Recorded):
     """One direction of one round of a round trip: what was read, what was written, and what of it counts."""
 
     direction: Direction
@@ -176,24 +157,9 @@ class Leg:
     leak: LeakFound | None = None
     server: Mapping[str, Any] | None = None
 
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "kind": "leg",
-            "direction": self.direction,
-            "prompt": self.prompt,
-            "completion": self.completion,
-            "completion_ids": list(self.completion_ids),
-            "finished": self.finished,
-            "text": self.text,
-            "seed": self.seed,
-            **({} if self.leak is None else {"leak": asdict(self.leak)}),
-            **server_key(self.server),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class ProgramReply:
+class ProgramReply(Recorded):
     """One reply on the way to a solver program: a sample, a refinement, a check or a back-up answer."""
 
     purpose: str
@@ -209,45 +175,22 @@ class ProgramReply:
     kept: bool | None = None
     """Of a refinement: whether it came as far as the version before it."""
 
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "kind": "reply",
-            "purpose": self.purpose,
-            **({} if self.asked is None else {"asked": self.asked}),
-            "text": self.text,
-            "completion_ids": list(self.completion_ids),
-            "finished": self.finished,
-            "seed": self.seed,
-            **server_key(self.server),
-            **({} if self.review is None else {"review": self.review.record()}),
-            **({} if self.kept is None else {"kept": self.kept}),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Rating:
+class Rating(Recorded):
     """Log-probabilities of the sampled programs, given the problem and the other way round."""
 
     coder: tuple[float, ...]
     reviewer: tuple[float, ...]
 
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {"kind": "rating", "coder": list(self.coder), "reviewer": list(self.reviewer)}
-
 
 @dataclass(frozen=True, slots=True)
-class ChosenSample:
+class ChosenSample(Recorded):
     """Choice of one of the sampled programs."""
 
     prototyper: str
     chosen: int
     """Its position among the samples."""
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {"kind": "choice", "prototyper": self.prototyper, "chosen": self.chosen}
 
 
 ProgramStep: TypeAlias = ProgramReply | Rating | ChosenSample
@@ -263,14 +206,46 @@ def last_version(steps: Sequence[ProgramStep]) -> ProgramReply:
     return samples[next((step.chosen for step in steps if isinstance(step, ChosenSample)), 0)]
 
 
-def server_key(server: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the key `server` of a record where a server was asked; empty otherwise."""
-    return {} if server is None else {"server": dict(server)}
+_KINDS: Mapping[type, str] = {
+    DialogTurn: "turn",
+    Leg: "leg",
+    ProgramReply: "reply",
+    Rating: "rating",
+    ChosenSample: "choice",
+}
+_SHAPES = {kind: shape for shape, kind in _KINDS.items()}
+_UNSAID: Mapping[str, tuple[str | None, ...]] = {
+    **dict.fromkeys(("server", "leak", "asked", "review", "kept"), (None,)),
+    "explanation": ("",),
+}
+"""Fields that a record leaves out, by the value that says nothing."""
+_NESTED: Mapping[tuple[type, str], type] = {
+    (DialogTurn, "review"): DialogReview,
+    (DialogReview, "opinion"): SecondOpinion,
+    (ProgramReply, "review"): RunReview,
+    (Leg, "leak"): LeakFound,
+}
+
+
+@cache
+def _names(shape: Any) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(shape))
+
+
+def _plain(value: Any) -> Any:
+    """Return a field's JSON form; keys of mappings are texts there."""
+    if isinstance(value, tuple):
+        return list(cast("tuple[object, ...]", value))
+    if isinstance(value, Recorded | PolicyDigests):
+        return value.record()
+    if isinstance(value, Mapping):
+        return {str(key): part for key, part in cast("Mapping[object, object]", value).items()}
+    return value
 
 
 def read_steps(record: Mapping[str, Any]) -> tuple[Step, ...]:
     """Return the steps of a trace's record; raises `KeyError` or `TypeError` for what is none."""
-    return tuple(_READERS[step["kind"]](step) for step in _upgraded(record))
+    return tuple(_built(_SHAPES[step["kind"]], step) for step in _upgraded(record))
 
 
 def _upgraded(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -279,45 +254,27 @@ def _upgraded(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         if is_list(listed := record.get(key)):
             return [{**step, "kind": kind} for step in listed]
     kinds = {"rate": "rating", "prototype": "choice"}
-    return [{"kind": kinds.get(step.get("purpose"), "reply"), **step} for step in record.get("steps") or ()]
+    given = record.get("steps") or ()
+    return [{"kind": kinds.get(step.get("purpose"), "reply"), "asked": None, **step} for step in given]
 
 
-def _turn(step: Mapping[str, Any]) -> DialogTurn:
-    review = step["review"]
-    failing = tuple(number - 1 for number in review["failing"])
-    opinion = _opinion(review["opinion"]) if "opinion" in review else None
-    found = _built(DialogReview, review, failing=failing, opinion=opinion)
-    return _built(DialogTurn, step, completion_ids=tuple(step["completion_ids"]), review=found)
+def _built(shape: type, record: Mapping[str, Any]) -> Any:
+    """Build a dataclass from the keys of a record that are named as its fields are."""
+    return shape(**{name: _read(shape, name, record[name]) for name in _names(shape) if name in record})
 
 
-def _opinion(record: Mapping[str, Any]) -> SecondOpinion:
-    doubts = {int(number): why for number, why in record["doubts"].items()}
-    return _built(SecondOpinion, record, doubts=doubts, policy=read_digests(record["policy"]))
-
-
-def _leg(step: Mapping[str, Any]) -> Leg:
-    leak = step.get("leak")
-    found = None if leak is None else LeakFound(leak["reason"], leak["excerpt"])
-    return _built(Leg, step, completion_ids=tuple(step["completion_ids"]), leak=found)
-
-
-def _reply(step: Mapping[str, Any]) -> ProgramReply:
-    review = _built(RunReview, step["review"]) if "review" in step else None
-    return _built(
-        ProgramReply, step, asked=step.get("asked"), completion_ids=tuple(step["completion_ids"]), review=review
-    )
-
-
-_READERS: Mapping[str, Callable[[Mapping[str, Any]], Step]] = {
-    "turn": _turn,
-    "leg": _leg,
-    "reply": _reply,
-    "rating": lambda step: Rating(tuple(step["coder"]), tuple(step["reviewer"])),
-    "choice": lambda step: ChosenSample(step["prototyper"], step["chosen"]),
-}
-_Shape = TypeVar("_Shape", DialogTurn, DialogReview, SecondOpinion, Leg, ProgramReply, RunReview)
-
-
-def _built(shape: type[_Shape], record: Mapping[str, Any], **read: Any) -> _Shape:
-    """Build a dataclass from a record's keys of its fields' names; `read`: those that have to be read first."""
-    return shape(**{key: record[key] for key in (f.name for f in fields(shape)) if key in record} | read)
+def _read(shape: type, name: str, value: Any) -> Any:
+    """Return a field's value from its JSON form."""
+    if value is None:
+        return None
+    if (nested := _NESTED.get((shape, name))) is not None:
+        return _built(nested, value)
+    match name:
+        case "failing":
+            return tuple(number - 1 for number in value)
+        case "doubts":
+            return {int(number): why for number, why in value.items()}
+        case "policy":
+            return read_digests(value)
+        case _:
+            return tuple(value) if is_list(value) else value

@@ -22,7 +22,6 @@ from rollout.steps import (
     Step,
     last_version,
     read_steps,
-    server_key,
 )
 
 Decoding = Literal["guided", "free"]
@@ -216,7 +215,7 @@ class Trace:
             **({} if self.strategy is None else {"strategy": dict(self.strategy)}),
             "sampling": self.sampling.record(),
             "policy": self.policy.record(),
-            **server_key(self.server),
+            **({} if self.server is None else {"server": dict(self.server)}),
             **({"forced": list(self.forced)} if self.sampling.switches.jump_forward else {}),
             **({"log_probabilities": list(self.log_probabilities)} if self.log_probabilities else {}),
             **({"thoughts": self.thoughts} if self.thoughts else {}),
