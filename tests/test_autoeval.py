@@ -182,7 +182,8 @@ def test_what_is_no_probability_is_refused():
 
 def trips(num: int, script: list[str], **keys: Any) -> list[Trace]:
     problems = list(generate(PropositionalFormulas(**keys), num, seed=1))
-    return judge_all(travel(ScriptedPolicy(script), problems, RoundTripSettings("bare"), Sampling(), seed=1))
+    bare = RoundTripSettings(prompt="bare")
+    return judge_all(travel(ScriptedPolicy(script), problems, bare, Sampling(), seed=1))
 
 
 def judge_all(traces: Iterable[Trace]) -> list[Trace]:
@@ -386,7 +387,7 @@ def test_the_digest_is_that_of_the_trips_certificate():
 def test_what_was_thought_is_not_learnt():
     problems = list(generate(PropositionalFormulas(categories=(0,)), 1, seed=1))
     script = [Completion("<think>hm</think>words", (1, 2, 3), True), Completion("p1", (4, 5), True)]
-    (made,) = travel(ScriptedPolicy(script), problems, RoundTripSettings("bare"), Sampling(), seed=1)
+    (made,) = travel(ScriptedPolicy(script), problems, RoundTripSettings(prompt="bare"), Sampling(), seed=1)
     told, written = both_ways(made)
     assert (told["completion"], told["completion_ids"]) == ("words", [])
     assert written["completion_ids"] == [4, 5]
@@ -395,14 +396,14 @@ def test_what_was_thought_is_not_learnt():
 def test_a_leak_teaches_nothing_whatever_kept_it():
     problems = list(generate(PropositionalFormulas(categories=(2,)), 1, seed=1))
     goal = problems[0].formal.goal  # type: ignore[union-attr]
-    settings = RoundTripSettings("bare", leaks="count")
+    settings = RoundTripSettings(prompt="bare", leaks="count")
     (made,) = travel(ScriptedPolicy([goal, goal]), problems, settings, Sampling(), seed=1)
     assert both_ways(made) == []
 
 
 def test_trips_of_several_rounds_teach_nothing():
     problems = list(generate(PropositionalFormulas(categories=(0,)), 1, seed=1))
-    settings = RoundTripSettings("bare", rounds=2)
+    settings = RoundTripSettings(prompt="bare", rounds=2)
     (made,) = travel(ScriptedPolicy(["a", "p1", "b", "p1"]), problems, settings, Sampling(), seed=1)
     with pytest.raises(InputError, match="rounds"):
         both_ways(made)
@@ -410,7 +411,7 @@ def test_trips_of_several_rounds_teach_nothing():
 
 def test_the_strategy_yields_records_and_examples():
     problems = list(generate(PropositionalFormulas(categories=(0,)), 2, seed=1))
-    strategy = RoundTrips(RoundTripSettings("bare"))
+    strategy = RoundTrips(RoundTripSettings(prompt="bare"))
     records = list(strategy.attempts(ScriptedPolicy(["a", "b", "p1", "p2"]), problems, Sampling(), seed=1))
     assert [trace.legs[1].text for trace in records] == ["p1", "p2"]
     assert len(strategy.examples(records, seed=0)) == 4
@@ -419,7 +420,7 @@ def test_the_strategy_yields_records_and_examples():
 
 def test_several_rounds_can_be_shortened_to_each_number():
     problems = list(generate(PropositionalFormulas(categories=(0,)), 1, seed=1))
-    strategy = RoundTrips(RoundTripSettings("bare", rounds=2))
+    strategy = RoundTrips(RoundTripSettings(prompt="bare", rounds=2))
     (record,) = strategy.attempts(ScriptedPolicy(["a", "p1", "b", "p2"]), problems, Sampling(), seed=1)
     assert [len(cut.legs) for cut in strategy.shortened(record)] == [2, 4]
 

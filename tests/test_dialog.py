@@ -11,7 +11,6 @@ from critics.errors import InputError, RunFailed
 from critics.judge import judge_record
 from critics.problem import Problem
 from rollout.actor_critic.feedback import DialogReviewPool, Reply, mends, review, review_here
-from rollout.actor_critic.prompt import ActorPrompt
 from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted, ScriptedPolicy
 from rollout.steps import DialogReview
@@ -246,7 +245,7 @@ def test_strict_feedback_tells_of_idle_tests_and_missing_premises() -> None:
 
 
 def test_without_tests_only_the_program_is_asked_about() -> None:
-    settings = DialogSettings(prompt=ActorPrompt(tests=False), depth="compile")
+    settings = DialogSettings(tests=False, depth="compile")
     bare = json.dumps({"Model": MODEL, "Query": QUERY})
     trace, _ = dialog([UNSAFE, bare], settings)
     assert [turn.review.kind for turn in trace.turns] == ["compile", "clean"]
@@ -258,14 +257,12 @@ def test_without_tests_only_the_program_is_asked_about() -> None:
     [
         {"max_retries": 5},
         {"max_refusals": -1},
-        {"prompt": ActorPrompt(tests=False)},
-        {"portion_size": 2},
-        {"prompt": ActorPrompt(incremental=True)},
-        {"prompt": ActorPrompt(incremental=True), "portion_size": 0},
+        {"tests": False},
+        {"portion_size": 0},
     ],
 )
 def test_settings_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(InputError):
+    with pytest.raises(ValueError):
         DialogSettings(**options)
 
 
@@ -294,7 +291,7 @@ def test_fewer_retries_are_the_beginning_of_more() -> None:
 
 
 def test_a_long_problem_comes_in_portions() -> None:
-    settings = DialogSettings(prompt=ActorPrompt(incremental=True), portion_size=2)
+    settings = DialogSettings(portion_size=2)
     first = json.dumps({"Model": MODEL[:4], "Tests": [GOOD_TEST]})
     trace, policy = dialog(["{", first, FAILING, GOOD], settings)
     assert [turn.portion for turn in trace.turns] == [0, 0, 1, 1]

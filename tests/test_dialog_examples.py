@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from critics.errors import InputError
 from critics.judge import judge_record
 from rollout.actor_critic.feedback import review_here
 from rollout.actor_critic.prompt import ActorPrompt, solved_examples, system_text
@@ -25,10 +24,9 @@ from training.curation.filters import kept
 from training.lessons.dialogs import (
     KINDS,
     Lesson,
-    LessonSettings,
+    LessonConfig,
     MaskCollator,
     MaskedExample,
-    Mix,
     checked,
     lessons,
     masked_example,
@@ -64,7 +62,7 @@ def test_the_script_goes_wrong_as_it_should() -> None:
 
 
 def test_a_dialog_teaches_its_last_rectification_and_the_direct_way() -> None:
-    fix, direct = lessons(MENDED, LessonSettings())
+    fix, direct = lessons(MENDED, LessonConfig())
     assert (fix.kind, direct.kind) == ("test-fix", "direct")
     assert [turn["content"] for turn in fix.messages if turn["role"] == "assistant"] == [FAILING, GOOD]
     assert "is missing from an answer set" in fix.messages[3]["content"]
@@ -72,20 +70,20 @@ def test_a_dialog_teaches_its_last_rectification_and_the_direct_way() -> None:
     assert [turn["role"] for turn in direct.messages] == ["system", "user", "assistant"]
     assert direct.messages[-1]["content"] == GOOD
     assert direct.classes == SHOWN.classes
-    assert lessons(MENDED, LessonSettings(shortcuts=False)) == [fix]
+    assert lessons(MENDED, LessonConfig(shortcuts=False)) == [fix]
 
 
 def test_a_lesson_shows_no_examples_whatever_the_actor_was_shown() -> None:
-    for lesson in lessons(MENDED, LessonSettings()):
+    for lesson in lessons(MENDED, LessonConfig()):
         assert lesson.messages[0]["content"] == system_text(ActorPrompt().trained())
         assert "### Example" not in lesson.messages[0]["content"]
     assert "### Example" in MENDED.messages[0]["content"]
 
 
 def test_a_compile_fix_ends_where_the_program_compiles() -> None:
-    fix, _ = lessons(judged([UNSAFE, GOOD]), LessonSettings())
+    fix, _ = lessons(judged([UNSAFE, GOOD]), LessonConfig())
     assert fix.kind == "compile-fix"
-    early, late, _ = lessons(MENDED, LessonSettings(passing_only=False))
+    early, late, _ = lessons(MENDED, LessonConfig(passing_only=False))
     assert (early.kind, late.kind) == ("compile-fix", "test-fix")
     assert [turn["content"] for turn in early.messages if turn["role"] == "assistant"] == [UNSAFE, FAILING]
     assert early.id != late.id
@@ -93,26 +91,26 @@ def test_a_compile_fix_ends_where_the_program_compiles() -> None:
 
 def test_a_whole_dialog_can_be_learnt_but_never_a_refused_turn() -> None:
     record = judged([FAILING, FAILING, GOOD])
-    fix, _ = lessons(record, LessonSettings(extent="whole", loss="actor"))
+    fix, _ = lessons(record, LessonConfig(extent="whole", loss="actor"))
     assert [turn["content"] for turn in fix.messages if turn["role"] == "assistant"] == [FAILING, FAILING, GOOD]
     assert [turn.learnt for turn in fix.turns] == [True, False, True]
-    last, _ = lessons(record, LessonSettings())
+    last, _ = lessons(record, LessonConfig())
     assert "leaves test 2 as it was" in last.messages[3]["content"]
 
 
 def test_one_turn_gives_one_direct_lesson_and_resampling_gives_no_fix() -> None:
-    assert [lesson.kind for lesson in lessons(judged([GOOD]), LessonSettings(shortcuts=False))] == ["direct"]
+    assert [lesson.kind for lesson in lessons(judged([GOOD]), LessonConfig(shortcuts=False))] == ["direct"]
     resampled = judged([FAILING, GOOD], DialogSettings(history="none"))
-    assert [lesson.kind for lesson in lessons(resampled, LessonSettings())] == ["direct"]
+    assert [lesson.kind for lesson in lessons(resampled, LessonConfig())] == ["direct"]
 
 
 def test_of_portions_only_the_last_teaches() -> None:
-    settings = DialogSettings(prompt=ActorPrompt(incremental=True, examples=0), portion_size=2)
+    settings = DialogSettings(examples=0, portion_size=2)
     first = json.dumps({"Model": list(SHOWN.model[:5]), "Tests": []})
     begun = json.dumps({"Model": list(SHOWN.model[:5]), "Tests": list(SHOWN.tests[:2])})
     record = judged([first, begun, GOOD], settings)
     assert [turn.portion for turn in record.turns] == [0, 0, 1]
-    (direct,) = lessons(record, LessonSettings())
+    (direct,) = lessons(record, LessonConfig())
     assert begun in direct.messages[1]["content"]
     assert direct.messages[0]["content"] == system_text(ActorPrompt(incremental=True, examples=0))
     assert "R3: " in direct.messages[1]["content"]
@@ -122,7 +120,7 @@ def test_arms_keep_what_they_say() -> None:
     wrong_label = replace(MENDED, judgement=Judgement("refuted", "wrong_answer", "true", ""))
     lucky = judged([FAILING], DialogSettings(max_retries=0))
     cut_off = judged([Completion(GOOD, (), False)])
-    untested = judged([SHOWN.reply(tests=False)], DialogSettings(prompt=ActorPrompt(tests=False), depth="compile"))
+    untested = judged([SHOWN.reply(tests=False)], DialogSettings(tests=False, depth="compile"))
     uncertified = replace(MENDED, judgement=Judgement("vacuous", "kills_no_mutant", "false", ""))
     found = {
         arm: [kept(record, arm) for record in (MENDED, wrong_label, lucky, cut_off, untested, uncertified)]
@@ -145,30 +143,30 @@ MANY = [lesson(n, KINDS[n % 3], "equality" if n == 7 else "negation") for n in r
 
 def test_the_mix_has_the_shares_that_are_asked_for() -> None:
     shares: dict[Any, float] = {"compile-fix": 0.25, "test-fix": 0.25, "direct": 0.5}
-    chosen = mixed(MANY, Mix(shares), seed=1)
+    chosen = mixed(MANY, LessonConfig(shares=shares), seed=1)
     assert [sum(x.kind == kind for x in chosen) for kind in KINDS] == [10, 10, 20]
-    fewer = mixed(MANY, Mix(shares), seed=1, num=8)
+    fewer = mixed(MANY, LessonConfig(shares=shares), seed=1, num=8)
     assert [sum(x.kind == kind for x in fewer) for kind in KINDS] == [2, 2, 4]
     assert {x.id for x in fewer} <= {x.id for x in chosen}
     assert [x.id for x in chosen] == [x.id for x in MANY if x in chosen]
-    assert mixed(MANY, Mix(), seed=1) == MANY
-    assert len(mixed(MANY, Mix(), seed=1, num=7)) == 7
-    assert mixed(MANY, Mix(shares), seed=2) != chosen
-    with pytest.raises(InputError, match="add up"):
-        Mix({"direct": 0.5})
+    assert mixed(MANY, LessonConfig(), seed=1) == MANY
+    assert len(mixed(MANY, LessonConfig(), seed=1, num=7)) == 7
+    assert mixed(MANY, LessonConfig(shares=shares), seed=2) != chosen
+    with pytest.raises(ValueError, match="add up"):
+        LessonConfig(shares={"direct": 0.5})
 
 
 def test_rare_classes_are_sampled_up() -> None:
-    copied = upsampled(MANY, Mix(rare_copies=3))
+    copied = upsampled(MANY, LessonConfig(rare_copies=3))
     assert len(copied) == 62
     assert [x.id for x in copied if "equality" in x.classes] == ["l7", "l7~2", "l7~3"]
-    assert upsampled(MANY, Mix(rare_below=0.01, rare_copies=3)) == MANY
+    assert upsampled(MANY, LessonConfig(rare_below=0.01, rare_copies=3)) == MANY
 
 
 def test_a_lesson_survives_its_file() -> None:
-    for made in lessons(MENDED, LessonSettings()):
+    for made in lessons(MENDED, LessonConfig()):
         assert read_lesson(json.loads(json.dumps(made.record()))) == made
-    broken = lessons(MENDED, LessonSettings())[0].record() | {"turns": []}
+    broken = lessons(MENDED, LessonConfig())[0].record() | {"turns": []}
     with pytest.raises(ExampleError, match="turns"):
         read_lesson(broken)
 
@@ -206,7 +204,7 @@ def runs_of(example: MaskedExample, tokenizer: Any, *, learnt: bool) -> list[str
 def test_the_mask_covers_the_actors_turns_and_nothing_else(tiny_model: Path, loss: Any) -> None:
     tokenizer = load_tokenizer(str(tiny_model))
     eos = tokenizer.eos_token
-    (fix, *_) = lessons(MENDED, LessonSettings(extent="whole", loss=loss))
+    (fix, *_) = lessons(MENDED, LessonConfig(extent="whole", loss=loss))
     example = masked_example(fix, templated(tokenizer, CHAT), tokenizer, PromptStyle("chat"))
     learnt = runs_of(example, tokenizer, learnt=True)
     replies = [BROKEN, UNSAFE, FAILING, GOOD]
@@ -222,10 +220,10 @@ def test_the_mask_covers_the_actors_turns_and_nothing_else(tiny_model: Path, los
 def test_a_template_that_forgets_turns_is_refused_where_they_are_learnt(tiny_model: Path) -> None:
     tokenizer = load_tokenizer(str(tiny_model))
     forgetful = templated(tokenizer, FORGETFUL)
-    fix, _ = lessons(MENDED, LessonSettings(loss="actor"))
+    fix, _ = lessons(MENDED, LessonConfig(loss="actor"))
     with pytest.raises(ExampleError, match="set loss to 'final'"):
         masked_example(fix, forgetful, tokenizer, PromptStyle("chat"))
-    fix, _ = lessons(MENDED, LessonSettings())
+    fix, _ = lessons(MENDED, LessonConfig())
     example = masked_example(fix, forgetful, tokenizer, PromptStyle("chat"))
     assert runs_of(example, tokenizer, learnt=True) == [GOOD + tokenizer.eos_token]
 
@@ -238,7 +236,7 @@ def test_stored_ids_are_learnt_as_they_were_written(tiny_model: Path) -> None:
     assert ids != tokenizer(GOOD, add_special_tokens=False)["input_ids"]
     stored = (*ids, tokenizer.eos_token_id)
     for given, expected in ((stored, stored), (stored[5:], None)):
-        (direct,) = lessons(judged([Completion(GOOD, given, True)]), LessonSettings())
+        (direct,) = lessons(judged([Completion(GOOD, given, True)]), LessonConfig())
         example = masked_example(direct, as_text, tokenizer, BARE)
         learnt = tuple(token for token, is_learnt in zip(example.ids, example.learnt, strict=True) if is_learnt)
         again = (*tokenizer(GOOD, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id)
@@ -247,12 +245,12 @@ def test_stored_ids_are_learnt_as_they_were_written(tiny_model: Path) -> None:
 
 def test_a_real_policy_speaks_and_its_words_are_masked(tiny_model: Path) -> None:
     policy = HuggingFacePolicy(str(tiny_model), prompt_style=PromptStyle("bare"))
-    settings = DialogSettings(prompt=ActorPrompt(examples=0), max_retries=1)
+    settings = DialogSettings(examples=0, max_retries=1)
     sampling = Sampling(max_new_tokens=6)
     (trace,) = converse(policy, [PROBLEM], settings, sampling, seed=3, review=review_here)
     assert [turn.review.kind for turn in trace.turns] == ["reply", "reply"]
     assert all(turn.completion_ids for turn in trace.turns)
-    fix, _ = lessons(trace, LessonSettings())
+    fix, _ = lessons(trace, LessonConfig())
     example = masked_example(fix, policy.conversation, policy.tokenizer, policy.prompt_style)
     learnt = [token for token, is_learnt in zip(example.ids, example.learnt, strict=True) if is_learnt]
     assert learnt[:-1] == [t for t in trace.turns[1].completion_ids if t != policy.tokenizer.eos_token_id]
@@ -324,5 +322,5 @@ def test_a_dialog_with_a_server_is_certified_and_teaches(recorded: tuple[str, li
     certified = with_judgement(read_trace(record), judge_record(record))
     assert certified.judged.is_certified
     assert kept(certified, "strict")
-    assert [lesson.kind for lesson in lessons(certified, LessonSettings())] == ["test-fix", "direct"]
+    assert [lesson.kind for lesson in lessons(certified, LessonConfig())] == ["test-fix", "direct"]
     assert all(turn["server"]["calls"] == 1 for turn in record["steps"])

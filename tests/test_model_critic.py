@@ -21,9 +21,9 @@ from rollout.prompt import SEPARATOR
 from rollout.steps import DialogReview
 from rollout.strategies.dialog import DialogSettings, converse
 from rollout.traces import Sampling, Trace
-from training.configuration.actor_critic import ActorCriticConfig
 from training.configuration.model import ModelConfig
 from training.configuration.run import ArmConfig, RunConfig
+from training.configuration.strategies import ActorCriticConfig
 from training.workers.strategies import ActorCritic, strategy_of
 
 CONTEXT = "Birds that sing are merry.\nPip is a bird.\nPip sings."
@@ -240,10 +240,10 @@ def test_a_model_that_is_gone_ends_the_dialog_loudly():
 
 
 def test_a_configuration_names_who_gives_opinions():
-    arm = ArmConfig(name="a", keep="tests", decoding="free", format="asp")
-    asking = ActorCriticConfig(opinions="failing")
+    arm = ArmConfig(name="a", keep="tests", decoding="free", strategy=ActorCriticConfig())
+    asking = arm.model_copy(update={"strategy": ActorCriticConfig(opinions="failing")})
     with pytest.raises(ValueError, match="model_critic"):
-        RunConfig(name="r", model=ModelConfig(name="m"), arms=[arm], actor_critic=asking)
+        RunConfig(name="r", model=ModelConfig(name="m"), arms=[asking])
     plain = RunConfig(name="r", model=ModelConfig(name="m"), arms=[arm])
     strategy = strategy_of(plain, arm, trained=False, review=review_here)
     assert isinstance(strategy, ActorCritic)
@@ -251,7 +251,7 @@ def test_a_configuration_names_who_gives_opinions():
 
 
 def test_a_small_model_gives_opinions_in_a_run(tiny_model: Path):
-    arm = ArmConfig(name="a", keep="tests", decoding="free", format="asp", actor_critic={"opinions": "all"})
+    arm = ArmConfig(name="a", keep="tests", decoding="free", strategy=ActorCriticConfig(opinions="all"))
     model = ModelConfig(name=str(tiny_model))
     config = RunConfig(name="r", model=model, model_critic=model, arms=[arm])
     strategy = strategy_of(config, arm, trained=False, review=review_here)

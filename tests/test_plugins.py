@@ -295,4 +295,3 @@ def test_a_data_set_a_guide_a_strategy_and_a_policy_come_from_a_package(
     strategy = strategy_of(config, config.arms[0], trained=False, review=no_review)
     assert getattr(strategy, "format", None) == "factors"
     assert type(build_policy(config.model, None, config.model.style("cot"))).__name__ == "ScriptedPolicy"
-    assert RunConfig.model_validate({"name": "x", "model": {"name": "m"}}).digested()["model"].get("policy") is None

@@ -27,7 +27,7 @@ def traced(script: list[str], **options: Any) -> Trace:
 
 
 def test_versions_are_the_chosen_sample_and_what_was_kept_of_its_refinements():
-    record = traced([BROKEN, WEAK, BROKEN, GOOD], num_samples=2, prototypers=("random",), refiners=("error-feedback",))
+    record = traced([BROKEN, WEAK, BROKEN, GOOD], samples=2, prototypers=("random",), refiners=("error-feedback",))
     [chosen] = [step.chosen for step in record.steps if isinstance(step, ChosenSample)]
     known = versions(record)
     assert known[0].program == (BROKEN, WEAK)[chosen]

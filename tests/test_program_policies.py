@@ -31,7 +31,7 @@ def policy(tiny_model: Path) -> HuggingFacePolicy:
 
 def test_a_small_model_goes_through_the_whole_strategy(policy: HuggingFacePolicy):
     settings = prototype_then_refine(
-        num_examples=0, num_samples=3, max_rounds=1,
+        examples=0, samples=3, max_rounds=1,
         refiners=("self-check", "implicit", "consistency", "error-feedback", "semantic"),
     )  # fmt: skip
     sampling = Sampling(samples_per_problem=2, max_new_tokens=24)
@@ -60,7 +60,7 @@ def test_a_small_model_held_to_the_grammar_writes_programs_that_parse(
 ):
     monkeypatch.setattr(fol, "MAX_PREDICATES", 2)
     monkeypatch.setattr(fol, "MAX_PREMISES", 2)
-    settings = ProgramSettings(num_examples=0, refiners=(), constrained=True)
+    settings = ProgramSettings(examples=0, refiners=(), constrained=True)
     sampling = Sampling(samples_per_problem=8, max_new_tokens=600)
     traces = list(refine(policy, [PROBLEM], settings, sampling, seed=2, review=review_here))
     complete = [trace for trace in traces if trace.finished]

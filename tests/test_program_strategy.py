@@ -116,7 +116,7 @@ def test_fewer_rounds_are_the_beginning_of_more():
 
 def test_nothing_that_is_read_depends_on_the_gold_answer():
     everything = prototype_then_refine(
-        num_samples=1, prototypers=(), refiners=("self-check", "implicit", "error-feedback", "semantic"), max_rounds=1
+        samples=1, prototypers=(), refiners=("self-check", "implicit", "error-feedback", "semantic"), max_rounds=1
     )
     checks = ["The query is wrong.", WEAK, WEAK, BROKEN, WEAK, "Answer: C"]
     asked: list[list[str]] = []
@@ -134,14 +134,14 @@ def test_a_wrong_answer_is_not_found_out_before_it_is_judged():
 
 
 def test_the_majority_of_the_answers_chooses():
-    settings = prototype_then_refine(num_samples=4, refiners=())
+    settings = prototype_then_refine(samples=4, refiners=())
     trace = one([BROKEN, WRONG, GOOD, f"```\n{GOOD}\n```"], settings)
     assert trace.steps[-1] == ChosenSample("majority", 2)
     assert trace.completion == GOOD
 
 
 def test_log_probabilities_rank_programs_none_of_which_answers():
-    settings = prototype_then_refine(num_samples=3, refiners=(), backup="none")
+    settings = prototype_then_refine(samples=3, refiners=(), backup="none")
     misspelt = GOOD.replace("speaks(Moss) !=", "speaks(Mosss) !=")
     ratings = {
         ("coder", "Levi"): -10.0, ("coder", "Friday"): -12.0, ("coder", "Mosss"): -11.0,
@@ -156,7 +156,7 @@ def test_log_probabilities_rank_programs_none_of_which_answers():
 
 
 def test_either_side_of_the_product_can_decide_the_ranking():
-    settings = prototype_then_refine(num_samples=2, refiners=(), backup="none", prototypers=("coder-reviewer",))
+    settings = prototype_then_refine(samples=2, refiners=(), backup="none", prototypers=("coder-reviewer",))
     for coder, reviewer, chosen in (((-5, -9), (-6, -6), 0), ((-5, -5), (-8, -6), 1), ((-5, -9), (-9, -4), 1)):
         ratings = {
             ("coder", "Levi"): coder[0], ("coder", "Friday"): coder[1],
@@ -167,13 +167,13 @@ def test_either_side_of_the_product_can_decide_the_ranking():
 
 
 def test_a_policy_that_cannot_rate_is_named():
-    settings = prototype_then_refine(num_samples=2, refiners=(), backup="none")
+    settings = prototype_then_refine(samples=2, refiners=(), backup="none")
     with pytest.raises(InputError, match="ScriptedPolicy does not tell"):
         run(ScriptedPolicy([BROKEN, BROKEN]), settings)
 
 
 def test_a_random_prototype_comes_from_the_seed():
-    settings = prototype_then_refine(num_samples=5, prototypers=("random",), refiners=(), backup="none")
+    settings = prototype_then_refine(samples=5, prototypers=("random",), refiners=(), backup="none")
     chosen = [one([GOOD] * 5, settings).record()["steps"][-1]["chosen"] for _ in range(2)]
     assert chosen[0] == chosen[1]
     seen = {
@@ -183,7 +183,7 @@ def test_a_random_prototype_comes_from_the_seed():
 
 
 def test_refiners_of_the_paper_speak_in_their_order_while_there_is_no_answer():
-    settings = prototype_then_refine(num_samples=1, backup="none", max_rounds=2)
+    settings = prototype_then_refine(samples=1, backup="none", max_rounds=2)
     policy = Script([WEAK, WEAK, BROKEN, GOOD])
     [trace] = run(policy, settings)
     assert purposes(trace)[-3:] == ["implicit", "consistency", "error-feedback"]
@@ -285,7 +285,7 @@ def test_languages_come_from_the_data_set_or_the_settings():
         refine(policy, [FOLIO.problem, PROBLEM], ProgramSettings(refiners=()), Sampling(), seed=0, review=review_here)
     )
     assert [trace.format for trace in traces] == ["fol", "logic-program"]
-    assert one([FOLIO.program], ProgramSettings(format="fol", refiners=())).format == "fol"
+    assert one([FOLIO.program], ProgramSettings(language="fol", refiners=())).format == "fol"
     other = Problem("p", "mine", "A cat is warm.", "Is it?")
     assert one([FOLIO.program], ProgramSettings(refiners=()), problem=other).format == "fol"
 
@@ -299,7 +299,7 @@ def test_a_refiner_and_a_prototyper_are_added_by_a_small_function(monkeypatch: p
 
     monkeypatch.setitem(PROTOTYPERS, "last", last)
     monkeypatch.setitem(REFINERS, "shout", shout)
-    trace = one([GOOD, BROKEN, GOOD], ProgramSettings(num_samples=2, prototypers=("last",), refiners=("shout",)))
+    trace = one([GOOD, BROKEN, GOOD], ProgramSettings(samples=2, prototypers=("last",), refiners=("shout",)))
     assert purposes(trace) == ["sample", "sample", "choice", "shout"]
     assert trace.completion == GOOD
 
@@ -348,15 +348,15 @@ def test_attempts_do_not_depend_on_their_neighbours():
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"format": "guided"}, "format: 'guided'"),
+        ({"language": "guided"}, "language"),
         ({"refiners": ("hope",)}, "refiners: 'hope'"),
         ({"prototypers": ("hope",)}, "prototypers: 'hope'"),
         ({"backup": "hope"}, "backup: 'hope'"),
-        ({"num_samples": 0}, "num_samples: 0"),
+        ({"samples": 0}, "samples"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(changes: dict[str, Any], named: str):
-    with pytest.raises(InputError, match=named):
+    with pytest.raises(ValueError, match=named):
         ProgramSettings(**changes)
 
 

@@ -195,7 +195,7 @@ def test_references_hold_the_prompts_that_the_arm_is_evaluated_with(prompt: Any,
 
 
 def attempts(format_: Any, script: str, prompt: Any = "chat", **keys: Any) -> list[Trace]:
-    arm = ArmConfig(name="a", keep="label", decoding="free", format=format_)
+    arm = ArmConfig(name="a", keep="label", decoding="free", strategy=format_)
     run = RunConfig(name="r", model=ModelConfig(name="m", prompt=prompt, **keys), arms=[arm])
     strategy = strategy_of(run, arm, trained=False, review=no_review)
     assert isinstance(strategy, SingleAttempt)
@@ -238,10 +238,10 @@ def test_zero_shot_asks_for_the_answer_and_no_reasoning():
     assert all(solution.startswith("Answer: ") for _, solution in solved_examples(4, "answer", "proofwriter"))
 
 
-@pytest.mark.parametrize("format_", ["answer", "fol", "fol-cot", "asp"])
+@pytest.mark.parametrize("format_", ["answer", "fol", "fol-cot", "actor-critic"])
 def test_no_guide_is_for_what_these_arms_write(format_: Any):
     with pytest.raises(ValueError, match="write `free`"):
-        ArmConfig(name="a", keep="label", decoding="guided", format=format_)
+        ArmConfig(name="a", keep="label", decoding="guided", strategy=format_)
 
 
 def test_problems_come_from_the_hub_or_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -31,7 +31,7 @@ from rollout.strategies.round_trip import RoundTripSettings, after_rounds, trave
 from rollout.thinking import without_thinking
 from rollout.traces import Sampling, Trace, with_judgement
 
-BARE = RoundTripSettings("bare")
+BARE = RoundTripSettings(prompt="bare")
 PACKAGED: Sequence[type[Formulas]] = (
     PropositionalFormulas,
     ThreeCnfFormulas,
@@ -119,7 +119,7 @@ def test_what_comes_back_wrong_or_unreadable_is_told_apart(formula, expected):
 def test_a_perfect_translator_scores_everything(kind):
     problems = list(generate(kind(split="test"), 40, seed=3))
     policy = Translator(Language(problems[0].meta["language"]))
-    made = list(travel(policy, problems, RoundTripSettings("bare", rounds=2), Sampling(), seed=1))
+    made = list(travel(policy, problems, RoundTripSettings(prompt="bare", rounds=2), Sampling(), seed=1))
     assert {verdict(trace) for trace in made} == {("certified", "proved")}
     assert {len(trace.legs) for trace in made} == {4}
 
@@ -165,7 +165,7 @@ def test_a_description_that_copies_the_formula_ends_the_trip(description):
 
 
 def test_leaks_can_be_let_through_to_measure_what_they_are_worth():
-    made = trip(["p1 ∧ ¬(p2 ∨ p3)", "p1 ∧ ¬(p2 ∨ p3)"], RoundTripSettings("bare", leaks="count"))
+    made = trip(["p1 ∧ ¬(p2 ∨ p3)", "p1 ∧ ¬(p2 ∨ p3)"], RoundTripSettings(prompt="bare", leaks="count"))
     assert verdict(made)[0] == "certified"
     assert made.legs[0].leak is not None
 
@@ -218,20 +218,22 @@ def test_unfinished_thoughts_are_no_description():
 
 def test_each_round_describes_what_the_one_before_came_to():
     policy = Translator(Language.PROPOSITIONAL)
-    (made,) = travel(policy, [problem_of("p2 ∧ (p1 ∧ p3)")], RoundTripSettings("bare", rounds=3), Sampling(), seed=5)
+    (made,) = travel(
+        policy, [problem_of("p2 ∧ (p1 ∧ p3)")], RoundTripSettings(prompt="bare", rounds=3), Sampling(), seed=5
+    )
     assert [leg.direction for leg in made.legs] == ["informalise", "autoformalise"] * 3
     assert policy.prompts[2] == f"say: {made.legs[1].text}\n"
 
 
 def test_a_formula_that_cannot_be_described_again_ends_the_trip():
-    made = trip([WORDS, "p1 ∧ ∧", "never read"], RoundTripSettings("bare", rounds=3))
+    made = trip([WORDS, "p1 ∧ ∧", "never read"], RoundTripSettings(prompt="bare", rounds=3))
     assert made.ending == "unparsable"
     assert verdict(made)[0] == "malformed"
 
 
 def test_a_trace_can_be_cut_to_fewer_rounds_and_is_then_the_trace_of_fewer_rounds():
     script = [WORDS, "¬(p3 ∨ p2) ∧ p1", "both not either p3 or p2 and p1", "p1"]
-    two = trip(script, RoundTripSettings("bare", rounds=2))
+    two = trip(script, RoundTripSettings(prompt="bare", rounds=2))
     one = trip(script[:2])
     cut = after_rounds(with_judgement(two, judge_record(two.record())), 1)
     assert replace(cut, strategy=None) == replace(one, strategy=None)
@@ -281,7 +283,7 @@ def test_a_problem_without_a_formula_is_refused(problem):
 
 @pytest.mark.parametrize("rounds", [0, 11])
 def test_a_number_of_rounds_that_cannot_be_is_refused(rounds):
-    with pytest.raises(InputError, match="rounds"):
+    with pytest.raises(ValueError, match="rounds"):
         RoundTripSettings(rounds=rounds)
 
 

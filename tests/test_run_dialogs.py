@@ -161,8 +161,8 @@ def test_tests_are_asked_of_dialogs_alone(run):
     ("changes", "told"),
     [
         ({"arms": [{**ARMS[0], "decoding": "guided"}]}, "free"),
-        ({"arms": [{**ARMS[0], "format": "guided", "keep": "tests"}]}, "format: asp"),
-        ({"arms": [{**ARMS[0], "actor_critic": {"histori": "none"}}]}, "history"),
+        ({"arms": [{**ARMS[0], "format": "guided", "keep": "tests"}]}, "strategy: actor-critic"),
+        ({"arms": [{**ARMS[0], "actor_critic": {"histori": "none"}}]}, "histori"),
         ({"arms": [{**ARMS[0], "actor_critic": {"timeout_s": 3}}]}, "one for all arms"),
         ({"actor_critic": {"tests": False}}, "depth"),
         ({"star": {"rationalise": True}}, "rationalise"),
@@ -176,8 +176,8 @@ def test_a_configuration_that_does_not_fit_is_refused(tmp_path, changes, told):
 def test_an_arm_may_ask_otherwise_and_has_a_start_of_its_own(tmp_path):
     resampled = {**ARMS[0], "name": "resampled", "actor_critic": {"history": "none"}}
     config = config_for(tmp_path, arms=[*ARMS, resampled])
-    assert config.actor_critic_of(config.arms[2]).history == "none"
-    assert config.actor_critic_of(config.arms[2]).max_retries == 1
+    assert config.arms[2].strategy.history == "none"
+    assert config.arms[2].strategy.max_retries == 1
     bases = [entry["base"] for entry in _lines_of(config)]
     assert bases == ["base/free-asp/seed-0", "base/free-asp/seed-0", "base/free-asp-resampled/seed-0"]
 

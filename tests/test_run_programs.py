@@ -104,7 +104,7 @@ def test_filter_makes_the_same_example_of_a_trace_in_a_file(run):
         ({"arms": [{"name": "a", "keep": "strict", "decoding": "guided", "programs": {"samples": 2}}]}, "program"),
         (
             {"arms": [{"name": "a", "keep": "strict", "decoding": "free", "format": "program", "programs": {"k": 1}}]},
-            "unknown key",
+            "translate-and-refine.k",
         ),
     ],
 )

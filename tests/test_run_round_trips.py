@@ -208,7 +208,7 @@ def test_a_curriculum_starts_with_the_fewest_operators():
 
 def measured(policy: Any, num: int = 12, **keys: Any) -> tuple[BenchmarkResult, list[Trace]]:
     problems = read_benchmark("autoeval:PL:12").problems(num, "test", seed=0)
-    asked = Asked(RoundTrips(RoundTripSettings("bare", keys.pop("rounds", 1))), Sampling("free"), 5)
+    asked = Asked(RoundTrips(RoundTripSettings(prompt="bare", rounds=keys.pop("rounds", 1))), Sampling("free"), 5)
     return measure_trips(policy, problems, asked, lambda r: [judge_record(x) for x in r], seed=0, **keys)
 
 

@@ -31,14 +31,14 @@ from training.configuration.pretraining import (
 )
 from training.lessons.actor_curriculum import ACTOR, EOS, USER, build_actor_tokenizer, lessons
 from training.lessons.actor_flaws import flawed, opposite
-from training.lessons.dialogs import LessonSettings, masked_example
+from training.lessons.dialogs import LessonConfig, masked_example
 from training.lessons.dialogs import lessons as lessons_of
 
 ROOT = Path(__file__).parents[1]
 SEED = ROOT / "checkpoints" / "seed-actor"
 CONFIG = ROOT / "configs" / "seed_actor.yaml"
 CHAT = PromptStyle("chat")
-BARE = DialogSettings(ActorPrompt(examples=0, instructions=False))
+BARE = DialogSettings(examples=0, instructions=False)
 MENDING = LessonPhaseConfig(num_examples=30, mended=1.0)
 PROBLEMS = list(generate(ControlledEnglish(split="develop"), 12, seed=1))
 
@@ -156,7 +156,7 @@ def test_a_lesson_from_a_dialog_is_tokenised_as_the_policy_reads_it(tokenizer):
         turns = [dict(turn) for turn in messages]
         return tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
 
-    fix, direct = lessons_of(with_judgement(trace, judge_record(record)), LessonSettings(loss="actor", extent="whole"))
+    fix, direct = lessons_of(with_judgement(trace, judge_record(record)), LessonConfig(loss="actor", extent="whole"))
     for lesson, num_replies in ((fix, 2), (direct, 1)):
         example = masked_example(lesson, conversation, tokenizer, CHAT)
         text = tokenizer.decode(example.ids)
@@ -191,7 +191,7 @@ def test_the_committed_actor_was_made_from_the_committed_configuration():
 def test_the_committed_actor_converses_and_some_of_what_it_writes_is_certified():
     torch.set_num_threads(1)
     policy = HuggingFacePolicy(str(SEED), prompt_style=CHAT)
-    settings = DialogSettings(BARE.prompt, max_retries=2, history="last")
+    settings = BARE.model_copy(update={"max_retries": 2, "history": "last"})
     sampling = Sampling("free", 0.6, max_new_tokens=320)
     problems: list[Problem] = list(generate(ControlledEnglish(split="develop", num_premises=[2]), 12, seed=2))
     records = [t.record() for t in converse(policy, problems, settings, sampling, seed=0, review=review_here)]

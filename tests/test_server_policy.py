@@ -443,14 +443,6 @@ def test_a_configuration_holds_no_key(tmp_path):
         assert KEY not in str(caught.value)
 
 
-def test_a_server_changes_the_digest_of_no_other_configuration():
-    from training.configuration.model import ModelConfig
-    from training.configuration.run import RunConfig
-
-    plain = RunConfig(name="x", model=ModelConfig(name="m"))
-    assert "server" not in plain.digested()["model"]
-
-
 def test_a_run_of_rounds_on_a_server_is_refused_before_it_begins(tmp_path):
     from training.configuration.model import ModelConfig, ServerConfig
     from training.configuration.run import RunConfig

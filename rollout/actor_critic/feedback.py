@@ -26,7 +26,7 @@ from critics.problem import Problem, is_list, is_object
 from rollout.steps import DialogReview, ReviewKind, Written
 
 Depth = Literal["compile", "tests", "strict"]
-"""How far feedback goes: to a consistent program; to tests that pass; to tests that could fail and premises that are
+"""Reach of feedback: to a consistent program; to tests that pass; to tests that could fail and premises that are
 all there, which is as far as it can go without judging the answer."""
 
 _NAMED_TEST = re.compile(r"test (\d+)[:,]")

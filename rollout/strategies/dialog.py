@@ -6,8 +6,10 @@ wants that). What the critic says never depends on the gold answer (`rollout.act
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
 
 from critics.errors import InputError
 from critics.problem import Problem
@@ -25,6 +27,7 @@ from rollout.conversation import Messages, message
 from rollout.engine import Steps, Write, conduct, inspect, write
 from rollout.policy import ChatPolicy, Completion
 from rollout.steps import DialogReview, DialogTurn
+from rollout.strategies.settings import Settings
 from rollout.traces import Sampling, Trace, derived_seed
 
 FORMAT = "asp"
@@ -32,48 +35,59 @@ MAX_RETRIES = 4
 """As in the paper, whose curves are flat from two on."""
 
 
-@dataclass(frozen=True, slots=True)
-class DialogSettings:
-    """Settings of a dialog: how the actor is asked, and how far the critic's feedback goes."""
+class DialogSettings(Settings):
+    """Settings of a dialog: how an actor is asked, and how far the critic's feedback goes."""
 
-    prompt: ActorPrompt = field(default_factory=ActorPrompt)
-    max_retries: int = MAX_RETRIES
+    name: Literal["actor-critic"] = "actor-critic"
+    tests: bool = True
+    """The actor writes tests (table 1 of LLM-ARC)."""
+    guidelines: bool = True
+    """It reads how tests are written for each logic class (table 2)."""
+    examples: Literal[0, 8, 20] = 8
+    """Solved examples that the base model reads; a trained actor reads none."""
+    instructions: bool = True
+    """false: the actor reads the statements alone, because it was trained from scratch to do nothing else."""
+    max_retries: Annotated[int, Field(ge=0, le=MAX_RETRIES)] = MAX_RETRIES
     """For each portion of a problem."""
-    max_refusals: int = 1
+    max_refusals: Annotated[int, Field(ge=0)] = 1
     """Refused turns of a portion that cost no retry; more are retries like others. 0 where two strategies are compared
     at the same number of turns."""
     depth: Depth = "tests"
+    """Reach of the critic's feedback."""
     history: Literal["whole", "last", "none"] = "whole"
-    """What the actor is shown: the whole dialog; its last reply and what was said to it; or the request alone, which
-    is plain resampling with the same budget, the control beside retries with feedback."""
-    portion_size: int | None = None
-    """Statements in one portion; None: the whole problem at once."""
+    """The part of the dialog that the actor reads: all of it; its last reply and what was said to it; or the request
+    alone, which is plain resampling with the same budget, the control beside retries with feedback."""
+    portion_size: Annotated[int, Field(gt=0)] | None = None
+    """Statements in one portion of a long problem. null: the whole problem at once."""
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.max_retries <= MAX_RETRIES:
-            raise InputError(f"max_retries: {self.max_retries} is not within 0 to {MAX_RETRIES}")
-        if self.max_refusals < 0:
-            raise InputError(f"max_refusals: {self.max_refusals} is less than 0")
-        if self.depth != "compile" and not self.prompt.tests:
-            raise InputError(f"depth: {self.depth!r} needs tests; set depth to 'compile' or prompt.tests to true")
-        if self.prompt.incremental != (self.portion_size is not None):
-            raise InputError("prompt.incremental and portion_size go together; set both or neither")
-        if self.portion_size is not None and self.portion_size < 1:
-            raise InputError(f"portion_size: {self.portion_size} is not a number of statements")
+    @model_validator(mode="after")
+    def _has_tests_to_speak_of(self) -> Self:
+        if self.depth != "compile" and not self.tests:
+            raise ValueError(f"depth: {self.depth!r} needs tests; set depth to 'compile' or tests to true")
+        return self
+
+    @property
+    def prompt(self) -> ActorPrompt:
+        """The sections that the actor reads."""
+        return ActorPrompt(self.tests, self.guidelines, self.examples, self.portion_size is not None, self.instructions)
+
+    def trained(self) -> Self:
+        """Return the settings of an actor that was trained on such dialogs: without examples (section 4.1)."""
+        return self.model_copy(update={"examples": 0})
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
-            "name": "actor-critic",
-            "tests": self.prompt.tests,
-            "guidelines": self.prompt.guidelines,
-            "examples": self.prompt.examples,
+            "name": self.name,
+            "tests": self.tests,
+            "guidelines": self.guidelines,
+            "examples": self.examples,
             "max_retries": self.max_retries,
             "max_refusals": self.max_refusals,
             "depth": self.depth,
             "history": self.history,
             "portion_size": self.portion_size,
-            **({} if self.prompt.instructions else {"instructions": False}),
+            **({} if self.instructions else {"instructions": False}),
         }
 
 

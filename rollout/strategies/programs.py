@@ -8,66 +8,70 @@ the last program. Nothing that the policy reads depends on the gold answer.
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from critics.errors import InputError
+from pydantic import Field, model_validator
+
 from critics.problem import Problem
 from rollout.engine import Steps, conduct
 from rollout.policy import ChatPolicy
 from rollout.programs.backups import BACKUPS
 from rollout.programs.draft import Depth, ProgramDraft, Task
 from rollout.programs.grammars.catalogue import guide_for
-from rollout.programs.prompt import FORMATS, LANGUAGES, STAND_IN
+from rollout.programs.prompt import FORMATS, STAND_IN
 from rollout.programs.prototypers import PROTOTYPERS, prototype
 from rollout.programs.refiners import REFINERS, refine_draft
 from rollout.programs.review import Reviewing, require_critic, without_gold
+from rollout.strategies.settings import Settings
 from rollout.traces import BackupAnswer, Sampling, Trace, derived_seed
 
 Name = Literal["translate-and-refine", "prototype-then-refine"]
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramSettings:
-    """Settings of program writing: how programs are asked for, chosen and mended."""
+class ProgramSettings(Settings):
+    """Settings of programs: how they are asked for, chosen and mended (docs/programs-strategies.md)."""
 
     name: Name = "translate-and-refine"
-    format: str | None = None
-    """The language; None: that of the problem's data set (`rollout.programs.prompt.FORMATS`)."""
-    num_examples: int = 2
-    """Solved examples in the prompt; two as in paper 000, none for a model that was trained on the language."""
-    num_samples: int = 1
-    """Programs sampled before one is chosen."""
+    language: Literal["rules", "csp", "logic-program", "fol", "z3-python"] | None = None
+    """null: that of the problem's data set (`rollout.programs.prompt.FORMATS`)."""
+    examples: Annotated[int, Field(ge=0)] = 2
+    """Solved examples that the base model reads, two as in paper 000; a trained translator reads none."""
+    samples: Annotated[int, Field(gt=0)] = 1
+    """Programs sampled before one is chosen; ten in paper 001."""
     prototypers: tuple[str, ...] = ()
-    """Asked in their order until one chooses."""
+    """Asked in their order until one chooses: majority, coder-reviewer, random."""
     refiners: tuple[str, ...] = ("error-feedback",)
-    """Applied in their order."""
-    max_rounds: int = 4
+    """Applied in their order: implicit, consistency, error-feedback, semantic, self-check."""
+    max_rounds: Annotated[int, Field(ge=0)] = 4
     """Of a refiner that goes on while it has something to say, as in paper 001."""
     backup: str = "none"
+    """llm, random or none: the answer where no program gives one, recorded apart and never the program's."""
     depth: Depth = "execution"
+    """Reach of feedback: to a program that runs, or to one that a certificate could be had for."""
     constrained: bool = False
-    """Whether programs are written under their language's grammar, so that they cannot fail to parse."""
+    """Write under the language's grammar, so that no program fails to parse."""
 
-    def __post_init__(self) -> None:
-        if self.format is not None and self.format not in LANGUAGES:
-            raise InputError(f"format: {self.format!r} is no language of programs; known: {', '.join(LANGUAGES)}")
-        for key, least in (("num_examples", 0), ("num_samples", 1), ("max_rounds", 0)):
-            if getattr(self, key) < least:
-                raise InputError(f"{key}: {getattr(self, key)} is less than {least}")
+    @model_validator(mode="after")
+    def _names_what_there_is(self) -> Self:
         known: Mapping[str, Sequence[str]] = {"prototypers": [*PROTOTYPERS], "refiners": [*REFINERS]}
         for key, names in known.items():
             unknown = [name for name in getattr(self, key) if name not in names]
             if unknown:
-                raise InputError(f"{key}: {unknown[0]!r} is not among {', '.join(names)}")
+                raise ValueError(f"{key}: {unknown[0]!r} is not among {', '.join(names)}")
         if self.backup not in BACKUPS:
-            raise InputError(f"backup: {self.backup!r} is not among {', '.join(BACKUPS)}")
+            raise ValueError(f"backup: {self.backup!r} is not among {', '.join(BACKUPS)}")
+        return self
+
+    def trained(self) -> Self:
+        """Return the settings of a translator that was trained on its own programs: without examples."""
+        return self.model_copy(update={"examples": 0})
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
             "name": self.name,
-            "num_examples": self.num_examples,
-            "num_samples": self.num_samples,
+            "num_examples": self.examples,
+            "num_samples": self.samples,
             "prototypers": list(self.prototypers),
             "refiners": list(self.refiners),
             "max_rounds": self.max_rounds,
@@ -79,14 +83,13 @@ class ProgramSettings:
 
 def prototype_then_refine(**changes: Any) -> ProgramSettings:
     """Return paper 001's settings: ten samples, majority vote, else reranking, three refiners, the model as back-up."""
-    published = ProgramSettings(
-        "prototype-then-refine",
-        num_samples=10,
-        prototypers=("majority", "coder-reviewer"),
-        refiners=("implicit", "consistency", "error-feedback"),
-        backup="llm",
-    )
-    return replace(published, **changes)
+    published: dict[str, Any] = {
+        "samples": 10,
+        "prototypers": ("majority", "coder-reviewer"),
+        "refiners": ("implicit", "consistency", "error-feedback"),
+        "backup": "llm",
+    }
+    return ProgramSettings(name="prototype-then-refine", **published | changes)
 
 
 def refine(
@@ -138,16 +141,16 @@ class _Ending:
 
 
 def _task(problem: Problem, settings: ProgramSettings, seed: int) -> Task:
-    format_ = settings.format or FORMATS.get(problem.dataset, STAND_IN)
+    format_ = settings.language or FORMATS.get(problem.dataset, STAND_IN)
     require_critic(format_)
     bare = without_gold(problem)
     guide = guide_for(bare, format_) if settings.constrained else None
-    return Task(bare, format_, seed, settings.depth, settings.num_examples, guide)
+    return Task(bare, format_, seed, settings.depth, settings.examples, guide)
 
 
 def _attempt(task: Task, settings: ProgramSettings) -> Steps[_Ending]:
     """Sample, choose, mend, and answer otherwise where that gives no answer."""
-    replies = yield from task.ask_often("sample", task.opening(), settings.num_samples)
+    replies = yield from task.ask_often("sample", task.opening(), settings.samples)
     drafts = yield from task.drafted(replies)
     draft = yield from prototype(task, drafts, settings.prototypers)
     draft = yield from refine_draft(task, draft, settings.refiners, settings.max_rounds)

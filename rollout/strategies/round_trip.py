@@ -7,8 +7,10 @@ nothing on the right side that could be certified.
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from critics.equivalence.language import Language, read_expression
 from critics.equivalence.leak import find_leak
@@ -22,6 +24,7 @@ from rollout.formulas.prompt import Kind, into_signs, into_words
 from rollout.formulas.statement import read_notation
 from rollout.policy import ChatPolicy, Completion
 from rollout.steps import Direction, Ending, LeakFound, Leg
+from rollout.strategies.settings import Settings
 from rollout.thinking import without_thinking
 from rollout.traces import Sampling, Trace, derived_seed
 
@@ -29,24 +32,22 @@ FORMAT = "equivalence"
 MAX_ROUNDS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class RoundTripSettings:
-    """Settings of round trips."""
+class RoundTripSettings(Settings):
+    """Settings of round trips: a formula into words, and from the words alone into a formula."""
 
+    name: Literal["round-trip"] = "round-trip"
     prompt: Kind = "zero-shot"
-    """bare: for models that were trained on both directions; few-shot: two solved examples, as in the paper."""
-    rounds: int = 1
-    """The n of (A o I)^n; with more than one, each describes the formula that the one before came to."""
+    """bare: for models that were trained on both directions; few-shot: two solved examples a language, as in the
+    paper."""
+    rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] = 1
+    """The n of (A o I)^n; with more than one, each describes the formula that the one before came to. Only trips of one
+    round teach: more are for `certistar evaluate`."""
     leaks: Literal["end", "count"] = "end"
     """end: a description that copies the formula ends its trip. count: it goes on, to measure what leaks are worth."""
 
-    def __post_init__(self) -> None:
-        if not 1 <= self.rounds <= MAX_ROUNDS:
-            raise InputError(f"rounds: {self.rounds} is not within 1 to {MAX_ROUNDS}")
-
     def record(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return {"name": "round-trip", "prompt": self.prompt, "rounds": self.rounds, "leaks": self.leaks}
+        return {"name": self.name, "prompt": self.prompt, "rounds": self.rounds, "leaks": self.leaks}
 
 
 def travel(
@@ -143,7 +144,7 @@ class _Trip:
         self.seed = seed
         self.legs: list[Leg] = []
         self._current = _formula(problem)
-        """What is to be described next."""
+        """Formula that is to be described next."""
         self._language = Language(problem.meta["language"])
         if not self._is_readable(self._current):
             raise InputError(f"problem {problem.id}: formal.goal is no {self._language.value} formula")

@@ -23,10 +23,11 @@ from training.autoeval.yardstick import (
 from training.commands.comparisons import compare_with, is_comparison
 from training.commands.messages import say
 from training.configuration.run import ArmConfig, load_run
+from training.configuration.strategies import RoundTripConfig
 from training.estimates import Estimate
 from training.records.store import write_json, write_records
 
-ARM = ArmConfig(name="benchmark", keep="unfiltered", decoding="free", format="equivalence")
+ARM = ArmConfig(name="benchmark", keep="unfiltered", decoding="free", strategy=RoundTripConfig())
 """Whatever a configuration's own arms write, a benchmark asks for round trips, as section `round_trip` says."""
 
 
@@ -53,7 +54,7 @@ def evaluate_benchmark(
     benchmark = read_benchmark(name)
     problems = benchmark.problems(num, config.evaluation.split, seed=seed)
     sampling = config.sampling.sampling("free", temperature=config.evaluation.temperature, samples=1)
-    trips_of = RoundTrips(config.round_trip.settings(), config.round_trip.learn)
+    trips_of = RoundTrips(config.round_trip, config.round_trip.learn)
     asked = Asked(trips_of, sampling, config.evaluation.batch_size)
     policy: Any = quiet_policy(config, ARM, adapter)
     kept: list[dict[str, Any]] = []

@@ -11,6 +11,7 @@ from rollout.published.comparisons import load_folio_formulas, load_multi_logiev
 from rollout.published.folio import load_folio
 from training.autoeval.premises import Way, autoformalised, informalised, premises, written
 from training.configuration.run import ArmConfig, RunConfig
+from training.configuration.strategies import SingleConfig
 
 Record = dict[str, Any]
 REASONING: Mapping[str, Callable[[Path], Iterator[Problem]]] = {
@@ -19,7 +20,7 @@ REASONING: Mapping[str, Callable[[Path], Iterator[Problem]]] = {
     "multi-logieval": load_multi_logieval,
 }
 TRANSLATING: Mapping[str, Way] = {"folio-autoformalise": "autoformalise", "folio-informalise": "informalise"}
-ARM = ArmConfig(name="benchmark", keep="unfiltered", decoding="free", format="cot")
+ARM = ArmConfig(name="benchmark", keep="unfiltered", decoding="free", strategy=SingleConfig(name="cot"))
 
 
 def is_comparison(name: str) -> bool:

@@ -1,1 +1,1 @@
-"""What a user writes in a YAML file: frozen models in which an unknown key is an error."""
+"""Configurations that a user writes in YAML: frozen models in which an unknown key is an error."""

@@ -2,9 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from critics.errors import InputError
 from rollout.traces import derived_seed
+from training.configuration.section import Positive, Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +18,7 @@ class Curriculum:
     categories: Sequence[int]
     rounds: int
     first: int = 1
-    """How many categories, easiest first, the first round draws from; the last round draws from all."""
+    """Number of categories, easiest first, that the first round draws from; the last round draws from all."""
     rehearsed: float = 0.25
     """The share of a later round's categories that are easier than its newest ones: what was learnt is kept up."""
 
@@ -41,3 +45,16 @@ class Curriculum:
         if self.rounds == 1 or number >= self.rounds - 1:
             return total
         return self.first + (total - self.first) * number // (self.rounds - 1)
+
+
+class CurriculumConfig(Section):
+    """Curriculum over the data set's categories of formulas, the easiest first."""
+
+    first: Positive = 3
+    """Number of categories that the first round draws from; the last one draws from all of them."""
+    rehearsed: Annotated[float, Field(ge=0, lt=1)] = 0.25
+    """The share of a later round's categories that are easier than its newest ones."""
+
+    def of(self, categories: tuple[int, ...], num_rounds: int) -> Curriculum:
+        """Return the curriculum over a data set's categories; raises `InputError` where it has too few."""
+        return Curriculum(categories, num_rounds, self.first, self.rehearsed)

@@ -1,6 +1,6 @@
 """The section that says how adapters are trained."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,7 +12,6 @@ Tracker = Literal["none", "trackio", "wandb", "tensorboard"]
 class TrainingConfig(Section):
     """Fine-tuning with transformers' Trainer: LoRA by default."""
 
-    later = frozenset({"quantisation", "attention", "layout", "global_batch_size", "sharding", "offload"})
     method: Literal["lora", "dora", "full"] = "lora"
     """dora: LoRA whose columns keep a magnitude of their own, which learns more at small ranks and runs slower."""
     quantisation: Literal["none", "nf4"] = "none"
@@ -46,14 +45,13 @@ class TrainingConfig(Section):
     max_tokens: Positive = 2048
     gradient_checkpointing: bool = False
     sharding: Literal["none", "fsdp2", "zero2", "zero3"] = "none"
-    """What processes hold in parts. none: each holds all (DDP). zero2 and zero3 need the package deepspeed."""
+    """Parts of a model that are spread. none: no part (DDP). zero2 and zero3 need the package deepspeed."""
     offload: bool = False
     """Keep what is sharded in the host's memory: slower, and room for models that fit no other way."""
     checkpoint_steps: int = 0
     """Steps between resumable checkpoints within a fine-tuning; 0: none, a killed one starts over."""
     trackers: list[Tracker] = []
-    """Where Trainer reports to, and the rates of each round: trackio, wandb, tensorboard. They change no result, so no
-    digest knows them."""
+    """Services that Trainer reports to, with the rates of each round. No result and no digest depends on them."""
 
     @model_validator(mode="after")
     def _settings_fit(self) -> Self:
@@ -79,12 +77,6 @@ class TrainingConfig(Section):
             )
         return self.global_batch_size // at_once
 
-    def digested(self) -> dict[str, Any]:
-        """Return the JSON form that a digest is made from: without the trackers, which change no result."""
-        record = super().digested()
-        record.pop("trackers", None)
-        return record
-
     def digested_json(self) -> str:
-        """Return the JSON text that an adapter's manifest names by its digest."""
-        return self.model_dump_json(exclude=set(type(self).model_fields) - set(self.digested()))
+        """Return the JSON text whose digest is in an adapter's manifest; trackers change no result and are left out."""
+        return self.model_dump_json(exclude={"trackers"})

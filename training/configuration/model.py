@@ -13,7 +13,7 @@ from rollout.traces import Conclusion, Decoding, Sampling
 from training.configuration.section import Positive, Section
 
 Format = Literal["guided", "cot", "answer", "fol", "fol-cot", "asp", "program", "equivalence"]
-"""What arms write: guided rationales, plain chain of thought, the answer alone, formulas that a solver decides,
+"""Formats of attempts: guided rationales, plain chain of thought, the answer alone, formulas that a solver decides,
 formulas with the model's own answer under them, programs with tests in a dialog with the critic,
 programs for solvers in the data set's language, chosen and mended, formulas put into words and back."""
 JUDGED_AS = {"answer": "cot", "fol-cot": "cot"}
@@ -32,7 +32,7 @@ class ServerConfig(Section):
     key_variable: str | None = None
     """The environment variable that holds the key. null: OPENAI_API_KEY where that is set."""
     constraint: Literal["auto"] | Way = "auto"
-    """How blocks are held to the guide. auto: the best way that the server is seen to honour."""
+    """Way to hold blocks to the guide. auto: the best way that the server is seen to honour."""
     max_violations: Positive = 20
     """An attempt with so many is given up, as in paper 004, appendix D."""
     parallel: Positive = 16
@@ -63,7 +63,6 @@ class ServerConfig(Section):
 class ModelConfig(Section):
     """The base model and how problems are put to it."""
 
-    later = frozenset({"server", "thinking", "policy"})
     name: str
     """A local folder or a hub name; with a server, whose tokenizer it speaks."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
@@ -86,9 +85,8 @@ class ModelConfig(Section):
 
 
 class SamplingConfig(Section):
-    """How attempts are sampled in rollouts; evaluation uses the same token limit."""
+    """Sampling of attempts in rollouts; evaluation uses the same token limit."""
 
-    later = frozenset({"conclusion", "jump_forward", "gathered_head", "log_probabilities", "fit_blocks", "num_seats"})
     temperature: Annotated[float, Field(ge=0)] = 1.0
     samples_per_problem: Positive = 1
     max_new_tokens: Positive = 256

@@ -20,7 +20,6 @@ class MixtureConfig(Section):
 class PhaseConfig(Section):
     """One phase of the seed model's curriculum."""
 
-    later = frozenset({"mixture"})
     num_examples: Positive
     hops: list[int]
     extra_kinds: tuple[int, int] = (0, 1)
@@ -43,7 +42,7 @@ class SizeConfig(Section):
 
 
 class PretrainingConfig(Section):
-    """What `certistar pretrain` makes."""
+    """A seed model that `certistar pretrain` makes."""
 
     name: str
     seed: int
@@ -56,7 +55,7 @@ class PretrainingConfig(Section):
 
 
 class FlawsConfig(Section):
-    """How often a part of a seed actor's lessons is wrong on purpose."""
+    """Rates at which parts of a seed actor's lessons are wrong on purpose."""
 
     test: Rate = 0.0
     """Of the tests: they fail, because they demand the opposite, the converse, or that nothing follows."""
@@ -89,7 +88,7 @@ class LessonPhaseConfig(Section):
 
 
 class ActorPretrainingConfig(Section):
-    """What `certistar pretrain` makes for the dialog with the critic."""
+    """A seed actor that `certistar pretrain` makes for the dialog with the critic."""
 
     name: str
     seed: int
@@ -106,7 +105,7 @@ class FormulaPhaseConfig(Section):
 
     num_formulas: Positive
     times: Positive = 1
-    """How often so many formulas are drawn, each time from another seed: without duplicates the smallest categories run
+    """Draws of so many formulas, each time from another seed: without duplicates the smallest categories run
     out, and a model that is no longer shown short formulas forgets them."""
     family: dict[str, Any] = Field(default_factory=dict)
     """The keys of the formulas' generator."""
@@ -117,7 +116,7 @@ class FormulaPhaseConfig(Section):
 
 
 class RoundTripPretrainingConfig(Section):
-    """What `certistar pretrain` makes for round trips."""
+    """A seed model that `certistar pretrain` makes for round trips."""
 
     name: str
     seed: int

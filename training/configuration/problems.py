@@ -10,8 +10,7 @@ from critics.problem import Problem
 from rollout.problems.catalogue import GENERATED, LANGUAGES, family, is_generated
 from rollout.problems.prontoqa import Ontology
 from rollout.splits import Split
-from training.configuration.curriculum import Curriculum
-from training.configuration.round_trip import CurriculumConfig
+from training.configuration.curriculum import Curriculum, CurriculumConfig
 from training.configuration.section import Rate, Section
 
 YamlOntology = Annotated[Ontology, BeforeValidator(lambda v: str(v).lower() if isinstance(v, bool) else v)]
@@ -21,13 +20,12 @@ YamlOntology = Annotated[Ontology, BeforeValidator(lambda v: str(v).lower() if i
 class ProblemsConfig(Section):
     """Problems to generate, or a file to read."""
 
-    later = frozenset({"dataset", "family", "hub"})
     file: str | None = None
     """A JSON-lines file of problems, or a published file; the other keys then do not matter."""
     hub: str | None = None
     """A data set of the Hub in the place of a file, with its split: `yale-nlp/FOLIO:train`, under `dataset: folio`."""
     dataset: str = "prontoqa"
-    """What is generated (`rollout.problems.catalogue`)."""
+    """Data set that is generated (`rollout.problems.catalogue`)."""
     hops: list[int] = [1, 2, 3, 4, 5]
     ontologies: list[YamlOntology] = ["fictional"]
     extra_kinds: tuple[int, int] = (0, 3)
@@ -52,7 +50,7 @@ class ProblemsConfig(Section):
 
     @property
     def source(self) -> str | None:
-        """What the problems are read from; None: they are generated."""
+        """The file or hub name that the problems are read from; None: they are generated."""
         return self.file if self.hub is None else self.hub
 
     @property

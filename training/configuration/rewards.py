@@ -21,7 +21,7 @@ class ReinforcementConfig(Section):
     problems: ProblemsConfig = ProblemsConfig()
     num_problems: Positive = 200
     format: Literal["guided"] = "guided"
-    """What attempts are written in; free text without a guide, since TRL samples by itself."""
+    """Format of attempts; free text without a guide, since TRL samples by itself."""
     group: Annotated[int, Field(ge=2)] = 8
     """Attempts at a problem that are compared with one another."""
     steps: Positive = 100

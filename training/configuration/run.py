@@ -6,43 +6,42 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from critics.errors import InputError
 from rollout.guides.catalogue import known_guides
 from rollout.problems.catalogue import LANGUAGES
 from rollout.splits import Split
 from rollout.traces import Decoding
-from training.configuration.actor_critic import ActorCriticConfig
+from training.configuration.curriculum import CurriculumConfig
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import Format, ModelConfig, SamplingConfig
 from training.configuration.problems import ProblemsConfig
-from training.configuration.programs import ProgramsConfig
-from training.configuration.round_trip import RoundTripConfig
-from training.configuration.section import Positive, Rate, Section, explained, nearest, read_yaml, validated
+from training.configuration.section import Positive, Rate, Section, nearest, read_yaml, validated
+from training.configuration.strategies import (
+    SECTIONS,
+    ActorCriticConfig,
+    PlugInConfig,
+    ProgramsConfig,
+    RoundTripConfig,
+    SingleConfig,
+    StrategyConfig,
+    with_strategies,
+)
 from training.curation.filters import Keep
 
 
 class ArmConfig(Section):
     """One filter's line of rounds."""
 
-    later = frozenset({"strategy", "guide", "prune", "hindsight", "actor_critic", "programs"})
     name: str
     keep: Keep
     decoding: Decoding
-    format: Format = "guided"
-    """cot: plain chain of thought, which no critic can certify, and answer: no thought at all; fol: formulas that Z3
-    decides, and fol-cot: formulas as a chain of thought; asp: programs with tests, in a dialog with the critic;
-    program: programs for solvers (section `programs`); equivalence: round trips (section `round_trip`)."""
-    actor_critic: dict[str, Any] = {}
-    """Keys of the section `actor_critic` that this arm has otherwise: prompts, feedback or history compared."""
-    programs: dict[str, Any] = {}
-    """Keys of the section `programs` that this arm has otherwise."""
-    strategy: str | None = None
-    """A strategy of another package, by its name in `certistar.strategies` (docs/plug-ins.md), which asks in the place
-    of the format's own. null: ours."""
+    strategy: StrategyConfig = SingleConfig()
+    """The way to put problems to the model, with its settings; a name alone is short for its defaults, and what
+    is not said is as the run's section for it has it."""
     guide: str = "logic"
-    """What guides the sampling where `decoding` is guided: logic, compatible (the original engine, bugs included),
+    """Guide of the sampling where `decoding` is guided: logic, compatible (the original engine, bugs included),
     memory, quote (from the problem's context), algebra, parity, or a plug-in's."""
     match: str | None = None
     """Keep at most as many traces as this arm kept in the same round and seed: a control for amount."""
@@ -51,29 +50,36 @@ class ArmConfig(Section):
     hindsight: bool = False
     """Relabel a failed trace as an attempt at another goal that it proves; off, because the paper drops it."""
 
+    @property
+    def format(self) -> Format:
+        """Format of what the arm's attempts are written in."""
+        return self.strategy.format
+
     @model_validator(mode="after")
     def _derives_from_proofs(self) -> Self:
         wanted = [name for name in ("prune", "hindsight") if getattr(self, name)]
         if wanted and (self.keep != "strict" or self.format != "guided"):
             raise ValueError(
-                f"{wanted[0]}: needs `keep: strict` and `format: guided`, because what it makes is judged by its proof"
+                f"{wanted[0]}: needs `keep: strict` and `strategy: guided`, because its proof judges what it makes"
             )
         return self
 
     @model_validator(mode="after")
-    def _asks_in_one_way(self) -> Self:
+    def _is_watched_by_what_can(self) -> Self:
         if self.format not in ("guided", "cot") and self.decoding == "guided":
-            raise ValueError(f"decoding: write `free` with `format: {self.format}`; no guide is for what it writes")
+            name = self.strategy.name
+            raise ValueError(f"decoding: write `free` with `strategy: {name}`; no guide is for what it writes")
         if self.guide not in known_guides():
             raise ValueError(f"guide: {self.guide!r} is not known; {nearest(self.guide, known_guides())}")
-        if self.guide != "logic" and (self.decoding == "free" or self.strategy is not None):
+        if self.guide != "logic" and (self.decoding == "free" or isinstance(self.strategy, PlugInConfig)):
             raise ValueError(f"guide: {self.guide!r} watches what is written with `decoding: guided`; write that, too")
-        if self.format != "asp" and (self.actor_critic or self.keep == "tests"):
-            key = "actor_critic" if self.actor_critic else "keep: tests"
-            raise ValueError(f"{key}: is for `format: asp`")
-        if self.format != "program" and self.programs:
-            raise ValueError("programs: is for `format: program`")
-        if self.format == "equivalence" and self.keep in ("guided", "tests"):
+        return self
+
+    @model_validator(mode="after")
+    def _keeps_what_it_can(self) -> Self:
+        if self.format != "asp" and self.keep == "tests":
+            raise ValueError("keep: tests is for `strategy: actor-critic`")
+        if self.format == "equivalence" and self.keep == "guided":
             raise ValueError(f"keep: {self.keep} says nothing of round trips; write strict, naive or unfiltered")
         return self
 
@@ -88,10 +94,12 @@ class StarConfig(Section):
     the last adapter with the new traces alone."""
     rationalise: bool = False
     """Retry a failed problem with its answer as a hint; kept attempts are trained on without the hint."""
+    curriculum: CurriculumConfig | None = None
+    """Order in which rounds come to the data set's categories of formulas. null: each draws from all of them."""
 
 
 class PromotionConfig(Section):
-    """When a round's adapter is not gone on with: guards against a broken one, never a choice between good ones."""
+    """Guard against a broken adapter, never a choice between good ones: the next round starts from the one before."""
 
     enabled: bool = True
     min_answered: Rate = 0.01
@@ -103,12 +111,11 @@ class PromotionConfig(Section):
 class EvaluationConfig(Section):
     """Held-out measurement: sampled at T = 1 after every round, more at the ends."""
 
-    later = frozenset({"temperature", "resampled"})
     num_problems: Positive = 300
     split: Split = "test"
     batch_size: Positive = 150
     greedy: Literal["ends", "every", "never"] = "ends"
-    """When to measure greedy decoding beside sampling: at round 0 and the last round, in every round, or never."""
+    """Greedy decoding, measured beside sampling at round 0 and the last round, in every round, or never."""
     guided: bool = True
     """Measure the last model of an unguided arm under the guide too, so that decoding and training are told apart."""
     temperature: Annotated[float, Field(gt=0)] = 1.0
@@ -119,7 +126,7 @@ class EvaluationConfig(Section):
 
 
 class WorkersConfig(Section):
-    """Who samples and who judges; it changes no result, so that a run can go on with other workers."""
+    """Processes that sample and judge; they change no result, so that a run can go on with other workers."""
 
     backend: Literal["local", "ray"] = "local"
     """local: processes of this machine. ray: those of a Ray cluster (extra `ray`, docs/scaling.md)."""
@@ -144,13 +151,18 @@ class WorkersConfig(Section):
 
 
 class RunConfig(Section):
-    """What `certistar run` does: rounds of one arm, or of several that are compared."""
+    """A run of `certistar run`: rounds of one arm, or of several that are compared."""
 
-    later = frozenset({"actor_critic", "programs", "model_critic", "promotion", "round_trip"})
     name: str
     model: ModelConfig
     model_critic: ModelConfig | None = None
-    """Who gives opinions where `actor_critic.opinions` asks for them; it is not trained, and nothing trusts it."""
+    """Model that gives opinions where a dialog's `opinions` ask for them; it is not trained, and nothing trusts it."""
+    actor_critic: ActorCriticConfig = ActorCriticConfig()
+    """Settings of arms with `strategy: actor-critic` where they say nothing else."""
+    programs: ProgramsConfig = ProgramsConfig()
+    """The same for arms with `strategy: translate-and-refine` or `prototype-then-refine`."""
+    round_trip: RoundTripConfig = RoundTripConfig()
+    """The same for arms with `strategy: round-trip`, and for benchmarks of round trips."""
     problems: ProblemsConfig = ProblemsConfig()
     held_out: ProblemsConfig | None = None
     """Problems for evaluation; by default like `problems`, from another split."""
@@ -162,15 +174,14 @@ class RunConfig(Section):
     training: TrainingConfig = TrainingConfig()
     promotion: PromotionConfig = PromotionConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
-    actor_critic: ActorCriticConfig = ActorCriticConfig()
-    """How arms with `format: asp` ask."""
-    programs: ProgramsConfig = ProgramsConfig()
-    """How arms with `format: program` ask."""
-    round_trip: RoundTripConfig = RoundTripConfig()
-    """How arms with `format: equivalence` ask."""
     jobs: int = 0
     """Lines of rounds worked on at once; 0: one a core, or one where there is a GPU."""
     workers: WorkersConfig = WorkersConfig()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _arms_have_strategies(cls, data: Any) -> Any:
+        return with_strategies(data) if isinstance(data, dict) else data
 
     @model_validator(mode="after")
     def _arms_fit(self) -> Self:
@@ -190,29 +201,19 @@ class RunConfig(Section):
 
     @model_validator(mode="after")
     def _dialogs_fit(self) -> Self:
-        dialogs = [arm for arm in self.arms if arm.format == "asp"]
         if self.star.rationalise and any(arm.format in ("asp", "program") for arm in self.arms):
-            raise ValueError("star.rationalise: is not for asp and program, where feedback takes the place of a hint")
-        for arm in dialogs:
-            if "timeout_s" in arm.actor_critic:
-                raise ValueError(
-                    f"arms.{arm.name}.actor_critic.timeout_s: is one for all arms; write it under actor_critic"
-                )
-            try:
-                asks = self.actor_critic_of(arm).opinions != "none"
-            except ValidationError as error:
-                raise ValueError(f"arms.{arm.name}.actor_critic.{explained(error, ActorCriticConfig)}") from error
-            if asks and self.model_critic is None:
-                raise ValueError(f"arms.{arm.name}.actor_critic.opinions: name who gives them under model_critic")
-        return self
-
-    @model_validator(mode="after")
-    def _programs_fit(self) -> Self:
+            raise ValueError(
+                "star.rationalise: is not for dialogs and programs, where feedback takes the place of a hint"
+            )
         for arm in self.arms:
-            try:
-                self.programs_of(arm)
-            except ValidationError as error:
-                raise ValueError(f"arms.{arm.name}.programs.{explained(error, ProgramsConfig)}") from error
+            if not isinstance(arm.strategy, ActorCriticConfig):
+                continue
+            if arm.strategy.timeout_s != self.actor_critic.timeout_s:
+                raise ValueError(
+                    f"arms.{arm.name}.strategy.timeout_s: is one for all arms; write it under actor_critic"
+                )
+            if arm.strategy.opinions != "none" and self.model_critic is None:
+                raise ValueError(f"arms.{arm.name}.strategy.opinions: name who gives them under model_critic")
         return self
 
     @model_validator(mode="after")
@@ -223,31 +224,26 @@ class RunConfig(Section):
         for key, source in (("problems", self.problems), ("held_out", self.held_out)):
             if trips and source is not None and source.source is None and source.dataset not in LANGUAGES:
                 raise ValueError(
-                    f"{key}.dataset: {source.dataset!r} has no formulas; with `format: equivalence` write one of "
+                    f"{key}.dataset: {source.dataset!r} has no formulas; with `strategy: round-trip` write one of "
                     f"{', '.join(LANGUAGES)}"
                 )
-        if self.round_trip.curriculum is not None:
+        if self.star.curriculum is not None:
             try:
-                self.problems.curriculum(self.round_trip.curriculum, self.star.rounds)
+                self.problems.curriculum(self.star.curriculum, self.star.rounds)
             except InputError as error:
-                raise ValueError(f"round_trip.curriculum.{error}") from error
+                raise ValueError(f"star.curriculum.{error}") from error
         return self
 
-    def programs_of(self, arm: ArmConfig) -> ProgramsConfig:
-        """Return the section `programs` with what an arm has otherwise."""
-        return ProgramsConfig.model_validate(self.programs.model_dump() | arm.programs)
-
-    def actor_critic_of(self, arm: ArmConfig) -> ActorCriticConfig:
-        """Return the section `actor_critic` with what an arm has otherwise."""
-        return ActorCriticConfig.model_validate(self.actor_critic.model_dump() | arm.actor_critic)
+    def asks_as_usual(self, arm: ArmConfig) -> bool:
+        """Say whether an arm asks like any other of its format: with the settings of the run's section."""
+        section = SECTIONS.get(arm.strategy.name)
+        if section is None:
+            return isinstance(arm.strategy, SingleConfig) and arm.guide == "logic"
+        return arm.strategy.model_dump(exclude={"name"}) == getattr(self, section).model_dump(exclude={"name"})
 
     def digest(self) -> str:
-        """Return the SHA-256 of the resolved configuration; `jobs` and `workers` change no result and are left out."""
-        record = self.digested()
-        for name in ("jobs", "workers"):
-            del record[name]
-        if self.model.examples is None and all(arm.format == "guided" for arm in self.arms):
-            record["model"]["examples"] = 2  # the key's default before it had null, and what null means there
+        """Return the SHA-256 of the resolved configuration without what changes no result: jobs, workers, trackers."""
+        record = self.model_dump(mode="json", exclude={"jobs": True, "workers": True, "training": {"trackers"}})
         return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
 
 

@@ -1,13 +1,15 @@
-"""What every configuration is built from: closed, frozen sections over sparse YAML, and errors that name the key."""
+"""Base of every configuration: closed, frozen sections over sparse YAML, and errors that name the key."""
 
 import difflib
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from critics.errors import InputError
+from rollout.strategies.settings import Settings
 
 Positive = Annotated[int, Field(gt=0)]
 Rate = Annotated[float, Field(ge=0, le=1)]
@@ -17,26 +19,8 @@ class ConfigError(InputError):
     """A configuration cannot be used; the message names the file, the key and the remedy."""
 
 
-class Section(BaseModel):
+class Section(Settings):
     """A part of a configuration: immutable, and closed to keys that it does not know."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-    later: ClassVar[frozenset[str]] = frozenset()
-    """Keys that came after published results: left out of a digest at their defaults, so that those keep theirs."""
-
-    def digested(self) -> dict[str, Any]:
-        """Return the JSON form that a digest is made from."""
-        record = self.model_dump(mode="json")
-        for name, field in type(self).model_fields.items():
-            value = getattr(self, name)
-            if name in self.later and value == field.get_default(call_default_factory=True):
-                del record[name]
-            elif isinstance(value, Section):
-                record[name] = value.digested()
-            elif isinstance(value, list):
-                pairs = zip(value, record[name], strict=True)
-                record[name] = [item.digested() if isinstance(item, Section) else plain for item, plain in pairs]
-        return record
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -81,10 +65,13 @@ def validated(model: type[Any], data: dict[str, Any], overrides: list[str], path
 def explained(error: ValidationError, model: type[BaseModel]) -> str:
     """Turn the first complaint into one line that names the key, and the nearest known key where it is unknown."""
     first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
+    place, known = _place(model, first["loc"])
     if first["type"] == "extra_forbidden":
-        known = _known_keys(model, first["loc"][:-1])
         return f"unknown key {place!r}; {nearest(str(first['loc'][-1]), known)}"
+    if first["type"] == "union_tag_invalid":
+        context = first.get("ctx", {})
+        asked, expected = str(context["tag"]), re.findall(r"'([^']*)'", context["expected_tags"])
+        return f"{place}.name: {asked!r} is not known; {nearest(asked, expected)}"
     message = first["msg"].removeprefix("Value error, ")
     return f"{place}: {message}" if place else message
 
@@ -95,15 +82,28 @@ def nearest(word: str, known: Sequence[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
 
 
-def _known_keys(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+def _place(model: type[BaseModel], location: tuple[int | str, ...]) -> tuple[str, list[str]]:
+    """Return a place as a file has it, without the tags of unions, and the keys that are known there."""
+    found: list[str] = []
+    known: list[str] = []
     current: Any = model
     for part in location:
-        if isinstance(part, int):
+        models = list(_models(current))
+        chosen = [m for m in models if len(models) > 1 and part in get_args(m.model_fields["name"].annotation)]
+        if chosen:
+            current = chosen[0]
             continue
-        current = current.model_fields[part].annotation
-        while not (isinstance(current, type) and issubclass(current, BaseModel)):
-            inner = [a for a in getattr(current, "__args__", ()) if a is not type(None)]
-            if not inner:
-                return []
-            current = inner[0]
-    return sorted(current.model_fields)
+        found.append(str(part))
+        if isinstance(part, str):
+            fields = models[0].model_fields if models else {}
+            known, current = sorted(fields), fields[part].annotation if part in fields else None
+    return ".".join(found), known
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the models that a field's type may be, or hold."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+        return
+    for inner in get_args(annotation):
+        yield from _models(inner)

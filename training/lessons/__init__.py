@@ -1,1 +1,1 @@
-"""What a kept trace teaches: prompts, completions and where the loss is."""
+"""Lessons of kept traces: prompts, completions and where the loss is."""

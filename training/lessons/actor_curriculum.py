@@ -1,4 +1,4 @@
-"""What the embedded seed actor is trained on from scratch: replies to problems, and replies that mend earlier ones.
+"""Lessons that train the embedded seed actor from scratch: replies to problems, and replies that mend earlier ones.
 
 A mended reply goes on from a reply that was spoilt on purpose and from what the critic really said to it, so that the
 model learns what a dialog looks like. How much is wrong in what it learns is in the configuration.

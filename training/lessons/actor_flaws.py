@@ -1,4 +1,4 @@
-"""What a mediocre actor gets wrong: one part of a reference reply changed, as small models and large ones do.
+"""Flaws of a mediocre actor: one part of a reference reply changed, as small models and large ones do.
 
 A seed model that made no mistakes would have nothing to learn from a critic. Some flaws the critic sees at once, some
 only a certificate does (a test that cannot fail), and some only the gold answer does (another question asked).

@@ -1,4 +1,4 @@
-"""What an actor learns from its dialogs with the critic: which dialogs, which part of each, and which tokens.
+"""Lessons of an actor's dialogs with the critic: which dialogs, which part of each, and which tokens.
 
 Three kinds of lessons, as in LLM-ARC (section 4.1): a compile fix, a test fix, and a direct one, from the problem to
 the program that was accepted. A lesson's instructions are those of the trained actor, without examples. The loss is
@@ -19,7 +19,7 @@ from rollout.prompt import PromptStyle
 from rollout.steps import DialogTurn
 from rollout.strategies.dialog import turn_places
 from rollout.traces import Trace, derived_seed
-from training.configuration.lessons import Kind, LessonSettings, Mix
+from training.configuration.lessons import Kind, LessonConfig
 from training.lessons.examples import IGNORED, ExampleError
 
 KINDS: tuple[Kind, ...] = ("compile-fix", "test-fix", "direct")
@@ -72,7 +72,7 @@ def read_lesson(record: Mapping[str, Any]) -> Lesson:
     return Lesson(record["id"], record["kind"], tuple(record["messages"]), turns, tuple(record["classes"]))
 
 
-def lessons(trace: Trace, settings: LessonSettings) -> list[Lesson]:
+def lessons(trace: Trace, settings: LessonConfig) -> list[Lesson]:
     """Return what a dialog teaches: its last rectification, and the direct way to where it ended.
 
     Portions before the last one teach nothing by themselves: only what they came to was judged.
@@ -97,7 +97,7 @@ def _compile_fixes(turns: Sequence[DialogTurn], first: int) -> list[int]:
     return [i for i in range(first + 1, len(turns)) if compiles[i] and failed[i - 1]]
 
 
-def _fix(trace: Trace, first: int, step: int, settings: LessonSettings) -> Lesson:
+def _fix(trace: Trace, first: int, step: int, settings: LessonConfig) -> Lesson:
     """Return the lesson that ends with turn `step`; `first` opens its portion."""
     places = turn_places(trace.messages)
     begin = first if settings.extent == "whole" else step - 1
@@ -139,7 +139,7 @@ def _classes(trace: Trace) -> tuple[str, ...]:
     return tuple(trace.problem.meta.get("logic_classes") or ())
 
 
-def mixed(given: Sequence[Lesson], mix: Mix, *, seed: int, num: int | None = None) -> list[Lesson]:
+def mixed(given: Sequence[Lesson], mix: LessonConfig, *, seed: int, num: int | None = None) -> list[Lesson]:
     """Return the lessons to train on, in the order in which they were given, copies beside their originals.
 
     `num` is the most there may be: for arms that are compared at equal counts. Which ones are left out is decided by
@@ -160,7 +160,7 @@ def mixed(given: Sequence[Lesson], mix: Mix, *, seed: int, num: int | None = Non
     return [lesson for lesson in copied if id(lesson) in chosen]
 
 
-def upsampled(given: Sequence[Lesson], mix: Mix) -> list[Lesson]:
+def upsampled(given: Sequence[Lesson], mix: LessonConfig) -> list[Lesson]:
     """Return the lessons, those with a rare class `rare_copies` times, each copy under an id of its own."""
     counts = Counter(name for lesson in given for name in set(lesson.classes))
     rare = {name for name, count in counts.items() if count < mix.rare_below * len(given)}

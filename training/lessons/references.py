@@ -14,7 +14,6 @@ from critics.reference import ReferenceMismatch, reference
 from rollout import first_order
 from rollout.actor_critic import demonstration as actor
 from rollout.actor_critic.feedback import Reviewing
-from rollout.actor_critic.prompt import ActorPrompt
 from rollout.demonstration import demonstrate
 from rollout.policy import ScriptedPolicy
 from rollout.prompt import answer_line
@@ -24,7 +23,7 @@ from training.configuration.model import JUDGED_AS
 
 Writer = Callable[[Problem], str | None]
 """Returns a completion, or None where the problem lacks what it takes."""
-UNTAUGHT = DialogSettings(ActorPrompt(examples=0))
+UNTAUGHT = DialogSettings(examples=0)
 """The dialog of an actor that is trained and shown nothing."""
 
 
@@ -65,7 +64,7 @@ WRITERS: Mapping[str, Writer] = {
     "fol": formulas,
     "fol-cot": formulas_and_answer,
 }
-"""How completions are written, by the name of what they show."""
+"""Writers of completions, by the name of what they show."""
 
 
 def completions(problems: Sequence[Problem], name: str, prompt: Callable[[Problem], str] | None = None) -> list[Trace]:
@@ -85,9 +84,8 @@ def dialogs(problems: Sequence[Problem], review: Reviewing, settings: DialogSett
     From controlled English programs have tests. From annotated formulas they have none, so that such a dialog's
     instructions ask for none either.
     """
-    whole = replace(settings.prompt, incremental=False)
-    tested = replace(settings, prompt=whole, max_retries=0, portion_size=None)
-    untested = replace(tested, prompt=replace(whole, tests=False), depth="compile")
+    tested = settings.model_copy(update={"max_retries": 0, "portion_size": None})
+    untested = tested.model_copy(update={"tests": False, "depth": "compile"})
     made: dict[int, Trace] = {}
     for writer, asked in ((_controlled_english, tested), (_annotated, untested)):
         places = [place for place in range(len(problems)) if place not in made]

@@ -1,4 +1,4 @@
-"""What the embedded seed model of round trips is trained on from scratch: formulas into words, and words into formulas.
+"""Lessons that train the embedded seed model of round trips: formulas into words, and words into formulas.
 
 How much is wrong on purpose in what it learns is in the configuration.
 """
@@ -19,7 +19,7 @@ _PIECE = re.compile(
 _MIN_COUNT = 10
 _NUM_SAMPLED = 2000
 _BETWEEN_TIMES = 1000
-"""What is added to the seed each time; phases are 1 apart."""
+"""Step of the seed each time; phases are 1 apart."""
 
 
 def lessons(config: RoundTripPretrainingConfig, phase: FormulaPhaseConfig, *, seed: int) -> Iterator[Lesson]:

@@ -1,4 +1,4 @@
-"""What a tiny model is taught before it makes round trips: both directions, in words that can be read back.
+"""Lessons of a tiny model before it makes round trips: both directions, in words that can be read back.
 
 The descriptions are those of `rollout.formulas.description`, so that of such a model it is known whether a description
 is right, and not only whether the trip came back. A share of the lessons is wrong on purpose: self-improvement needs

@@ -8,13 +8,13 @@ from rollout.programs.lessons import direct_messages
 from rollout.prompt import PromptStyle, text
 from rollout.steps import Leg
 from rollout.traces import Trace
-from training.configuration.lessons import LessonSettings, Mix
+from training.configuration.lessons import LessonConfig
 from training.curation.derivation import provenance
 from training.lessons.dialogs import ActorTurn, Lesson, lessons, mixed
 
 Record = dict[str, Any]
 Way = Literal["both", "informalise", "autoformalise"]
-"""Which directions of a round trip are learnt."""
+"""Directions of a round trip that are learnt."""
 
 
 def completion_example(trace: Trace) -> Record:
@@ -34,7 +34,7 @@ def file_examples(traces: Iterable[Trace]) -> list[Record]:
     made: list[Record] = []
     for trace in traces:
         if trace.turns:
-            made += dialog_examples([trace], LessonSettings(), Mix(), seed=0)
+            made += dialog_examples([trace], LessonConfig(), seed=0)
         elif trace.legs:
             made += both_ways(trace)
         else:
@@ -42,7 +42,7 @@ def file_examples(traces: Iterable[Trace]) -> list[Record]:
     return made
 
 
-def dialog_examples(traces: Iterable[Trace], settings: LessonSettings, mix: Mix, *, seed: int) -> list[Record]:
+def dialog_examples(traces: Iterable[Trace], settings: LessonConfig, *, seed: int) -> list[Record]:
     """Return lessons, each with the certificate of its dialog, mixed as the settings say."""
     found: list[Lesson] = []
     origins: dict[str, Record] = {}
@@ -50,7 +50,7 @@ def dialog_examples(traces: Iterable[Trace], settings: LessonSettings, mix: Mix,
         taught = lessons(trace, settings)
         found += taught
         origins |= {lesson.id: {"certificate": trace.judged.digest, **provenance(trace)} for lesson in taught}
-    return [{**lesson.record(), **origins[lesson.id.partition("~")[0]]} for lesson in mixed(found, mix, seed=seed)]
+    return [{**lesson.record(), **origins[lesson.id.partition("~")[0]]} for lesson in mixed(found, settings, seed=seed)]
 
 
 def program_example(trace: Trace) -> Record:

@@ -160,5 +160,5 @@ def base_path(config: RunConfig, arm: ArmConfig, seed: int) -> str:
     if line_path(config, arm, seed) == ".":
         return "base"
     format_ = "" if arm.format == "guided" else f"-{arm.format}"
-    asked_otherwise = f"-{arm.name}" if arm.actor_critic or arm.programs else ""
+    asked_otherwise = "" if config.asks_as_usual(arm) else f"-{arm.name}"
     return f"base/{arm.decoding}{format_}{asked_otherwise}/seed-{seed}"

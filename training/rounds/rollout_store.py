@@ -148,9 +148,10 @@ def how_asked(config: RunConfig, arm: ArmConfig) -> Mapping[str, object]:
 
 _DECIDES_NO_ATTEMPT = (
     *("name", "problems", "held_out", "train_split", "arms", "seeds", "star", "sampling", "training", "promotion"),
-    *("evaluation", "jobs", "workers", "model"),
+    *("evaluation", "jobs", "workers", "model", "actor_critic", "programs", "round_trip"),
 )
-"""Sections of a configuration that say what is asked, or what becomes of it; the sampling is named by itself."""
+"""Sections of a configuration that say what is asked, or what becomes of it; the sampling is named by itself.
+Strategies have what the sections for them say."""
 
 
 def _refuse_twins(problems: Sequence[Problem]) -> None:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.section import ConfigError
+from training.configuration.strategies import RoundTripConfig
 from training.finetuning.trackers import check_installed
 from training.hardware import num_cores
 from training.lineage.adapter_files import MANIFEST
@@ -69,7 +70,7 @@ def run(
             "model.server: a run samples each round from the adapter before it, which no server is told of; "
             "use rollout, filter, train and evaluate one after another, or take model.server out"
         )
-    if config.round_trip.rounds != 1 and any(arm.format == "equivalence" for arm in config.arms):
+    if any(isinstance(arm.strategy, RoundTripConfig) and arm.strategy.rounds != 1 for arm in config.arms):
         raise ConfigError("round_trip.rounds: only trips of one round teach; `certistar evaluate` measures longer ones")
     with locked(out), cluster(config), _mirrored(out, mirror, report):
         lines = lines_of(config)

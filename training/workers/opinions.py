@@ -9,9 +9,9 @@ from rollout.actor_critic.feedback import Reply, Reviewing
 from rollout.actor_critic.model_critic import ModelCritic, OpinionSettings
 from rollout.policy import ChatPolicy
 from rollout.steps import DialogReview
-from training.configuration.actor_critic import ActorCriticConfig
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
+from training.configuration.strategies import ActorCriticConfig
 from training.workers.policy import build_policy
 
 

@@ -19,9 +19,10 @@ from rollout.strategies.programs import ProgramSettings, refine
 from rollout.strategies.single import sample
 from rollout.traces import Sampling, Trace
 from training.autoeval.round_trips import RoundTrips
-from training.configuration.lessons import LessonSettings, Mix
+from training.configuration.lessons import LessonConfig
 from training.configuration.model import JUDGED_AS
 from training.configuration.run import ArmConfig, RunConfig
+from training.configuration.strategies import ActorCriticConfig, PlugInConfig, ProgramsConfig, RoundTripConfig
 from training.lessons.teaching import completion_example, dialog_examples, program_example
 from training.workers.opinions import opinionated
 
@@ -90,8 +91,7 @@ class ActorCritic:
 
     settings: DialogSettings
     review: Reviewing
-    lessons: LessonSettings = field(default_factory=LessonSettings)
-    mix: Mix = field(default_factory=Mix)
+    lessons: LessonConfig = field(default_factory=LessonConfig)
 
     def attempts(
         self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
@@ -103,7 +103,7 @@ class ActorCritic:
 
     def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Record]:
         """Return lessons, each with the certificate of its dialog, mixed as the configuration says."""
-        return dialog_examples(traces, self.lessons, self.mix, seed=seed)
+        return dialog_examples(traces, self.lessons, seed=seed)
 
     def shortened(self, trace: Trace) -> list[Trace]:
         """Return the dialog after 0, 1, .. retries, for the curves of figure 5; a problem in portions has none."""
@@ -113,7 +113,7 @@ class ActorCritic:
 
     def resampling(self) -> "ActorCritic":
         """Return plain resampling with the same budget: the control beside retries with feedback."""
-        return replace(self, settings=replace(self.settings, history="none"))
+        return replace(self, settings=self.settings.model_copy(update={"history": "none"}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,21 +143,21 @@ class Programs:
 
 def strategy_of(config: RunConfig, arm: ArmConfig, *, trained: bool, review: Reviewing) -> Strategy:
     """Return an arm's strategy; the prompt of an actor that was `trained` on its dialogs shows no examples."""
-    if arm.strategy is not None:
-        return plugins.load("strategies", arm.strategy)(config, arm)
-    if arm.format == "program":
-        section = config.programs_of(arm)
-        return Programs(section.settings(trained=trained), section.timeout_s)
-    if arm.format == "equivalence":
-        return RoundTrips(config.round_trip.settings(), config.round_trip.learn)
-    if arm.format in ("fol", "fol-cot") and config.model.prompt != "bare":
+    asked = arm.strategy
+    if isinstance(asked, PlugInConfig):
+        return plugins.load("strategies", asked.of)(config, arm)
+    if isinstance(asked, ProgramsConfig):
+        return Programs(asked.trained() if trained else asked, asked.timeout_s)
+    if isinstance(asked, RoundTripConfig):
+        return RoundTrips(asked, asked.learn)
+    if isinstance(asked, ActorCriticConfig):
+        settings = asked.trained() if trained else asked
+        return ActorCritic(settings, opinionated(config, asked, review), asked.lessons)
+    format_ = JUDGED_AS.get(asked.name, asked.name)
+    if asked.name in ("fol", "fol-cot") and config.model.prompt != "bare":
         num_examples = DEFAULT_EXAMPLES if config.model.examples is None else config.model.examples
-        return FirstOrder(JUDGED_AS.get(arm.format, arm.format), num_examples, arm.format == "fol-cot")
-    if arm.format != "asp":
-        return SingleAttempt(JUDGED_AS.get(arm.format, arm.format), guide=arm.guide)
-    dialog = config.actor_critic_of(arm)
-    review = opinionated(config, dialog, review)
-    return ActorCritic(dialog.settings(trained=trained), review, dialog.lessons.settings(), dialog.lessons.mix())
+        return FirstOrder(format_, num_examples, asked.name == "fol-cot")
+    return SingleAttempt(format_, guide=arm.guide)
 
 
 def no_review(_: object) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 COMMENT = r"""comment: " ::: " PROSE
 PROSE: /[ -~\u00a1-\u017f\u2010-\u2026]{1,200}/
 """
-"""What stands behind a statement for people; no character in it ends a line for any reader."""
+"""Remark behind a statement, for people; no character in it ends a line for any reader."""
 END = 'comment? "\\n"'
 
 

@@ -1,0 +1,87 @@
+"""An arm's strategy: what it inherits, what cannot be said, and the form of older files."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from training.configuration.run import RunConfig, load_run
+from training.configuration.section import ConfigError
+from training.configuration.strategies import ActorCriticConfig, ProgramsConfig
+
+ARM = {"name": "a", "keep": "strict", "decoding": "free"}
+
+
+def run_of(**keys: Any) -> RunConfig:
+    return RunConfig.model_validate({"name": "r", "model": {"name": "m"}, **keys})
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ({"arms": [{**ARM, "format": "cot"}]}, {"arms": [{**ARM, "strategy": "cot"}]}),
+        (
+            {"actor_critic": {"examples": 0}, "arms": [{**ARM, "format": "asp", "actor_critic": {"history": "none"}}]},
+            {"arms": [{**ARM, "strategy": {"name": "actor-critic", "examples": 0, "history": "none"}}]},
+        ),
+        (
+            {"programs": {"strategy": "prototype-then-refine", "samples": 3}, "arms": [{**ARM, "format": "program"}]},
+            {"arms": [{**ARM, "strategy": {"name": "prototype-then-refine", "samples": 3}}]},
+        ),
+        (
+            {
+                "problems": {"dataset": "autoeval-pl"},
+                "round_trip": {"rounds": 2, "curriculum": {"first": 1}},
+                "arms": [{**ARM, "format": "equivalence", "strategy": None, "programs": {}}],
+            },
+            {
+                "problems": {"dataset": "autoeval-pl"},
+                "star": {"curriculum": {"first": 1}},
+                "arms": [{**ARM, "strategy": {"name": "round-trip", "rounds": 2}}],
+            },
+        ),
+    ],
+)
+def test_older_files_are_read_as_the_same_run(older: dict[str, Any], newer: dict[str, Any]):
+    old, new = run_of(**older), run_of(**newer)
+    assert (old.arms, old.star) == (new.arms, new.star)
+    assert RunConfig.model_validate_json(old.model_dump_json()) == old
+
+
+def test_an_override_of_a_section_reaches_the_arms(tmp_path: Path):
+    path = tmp_path / "c.yaml"
+    path.write_text(
+        "name: c\nmodel: {name: m}\narms:\n  - {name: a, keep: strict, decoding: free, strategy: translate-and-refine}"
+        "\n  - {name: b, keep: strict, decoding: free, strategy: {name: prototype-then-refine, max_rounds: 3}}\n"
+    )
+    strategies = [arm.strategy for arm in load_run(path, ["programs.max_rounds=0"]).arms]
+    assert [s.max_rounds for s in strategies if isinstance(s, ProgramsConfig)] == [0, 3]
+
+
+def test_a_trained_actor_is_shown_no_examples():
+    (arm,) = run_of(arms=[{**ARM, "strategy": "actor-critic"}]).arms
+    assert isinstance(arm.strategy, ActorCriticConfig)
+    assert (arm.format, arm.strategy.trained().examples) == ("asp", 0)
+
+
+@pytest.mark.parametrize(
+    ("arm", "told"),
+    [
+        ("strategy: actor-critik", "arms.0.strategy.name: 'actor-critik' is not known; did you mean 'actor-critic'?"),
+        ("strategy: {name: actor-critic, histori: last}", "'arms.0.strategy.histori'; did you mean 'history'?"),
+        ("strategy: {name: actor-critic, lessons: {extend: last}}", "strategy.lessons.extend'; did you mean 'extent'?"),
+        ("strategy: {name: cot, samples: 3}", "unknown key 'arms.0.strategy.samples'; known here: name"),
+        ("strategy: {name: round-trip, rounds: 0}", "arms.0.strategy.rounds: "),
+        ("strategy: cot, format: asp", "arms.a.format: `strategy` says what is written"),
+        ("format: cot, actor_critic: {history: last}", "arms.a.actor_critic: is for `strategy: actor-critic`"),
+        ("format: aps", "arms.0.strategy.name: 'aps'"),
+        ("strategy: {name: plug-in}", "arms.0.strategy.of: "),
+        ("strategy: [cot]", "arms.0.strategy: "),
+    ],
+)
+def test_what_cannot_be_said_is_refused_by_its_key(tmp_path: Path, arm: str, told: str):
+    path = tmp_path / "c.yaml"
+    path.write_text(f"name: c\nmodel: {{name: m}}\narms: [{{name: a, keep: strict, decoding: free, {arm}}}]\n")
+    with pytest.raises(ConfigError) as caught:
+        load_run(path)
+    assert told in str(caught.value)
