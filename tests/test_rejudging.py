@@ -169,3 +169,16 @@ def test_the_recorded_forgeries_come_out_right(name: str, tmp_path: Path) -> Non
     assert (examples[0]["completion"], examples[0]["completion_ids"]) == (trace["completion"], [])
     assert trace["problem"]["question"] in examples[0]["prompt"]
     assert all(unjudged not in json.dumps(examples) for unjudged in ("ANY", "moon"))
+
+
+def test_explain_quotes_the_first_sentence_that_does_not_follow(tmp_path: Path) -> None:
+    text = "Pip is a wren. Pip is a newt. Pip is feathered. True."
+    path = written(tmp_path, {"id": "a", "problem": PROBLEM, "format": "english", "completion": text}, honest())
+    status, told = run(tmp_path, "explain", path, "a")
+    assert (status, told["first_bad_step"]["text"], told["certificate"]) == (0, "Pip is a newt.", None)
+    assert told["pieces"][0]["kind"] == "premise"
+    shown = CliRunner().invoke(app, ["explain", str(path), "a"])
+    assert '"Pip is a newt."' in shown.stdout
+    proof = CliRunner().invoke(app, ["explain", str(path), "pip#0"])
+    assert "verdict: certified" in proof.stdout
+    assert CliRunner().invoke(app, ["explain", str(path), "nobody"]).exit_code == 2
