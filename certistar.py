@@ -124,14 +124,16 @@ def filter(  # noqa: A001
 
 
 def recheck(records: "Iterable[Mapping[str, Any] | Certified]") -> dict[str, Any]:
-    """Check certificates again with the checker that no critic takes part in; return counts, and what was rejected.
+    """Check certificates again with the independent checker; return counts, and what was rejected.
 
     `records` are verdict records, traces, rows that `filter` returned, or `Certified` verdicts of `judge`. The result
     has `checked`, `accepted`, `skipped` (not certified), `second_opinion` and `rejected`, a list of `id` and `reason`.
+    A trace's text is judged again by its critic, in this process and without a time limit; `text` says how many were.
     """
-    from critics.plugin_certificates import recheck as recheck_records
+    from critics.judge import slim
+    from critics.rejudging import judge_anew, recheck_texts
 
-    return recheck_records(map(_recheckable, records))
+    return recheck_texts(map(_recheckable, records), lambda found: [judge_anew(slim(each)) for each in found]).record()
 
 
 def _attempt(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import certistar
 from critics.judge import judge_record
 from critics.rejudging import JUDGED_OTHERWISE, NOT_JUDGED_AGAIN, objection
 from training.cli import app
@@ -182,3 +183,10 @@ def test_explain_quotes_the_first_sentence_that_does_not_follow(tmp_path: Path) 
     proof = CliRunner().invoke(app, ["explain", str(path), "pip#0"])
     assert "verdict: certified" in proof.stdout
     assert CliRunner().invoke(app, ["explain", str(path), "nobody"]).exit_code == 2
+
+
+def test_in_python_as_well_a_text_is_judged_again() -> None:
+    forged = honest()
+    _other_answer(forged)
+    report = certistar.recheck([honest(), forged])
+    assert (report["accepted"], report["rejected"]) == (1, [{"id": "pip#0", "reason": JUDGED_OTHERWISE}])
