@@ -10,7 +10,6 @@ from critics.fol.parser import parse
 from critics.problem import Problem
 from rollout.formulas.sameness import is_constant, names_key
 
-Record = dict[str, Any]
 PAPER: Mapping[str, str] = {
     "autoeval-pl": "about 20,000 in 10 batches of 50 a category; 90% (17.7k) are different once all names are one",
     "autoeval-3cnf": "about 10,000 in 10 batches of 50 a category; 85% (8,550) are different once all names are one",
@@ -29,7 +28,7 @@ _NAMES = (
 """Numbered names, and English ones: verbs before their arguments, first names."""
 
 
-def statistics_of(problems: Sequence[Problem], categories: Sequence[int] = ()) -> Record:
+def statistics_of(problems: Sequence[Problem], categories: Sequence[int] = ()) -> dict[str, Any]:
     """Return counts and shares of one data set's formulas; constant and repeated ones are sought, not taken on trust.
 
     `skeletons`: the share of different texts once all names are one, as the paper counts it; `short`: how many formulas
@@ -38,7 +37,7 @@ def statistics_of(problems: Sequence[Problem], categories: Sequence[int] = ()) -
     texts = [problem.formal.goal for problem in problems if problem.formal is not None]
     counts = Counter(dict.fromkeys(categories, 0))
     counts.update(problem.meta["category"] for problem in problems)
-    found: Record = {
+    found: dict[str, Any] = {
         "n": len(texts),
         "categories": len(counts),
         "fewest_in_one": min(counts.values()),
@@ -68,7 +67,7 @@ def _with_one_name(text: str) -> str:
     return text
 
 
-def _automata(sized: Sequence[Mapping[str, Any]]) -> Record:
+def _automata(sized: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     states = sorted(meta["states"] for meta in sized)
     large = sum(max(meta["states"], meta["edges"]) > LARGE for meta in sized)
     return {"median_states": states[len(states) // 2], "most_states": states[-1], "large": large / len(sized)}
@@ -78,7 +77,7 @@ def _shares(values: Sequence[int]) -> dict[str, float]:
     return {str(value): count / len(values) for value, count in sorted(Counter(values).items())}
 
 
-def said(dataset: str, found: Record) -> list[str]:
+def said(dataset: str, found: dict[str, Any]) -> list[str]:
     """Return the statistics as lines for people, the paper's last."""
     least, most = found["fewest_in_one"], found["most_in_one"]
     lines = [f"{found['n']} in {found['categories']} categories, {least} to {most} in each; {found['repeats']} repeats"]

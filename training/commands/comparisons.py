@@ -13,7 +13,6 @@ from training.autoeval.premises import Way, autoformalised, informalised, premis
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import SingleConfig
 
-Record = dict[str, Any]
 REASONING: Mapping[str, Callable[[Path], Iterator[Problem]]] = {
     "folio-text": load_folio,
     "folio-formulas": load_folio_formulas,
@@ -28,7 +27,7 @@ def is_comparison(name: str) -> bool:
     return name.partition(":")[0] in {*REASONING, *TRANSLATING}
 
 
-def compare_with(config: RunConfig, name: str, num: int, adapter: Path | None, seed: int) -> Record:
+def compare_with(config: RunConfig, name: str, num: int, adapter: Path | None, seed: int) -> dict[str, Any]:
     """Return a policy's results on the first `num` items of a file; raises `InputError` where it has none."""
     from training.workers.policy import quiet_policy
 
@@ -44,7 +43,7 @@ def compare_with(config: RunConfig, name: str, num: int, adapter: Path | None, s
     return {"benchmark": kind, "file": Path(file).name, **found}
 
 
-def _reasoned(config: RunConfig, policy: Any, problems: list[Problem], pool: JudgePool, seed: int) -> Record:
+def _reasoned(config: RunConfig, policy: Any, problems: list[Problem], pool: JudgePool, seed: int) -> dict[str, Any]:
     from training.estimates import Proportion
     from training.rounds.evaluation import asked, measure
     from training.workers.strategies import SingleAttempt
@@ -59,7 +58,9 @@ def _reasoned(config: RunConfig, policy: Any, problems: list[Problem], pool: Jud
     return {**kept, "score": rate.rate, "score_interval": list(rate.interval)}
 
 
-def _translated(config: RunConfig, policy: Any, way: Way, file: Path, num: int, pool: JudgePool, seed: int) -> Record:
+def _translated(
+    config: RunConfig, policy: Any, way: Way, file: Path, num: int, pool: JudgePool, seed: int
+) -> dict[str, Any]:
     asked = list(premises(load_folio(file)))[:num]
     _need(asked)
     sampling = config.sampling.sampling("free", temperature=config.evaluation.temperature, samples=1)

@@ -25,8 +25,6 @@ from training.exchange.rationales import (
 )
 from training.exchange.tables import read_rows, stem
 
-Record = dict[str, Any]
-
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -48,7 +46,7 @@ def filter_table(
     rows = read_rows(source)
     check_columns(columns, rows[0], source)
     table = read_table(rows, columns, name=stem(source), dataset=reading.dataset)
-    about: Record = {"as": reading.format}
+    about: dict[str, Any] = {"as": reading.format}
     if reading.formalise is None:
         attempts = as_they_stand(table.rationales, reading.format)
     else:

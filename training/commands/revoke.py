@@ -25,7 +25,6 @@ from training.records.store import read_records
 from training.rounds.run import locked
 
 EXAMPLE = "certistar revoke 017472a0 --run checkpoints/smoke"
-Record = dict[str, Any]
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
 _CRITIC = re.compile(r"(?:certistar-)?([\w-]+)[@/](\w[\w.]*)")
 
@@ -120,7 +119,7 @@ def _report_again(run: Path) -> None:
         write_report(run, partial=True)
 
 
-def _record(each: Tainted) -> Record:
+def _record(each: Tainted) -> dict[str, Any]:
     adapter = each.adapter
     return {
         "adapter": adapter.path.as_posix(),

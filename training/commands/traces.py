@@ -21,7 +21,6 @@ from training.records.store import read_records
 from training.reporting.proofs import trace_lines
 
 EXAMPLE = "certistar trace 017472a0 --run checkpoints/smoke"
-Record = dict[str, Any]
 NUM_SHOWN = 3
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
 
@@ -47,7 +46,7 @@ def trace(
         say(f"{len(found) - NUM_SHOWN} more have it: name one run or round by --run, or ask for all by --json")
 
 
-def find_traces(name: str, folders: list[Path]) -> Iterator[tuple[Path, Record]]:
+def find_traces(name: str, folders: list[Path]) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield the traces that are meant, with their files, in the files' order."""
     wanted_round = round_of(name)
     bare = name.removeprefix(f"{wanted_round}/") if wanted_round else name
@@ -71,7 +70,7 @@ def trace_files(folders: list[Path]) -> list[Path]:
     return [found[key] for key in sorted(found)]
 
 
-def _is_meant(trace: Record, name: str) -> bool:
+def _is_meant(trace: dict[str, Any], name: str) -> bool:
     if trace.get("id") == name or str(trace.get("id")) == name.partition("~")[0]:
         return "judgement" in trace
     certificate = trace.get("judgement", {}).get("certificate")

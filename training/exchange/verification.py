@@ -6,12 +6,12 @@ which takes the base model's tokenizer, and that a text says what a policy's for
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from critics.errors import InputError
+from critics.judge import Judging
 from critics.problem import Problem
 from critics.recheck import recheck
 from critics.rejudging import objection
@@ -26,9 +26,6 @@ from training.exchange.rationales import CERTIFICATES, agreed, learnt_text
 from training.lineage import entries
 from training.lineage.adapter_files import MANIFEST, AdapterError, verify_adapter
 from training.records.store import read_records
-
-Record = dict[str, Any]
-Judging = Callable[[list[Record]], Iterable[Record]]
 
 
 @dataclass(frozen=True, slots=True)

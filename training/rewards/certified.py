@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from critics.errors import InputError
+from critics.judge import Judging
 from critics.problem import Problem
 
-Record = dict[str, Any]
-Judge = Callable[[Iterable[Record]], Iterator[Record]]
-"""Attempts in, verdict records out, in the same order: `JudgePool.judge`."""
 UNKNOWN = frozenset({"timeout", "error"})
 COLUMNS = ("problem", "format")
 """What a dataset must have beside `prompt`: see `rows`."""
@@ -32,7 +30,7 @@ class CertifiedReward:
 
     __name__ = "certified"
 
-    def __init__(self, judge: Judge, record: Callable[[Record], None] = lambda _: None) -> None:
+    def __init__(self, judge: Judging, record: Callable[[dict[str, Any]], None] = lambda _: None) -> None:
         self._judge = judge
         self._record = record
         self._calls = 0
@@ -58,7 +56,7 @@ class CertifiedReward:
         return rewards
 
 
-def rows(problems: Iterable[Problem], prompt: Callable[[Problem], Any], format_: str) -> Iterator[Record]:
+def rows(problems: Iterable[Problem], prompt: Callable[[Problem], Any], format_: str) -> Iterator[dict[str, Any]]:
     """Yield what TRL trains on: `prompt`, and the columns that the reward reads.
 
     A problem is JSON text, since a table of nested records would fill in keys that a problem does not have.

@@ -21,7 +21,7 @@ from training.finetuning.job import FineTuning
 from training.finetuning.trainable import trainable_model
 from training.lineage.adapter_files import MANIFEST, not_finite
 from training.records.store import write_json, write_records
-from training.rewards.certified import CertifiedReward, Record, rows
+from training.rewards.certified import CertifiedReward, rows
 from training.rounds.problems import load_problems
 
 TRACES = "traces.jsonl"
@@ -33,7 +33,7 @@ def reinforce(config: ReinforcementConfig, out: Path) -> dict[str, Any]:
     if (out / MANIFEST).exists():
         raise InputError(f"{out}: holds an adapter already; choose another --out")
     problems = _problems(config)
-    judged: list[Record] = []
+    judged: list[dict[str, Any]] = []
     work = out.with_name(f".{out.name}.work")
     shutil.rmtree(work, ignore_errors=True)
     with JudgePool(jobs=config.jobs, timeout_s=config.timeout_s) as pool:
@@ -116,7 +116,7 @@ def _trainer(config: ReinforcementConfig, problems: list[Problem], certified: Ce
     )
 
 
-def _manifest(config: ReinforcementConfig, out: Path, judged: list[Record]) -> dict[str, Any]:
+def _manifest(config: ReinforcementConfig, out: Path, judged: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "trained": True,
         "algorithm": config.algorithm,
