@@ -38,7 +38,7 @@ class BadStep:
 
 @dataclass(frozen=True, slots=True)
 class TextReading:
-    """What a critic that reads the text accounts for, span by span."""
+    """Spans of a text that a critic accounts for, one by one."""
 
     coverage: float
     """Share of the completion's characters that something stands behind."""

@@ -37,7 +37,6 @@ from training.workers.policy import quiet_policy
 from training.workers.strategies import Strategy, strategy_of
 
 EXAMPLE = "certistar answer configs/smoke.yaml --problems problems.jsonl --adapter adapter -k 8"
-Record = dict[str, Any]
 Formalisation = Literal["checked", "trusted"]
 TRUSTED_PROOFS = 3
 """Proofs that must agree where nothing compares them with the text; chosen on split `develop` (docs/answer.md)."""
@@ -106,7 +105,10 @@ def answer(
     attempts = _attempts(loaded, chosen, wanted, asked)
     found = {name: outcome(made, asked.rule, len(chosen)) for name, made in attempts.items()}
     gold = {problem.id: problem.answer for problem in wanted if problem.answer is not None}
-    result: Record = {**_counts(found, gold), "answers": [_record(p, found[p.id], attempts[p.id]) for p in wanted]}
+    result: dict[str, Any] = {
+        **_counts(found, gold),
+        "answers": [_record(p, found[p.id], attempts[p.id]) for p in wanted],
+    }
     rows = _curve(gold, attempts, asked) if asked.curve else []
     if asked.curve:
         result["curve"] = [row.record() for row in rows]
@@ -161,8 +163,14 @@ def _formalism(config: RunConfig, arm: ArmConfig, asked: AnswerOptions, reviews:
     return Formalism(arm.name, strategy, policy, config.sampling.sampling(arm.decoding, samples=1))
 
 
-def _record(problem: Problem, found: Outcome, attempts: Sequence[Trace]) -> Record:
-    record: Record = {"id": problem.id, "answer": None, "reason": "proved", "attempts": len(attempts), "proofs": []}
+def _record(problem: Problem, found: Outcome, attempts: Sequence[Trace]) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "id": problem.id,
+        "answer": None,
+        "reason": "proved",
+        "attempts": len(attempts),
+        "proofs": [],
+    }
     match found:
         case Answered(answer, proofs):
             digests = [proof.judged.digest for proof in proofs]
@@ -172,11 +180,11 @@ def _record(problem: Problem, found: Outcome, attempts: Sequence[Trace]) -> Reco
             return {**record, "reason": reason, "formats": [], "certificate": None}
 
 
-def _counts(found: Mapping[str, Outcome], gold: Mapping[str, str]) -> Record:
+def _counts(found: Mapping[str, Outcome], gold: Mapping[str, str]) -> dict[str, Any]:
     """Return how many are answered, and of those whose answer is known how many are right."""
     answers = {name: each.answer for name, each in found.items() if isinstance(each, Answered)}
     right = sum(gold[name] == answer for name, answer in answers.items() if name in gold)
-    counts: Record = {"n": len(found), "answered": len(answers)}
+    counts: dict[str, Any] = {"n": len(found), "answered": len(answers)}
     return counts | ({"selective": Point(len(gold), len(answers.keys() & gold.keys()), right).record()} if gold else {})
 
 
@@ -194,7 +202,7 @@ def _name(rule: AnswerRule) -> str:
 
 def _provenance(
     config: RunConfig, arms: Sequence[ArmConfig], problems: Sequence[Problem], asked: AnswerOptions
-) -> Record:
+) -> dict[str, Any]:
     from rollout.policy import adapter_weights_digest
     from training.lineage.provenance import provenance
 
@@ -212,7 +220,11 @@ def _provenance(
 
 
 def _write(
-    out: Path, result: Record, rows: Sequence[CurveRow], attempts: Mapping[str, list[Trace]], provenance: Record
+    out: Path,
+    result: dict[str, Any],
+    rows: Sequence[CurveRow],
+    attempts: Mapping[str, list[Trace]],
+    provenance: dict[str, Any],
 ) -> None:
     """Write the judged attempts, which `trace` reads, the answers, and the curve with where it comes from."""
     write_records(out / "traces.jsonl", (a.record() for made in attempts.values() for a in made), checksum=True)
@@ -236,7 +248,7 @@ def _print(problem: Problem, found: Outcome, attempts: Sequence[Trace]) -> None:
     print("\n".join(proof_lines(read_certificate(certificate))), end="\n\n")
 
 
-def _say(result: Record, rows: Sequence[CurveRow]) -> None:
+def _say(result: dict[str, Any], rows: Sequence[CurveRow]) -> None:
     say(f"{result['answered']} of {result['n']} problems answered with a proof")
     if (point := result.get("selective")) is not None and point["answered"]:
         low, high = point["accuracy_interval"]

@@ -21,7 +21,6 @@ from training.lineage.verification import verify as verify_lineage
 from training.reporting.proofs import trace_lines
 
 EXAMPLE = "certistar lineage checkpoints/smoke/strict/seed-0/round-000/adapter --verify"
-Record = dict[str, Any]
 _WHO = {"base": "the base model", "unknown": "nobody knows whom"}
 
 
@@ -58,9 +57,9 @@ def _line_folder(adapter: AdapterFolder) -> Path:
 
 
 def _record(
-    adapter: AdapterFolder, older: Sequence[AdapterFolder], proof: Record | None, checks: Verification | None
-) -> Record:
-    record: Record = {
+    adapter: AdapterFolder, older: Sequence[AdapterFolder], proof: dict[str, Any] | None, checks: Verification | None
+) -> dict[str, Any]:
+    record: dict[str, Any] = {
         **_summary(adapter),
         "base": adapter.manifest.base,
         "chain": [_summary(other) for other in older],
@@ -72,7 +71,7 @@ def _record(
     return record
 
 
-def _summary(adapter: AdapterFolder) -> Record:
+def _summary(adapter: AdapterFolder) -> dict[str, Any]:
     entries = adapter.entries or []
     origins = [entry.origin for entry in entries]
     return {
@@ -94,7 +93,7 @@ def _sampler(origin: Origin) -> str:
     return "unknown" if origin.policy is None else origin.sampler or "base"
 
 
-def _one_proof(adapter: AdapterFolder, entries: Sequence[Entry]) -> Record | None:
+def _one_proof(adapter: AdapterFolder, entries: Sequence[Entry]) -> dict[str, Any] | None:
     """Return the last example with a certificate, its place in the tree and its trace; None where there is none."""
     place = next((i for i in reversed(range(len(entries))) if entries[i].origin.certificate is not None), None)
     if place is None:
@@ -112,7 +111,7 @@ def _one_proof(adapter: AdapterFolder, entries: Sequence[Entry]) -> Record | Non
     }
 
 
-def _trace(adapter: AdapterFolder, entry: Entry) -> Record | None:
+def _trace(adapter: AdapterFolder, entry: Entry) -> dict[str, Any] | None:
     folder = _line_folder(adapter) / (round_of(entry.example) or adapter.path.parent.name)
     try:
         return next((trace for trace in traces_of_round(folder) if trace["id"] == entry.origin.trace), None)
@@ -121,7 +120,7 @@ def _trace(adapter: AdapterFolder, entry: Entry) -> Record | None:
 
 
 def _print(
-    adapter: AdapterFolder, older: Sequence[AdapterFolder], proof: Record | None, checks: Verification | None
+    adapter: AdapterFolder, older: Sequence[AdapterFolder], proof: dict[str, Any] | None, checks: Verification | None
 ) -> None:
     names = {other.weights: _name(other) for other in (adapter, *older)}
     for each in (adapter, *older):
@@ -160,7 +159,7 @@ def _in_round(adapter: AdapterFolder) -> bool:
     return adapter.path.parent.name.startswith("round-")
 
 
-def _print_proof(proof: Record) -> None:
+def _print_proof(proof: dict[str, Any]) -> None:
     held = "is in the tree of the root above" if proof["included"] else "IS NOT in the tree of the root above"
     print(f"\nexample {proof['example']}  {proof['example_digest'][:12]}")
     print(f"  is number {proof['place'] + 1} of {proof['of']}; by {len(proof['siblings'])} siblings it {held}")

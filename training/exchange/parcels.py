@@ -28,7 +28,6 @@ from training.records.run_folder import RunLine, read_run
 from training.records.store import is_stored, read_records, write_json, write_records, write_text
 from training.reporting.evaluations import read_mode
 
-Record = dict[str, Any]
 _TEXTS = (".json", ".jsonl", ".md", ".jinja", ".yaml")
 _SECRET = re.compile(r"\b(?:hf_[A-Za-z0-9]{20,}|sk-[A-Za-z0-9_-]{20,}|ghp_[A-Za-z0-9]{20,})\b")
 _SECRET_VARIABLES = re.compile(r"TOKEN|API_KEY|SECRET|PASSWORD")
@@ -50,7 +49,7 @@ def pack_adapter(found: Found, out: Path, repository: str) -> None:
     refuse_secrets(out)
 
 
-def pack_dataset(found: Found, out: Path, name: str) -> Record:
+def pack_dataset(found: Found, out: Path, name: str) -> dict[str, Any]:
     """Write the dataset's folder, and return its summary."""
     dataset = found.dataset
     assert dataset is not None
@@ -66,7 +65,7 @@ def pack_dataset(found: Found, out: Path, name: str) -> Record:
     return summary
 
 
-def certified_traces(found: Found) -> Iterator[Record]:
+def certified_traces(found: Found) -> Iterator[dict[str, Any]]:
     """Yield, without token ids, the certified traces that the examples were made of, each text once."""
     assert found.dataset is not None
     if (found.dataset / CERTIFICATES).is_file():
@@ -88,7 +87,7 @@ def certified_traces(found: Found) -> Iterator[Record]:
         )
 
 
-def _traces(found: Found) -> Iterator[Record]:
+def _traces(found: Found) -> Iterator[dict[str, Any]]:
     """Yield the judged traces of the rounds up to the dataset's, those that were made of others last."""
     if found.line is None or found.round_number is None:
         return
@@ -99,7 +98,7 @@ def _traces(found: Found) -> Iterator[Record]:
                 yield from read_records(path, checksum=True)
 
 
-def dataset_summary(found: Found) -> Record:
+def dataset_summary(found: Found) -> dict[str, Any]:
     """Return the dataset's own counts, and what of its run decides what they mean."""
     assert found.dataset is not None
     path = found.dataset / "summary.json"

@@ -26,7 +26,6 @@ from training.lessons.teaching import completion_example
 from training.records.store import write_json, write_records, write_text
 from training.workers.strategies import SingleAttempt
 
-Record = dict[str, Any]
 CERTIFICATES = "certificates.jsonl"
 """The certified attempts among those kept, with their certificates: `certistar recheck` reads it."""
 REJECTED = "rejected.jsonl"
@@ -112,7 +111,9 @@ def learnt_text(trace: Trace) -> str:
     return str(trace.problem.meta.get(RATIONALE) or trace.completion)
 
 
-def write_dataset(traces: Sequence[Trace], table: Table, keep: Keep, out: Path, about: Record) -> Record:
+def write_dataset(
+    traces: Sequence[Trace], table: Table, keep: Keep, out: Path, about: dict[str, Any]
+) -> dict[str, Any]:
     """Write the dataset folder, summary.json last, and return the summary."""
     by_id = {trace.id: trace for trace in traces}
     chosen = [by_id[t.id] for t in select((replace(t, completion=learnt_text(t)) for t in traces), keep)]
@@ -133,7 +134,7 @@ def write_dataset(traces: Sequence[Trace], table: Table, keep: Keep, out: Path, 
     return summary
 
 
-def rationale_example(trace: Trace) -> Record:
+def rationale_example(trace: Trace) -> dict[str, Any]:
     """Return a line that TRL trains on as it is; `formalisation` says on whose word the certificate is about it."""
     formalised = RATIONALE in trace.problem.meta
     certificate = trace.judged.certificate
@@ -143,14 +144,14 @@ def rationale_example(trace: Trace) -> Record:
     return {**completion_example(plain), "formalisation": word}
 
 
-def slim(trace: Trace) -> Record:
+def slim(trace: Trace) -> dict[str, Any]:
     """Return the attempt and its verdict, without token ids and how it was sampled."""
     kept = ("id", "problem", "format", "completion", "messages", "judgement", "policy")
     record = trace.record()
     return {key: record[key] for key in kept if key in record}
 
 
-def _rejections(traces: Iterable[Trace], chosen: set[str], keep: Keep) -> Iterator[Record]:
+def _rejections(traces: Iterable[Trace], chosen: set[str], keep: Keep) -> Iterator[dict[str, Any]]:
     for trace in traces:
         if trace.id not in chosen:
             told = {key: getattr(trace.judged, key) for key in ("verdict", "reason", "answer", "feedback")}

@@ -13,12 +13,11 @@ from typing import Any
 from critics.errors import InputError
 from training.records.store import read_records
 
-Row = dict[str, Any]
 _READERS = {".json": "json", ".parquet": "parquet", ".csv": "csv", ".tsv": "csv"}
 _HUB_NAME = re.compile(r"(?P<name>[\w.-]+/[\w.-]+?)(?::(?P<split>[\w.\[\]%-]+))?")
 
 
-def read_rows(source: Path) -> list[Row]:
+def read_rows(source: Path) -> list[dict[str, Any]]:
     """Return the rows of a file, or of `owner/name` or `owner/name:split` of the Hub; raises `InputError`."""
     if source.is_dir():
         raise InputError(f"{source}: is a folder; name a file of rationales, or a data set of the Hub")
@@ -42,7 +41,7 @@ def _is_file_name(source: Path) -> bool:
     return source.suffix in (*_READERS, ".jsonl", ".gz")
 
 
-def _of_file(path: Path) -> list[Row]:
+def _of_file(path: Path) -> list[dict[str, Any]]:
     reader = _READERS.get(path.suffix)
     if reader is None:
         return list(read_records(path))
@@ -57,7 +56,7 @@ def _of_file(path: Path) -> list[Row]:
             raise InputError(f"{path}: cannot be read as {reader} ({_cause(error)})") from error
 
 
-def _of_hub(name: str, split: str) -> list[Row]:
+def _of_hub(name: str, split: str) -> list[dict[str, Any]]:
     datasets: Any = import_module("datasets")
     try:
         return [dict(row) for row in datasets.load_dataset(name, split=split)]
