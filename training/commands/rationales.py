@@ -13,7 +13,7 @@ from training.commands.attempts import judged
 from training.commands.messages import print_counts, tracked
 from training.configuration.section import nearest
 from training.curation.filters import KEEPS, is_certified
-from training.exchange.columns import check_columns, read_columns
+from training.exchange.columns import named_columns, read_columns
 from training.exchange.rationales import (
     Formalising,
     Table,
@@ -42,9 +42,9 @@ def filter_table(
 ) -> None:
     """Judge a table's rationales and write what is kept; say what was certified, what not, and why."""
     _check(reading, keep)
-    columns = read_columns(reading.columns)
+    given = read_columns(reading.columns)
     rows = read_rows(source)
-    check_columns(columns, rows[0], source)
+    columns = named_columns(given, rows[0], source)
     table = read_table(rows, columns, name=stem(source), dataset=reading.dataset)
     about: dict[str, Any] = {"as": reading.format}
     if reading.formalise is None:

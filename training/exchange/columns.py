@@ -46,18 +46,26 @@ def read_columns(given: Sequence[str]) -> dict[str, str]:
         if part not in PARTS:
             raise InputError(f"--columns {pair!r}: unknown part {part!r}; {nearest(part, PARTS)}")
         columns[part] = column
-    for part in _NEEDED:
-        if part not in columns:
-            raise InputError(f"--columns: say which column is the {part}, such as {part}=NAME")
     return columns
 
 
-def check_columns(columns: Mapping[str, str], row: Mapping[str, Any], source: object) -> None:
-    """Raise `InputError` where the first row lacks a column."""
+def named_columns(given: Mapping[str, str], row: Mapping[str, Any], source: object) -> dict[str, str]:
+    """Return which column is what: as given, and else by the columns' own names.
+
+    Raises `InputError` where the first row of the table lacks a column, or nothing says which one is needed.
+    """
+    own = {part: part for part in PARTS if part in row}
+    if "rationale" not in own and "completion" in row:
+        own["rationale"] = "completion"
+    columns = {**own, **given}
+    known = [str(name) for name in row]
     for part, column in columns.items():
         if column not in row:
-            known = [str(name) for name in row]
             raise InputError(f"{source}: there is no column {column!r} ({part}); {nearest(column, known)}")
+    for part in _NEEDED:
+        if part not in columns:
+            raise InputError(f"{source}: --columns: say which column is the {part}, such as {part}=NAME")
+    return columns
 
 
 def read_rationale(

@@ -17,7 +17,7 @@ from critics.problem import RecordError, read_attempt
 from rollout.traces import Trace, read_trace, with_judgement
 from training.configuration.section import nearest
 from training.curation.filters import KEEPS, Keep, select
-from training.exchange.columns import PARTS, RowError, check_columns, read_columns, read_rationale
+from training.exchange.columns import RowError, named_columns, read_columns, read_rationale
 from training.exchange.rationales import as_they_stand
 from training.records.store import read_records, write_records
 
@@ -67,7 +67,9 @@ def _attempts(rows: Sequence[Row], columns: Mapping[str, str] | None, format_: s
         found = dict(enumerate(map(_own_attempt, rows, range(len(rows)))))
         _check_ids(found)
         return found
-    names = _columns(rows[0], columns)
+    names = named_columns(
+        read_columns([f"{part}={column}" for part, column in (columns or {}).items()]), rows[0], "filter"
+    )
     found: dict[int, Trace] = {}
     unreadable: list[str] = []
     for position, row in enumerate(rows):
@@ -98,17 +100,6 @@ def _check_ids(attempts: Mapping[int, Trace]) -> None:
     for position, attempt in attempts.items():
         if seen.setdefault(attempt.id, position) != position:
             raise InputError(f"filter: row {position}: the id {attempt.id!r} is row {seen[attempt.id]}'s already")
-
-
-def _columns(row: Row, columns: Mapping[str, str] | None) -> dict[str, str]:
-    """Return which column is what: as said, and else by the columns' own names."""
-    own = {part: part for part in PARTS if part in row}
-    if "rationale" not in own and "completion" in row:
-        own["rationale"] = "completion"
-    names = {**own, **(columns or {})}
-    read_columns([f"{part}={column}" for part, column in names.items()])
-    check_columns(names, row, "filter")
-    return names
 
 
 def _judged(attempts: list[Any], jobs: int, timeout_s: float) -> list[Any]:
