@@ -32,7 +32,8 @@ class Commands(TyperGroup):
     """A group whose commands are imported one at a time, so that `--help` answers at once."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**{**settings, "commands": dict.fromkeys(COMMANDS)})
+        settings["commands"] = dict.fromkeys(COMMANDS)
+        super().__init__(**settings)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import a command; None where there is none of that name."""

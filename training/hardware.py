@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 from critics.errors import InputError
 
@@ -62,7 +63,8 @@ def device_here() -> Device:
 
     if not torch.cuda.is_available():
         return _measured_cpu()
-    properties = torch.cuda.get_device_properties(0)
+    cuda: Any = torch.cuda
+    properties = cuda.get_device_properties(0)
     known = next((numbers for name, numbers in PUBLISHED.items() if name in properties.name), None)
     if known is not None:
         return Device(properties.name, properties.total_memory, *known[1:], measured=False)

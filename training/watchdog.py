@@ -133,7 +133,7 @@ class Watchdog:
     folder: Path
     budgets_s: Mapping[Stage, float] = field(default_factory=lambda: BUDGETS_S)
     clock: Callable[[], float] = time.monotonic
-    _seen: dict[Path, tuple[str, float]] = field(default_factory=dict)
+    _seen: dict[Path, tuple[str, float]] = field(default_factory=dict[Path, tuple[str, float]])
 
     def __post_init__(self) -> None:
         for path in [*self.folder.glob(f"*{SUFFIX}"), *self.folder.glob(f".*{SUFFIX}.*")]:  # of a run that was killed

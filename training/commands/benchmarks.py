@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from critics.judge import JudgePool
+from training.autoeval.errors import VerifierScore
 from training.autoeval.false_positives import FalsePositives
 from training.autoeval.figures import Curves, write_scores
 from training.autoeval.round_trips import RoundTrips
-from training.autoeval.scores import Scores
+from training.autoeval.scores import Category, Scores
 from training.autoeval.yardstick import (
     Asked,
     BenchmarkResult,
@@ -89,7 +90,7 @@ def _tell(found: Mapping[str, Any], out: Path | None, as_json: bool) -> None:
 
 
 def _draw(path: Path, found: BenchmarkResult, verified: Verified | None) -> None:
-    f1 = {} if verified is None else verified.rows
+    f1 = dict[Category, VerifierScore]() if verified is None else verified.rows
     tables = {name: {"this policy": Curves(scores, f1)} for name, scores in found.scores.items()}
     write_scores(tables, path, by=dict.fromkeys(tables, "operators"))
 

@@ -5,7 +5,7 @@ Colours give way to NO_COLOR, because rich heeds it.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ MAX_LINES = 24
 
 
 @contextmanager
-def watching(console: Any, run: Path, total: int) -> Iterator[Callable[[Notice], None]]:
+def watching(console: Any, run: Path, total: int) -> Generator[Callable[[Notice], None]]:
     """Yield what takes the messages of a run of `total` attempts, and show them while it works."""
     if console.is_terminal:
         bar = progress_bar(console)

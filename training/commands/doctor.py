@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from training.commands.options import (
     Json,
@@ -120,12 +121,11 @@ def _seed_model() -> Finding:
 
 
 def _devices() -> Iterator[Finding]:
-    import torch
-
-    if not torch.cuda.is_available():
+    cuda: Any = import_module("torch.cuda")
+    if not cuda.is_available():
         yield Finding(True, "devices", "no GPU: one thread per process")
-    for index in range(torch.cuda.device_count()):
-        device = torch.cuda.get_device_properties(index)
+    for index in range(cuda.device_count()):
+        device = cuda.get_device_properties(index)
         yield Finding(True, f"cuda:{index}", f"{device.name}, {device.total_memory / 2**30:.0f} GiB")
 
 
@@ -153,9 +153,9 @@ def _eight_bit() -> Finding:
     """Take one step of 8-bit AdamW on the device that a fine-tuning would use."""
     what = "8-bit AdamW"
     try:
-        import bitsandbytes
         import torch
 
+        bitsandbytes: Any = import_module("bitsandbytes")
         device = "cuda" if torch.cuda.is_available() else "cpu"
         weights = torch.nn.Parameter(torch.ones(8192, device=device))  # under 4096 elements it keeps 32 bits
         weights.grad = torch.ones_like(weights)

@@ -28,7 +28,7 @@ class PhaseConfig(Section):
     """The share of demonstrations that stop before the proof ends and answer by chance."""
     misformalise_rate: Rate = 0.0
     """The share of demonstrations in which one rule has the wrong sign."""
-    mixture: list[MixtureConfig] = Field(default_factory=list)
+    mixture: list[MixtureConfig] = Field(default_factory=list[MixtureConfig])
     """Problems of other data sets, mixed in."""
 
 

@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, cast, get_args
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -28,14 +28,14 @@ def read_yaml(path: Path) -> dict[str, Any]:
     import yaml
 
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data: object = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
     except yaml.YAMLError as error:
         raise ConfigError(f"{path}: is not YAML ({' '.join(str(error).split())})") from error
     if not isinstance(data, dict):
         raise ConfigError(f"{path}: a mapping of keys is needed at the top")
-    return data
+    return cast("dict[str, object]", data)
 
 
 def validated(model: type[Any], data: dict[str, Any], overrides: list[str], path: Path) -> Any:
@@ -49,9 +49,10 @@ def validated(model: type[Any], data: dict[str, Any], overrides: list[str], path
         *parents, last = key.split(".")
         section = data
         for parent in parents:
-            section = section.setdefault(parent, {})
-            if not isinstance(section, dict):
+            inner: object = section.setdefault(parent, {})
+            if not isinstance(inner, dict):
                 raise ConfigError(f"--set {override}: {parent} is not a section")
+            section = cast("dict[str, object]", inner)
         try:
             section[last] = yaml.safe_load(value)
         except yaml.YAMLError as error:

@@ -118,8 +118,7 @@ def _goals(sound: _Sound, trace_id: str) -> Iterator[Literal]:
     """Yield what else is proved than what was asked, the longest proof first, ties by a hash."""
     asked = parse_literal(sound.known.formal.goal)
     proved = [s.literal for s in sound.rationale.steps if s.literal not in (None, asked, asked.negated())]
-    literals = [literal for literal in proved if literal is not None]
-    yield from sorted(literals, key=lambda lit: (-len(_proof(sound, lit)), derived_seed("hindsight", trace_id, lit)))
+    yield from sorted(proved, key=lambda lit: (-len(_proof(sound, lit)), derived_seed("hindsight", trace_id, lit)))
 
 
 def _proof(sound: _Sound, literal: Literal) -> list[Literal]:

@@ -6,6 +6,7 @@ layers x width x context forward (PaLM, appendix B). Recomputing under gradient 
 """
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from critics.errors import InputError
@@ -35,15 +36,15 @@ class Shape:
 def shape_of(model_name: str) -> Shape:
     """Read a local or hub model's configuration and build it without memory; raises `InputError`."""
     import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
 
+    transformers: Any = import_module("transformers")
     try:
-        config = AutoConfig.from_pretrained(model_name)
+        config = transformers.AutoConfig.from_pretrained(model_name)
     except (OSError, ValueError) as error:
         first = str(error).strip().splitlines()[0]
         raise InputError(f"model {model_name!r}: its configuration cannot be had, nor its costs ({first})") from error
     with torch.device("meta"):
-        return shape_of_model(AutoModelForCausalLM.from_config(config))
+        return shape_of_model(transformers.AutoModelForCausalLM.from_config(config))
 
 
 def shape_of_model(model: Any) -> Shape:

@@ -157,7 +157,7 @@ def build_model(config: AnyPretrainingConfig, tokenizer: Any) -> Any:
     from transformers import LlamaConfig, LlamaForCausalLM
 
     size = config.model
-    model = LlamaForCausalLM(
+    model: Any = LlamaForCausalLM(
         LlamaConfig(
             vocab_size=len(tokenizer),
             hidden_size=size.hidden,

@@ -3,6 +3,7 @@
 What was asked for is asserted after start-up, since accelerate has ways of running something else without a word.
 """
 
+from importlib import import_module
 from typing import Any
 
 from critics.errors import InputError
@@ -66,17 +67,16 @@ def shard_without_accelerator(fsdp_plugin: Any, mixed_precision: str | None) -> 
     Its state is shared by all instances, so that one made before the Trainer's is the Trainer's. For tests: a CPU is
     no place to train what has to be sharded.
     """
-    from accelerate.state import AcceleratorState, PartialState
-    from accelerate.utils import DistributedType, TorchDynamoPlugin
-
-    state = AcceleratorState(
+    states: Any = import_module("accelerate.state")
+    utils: Any = import_module("accelerate.utils")
+    state = states.AcceleratorState(
         mixed_precision=mixed_precision,
         cpu=True,
-        dynamo_plugin=TorchDynamoPlugin(),
+        dynamo_plugin=utils.TorchDynamoPlugin(),
         fsdp_plugin=fsdp_plugin,
         _from_accelerator=True,
     )
-    PartialState().distributed_type = DistributedType.FSDP  # each AcceleratorState copies it from there
+    states.PartialState().distributed_type = utils.DistributedType.FSDP  # each AcceleratorState copies it from there
     state.fsdp_plugin = fsdp_plugin
 
 

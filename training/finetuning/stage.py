@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -179,16 +180,14 @@ def _assert_world_size(num_processes: int) -> None:
 
 
 def _barrier() -> None:
-    import torch.distributed as distributed
-
+    distributed: Any = import_module("torch.distributed")
     if distributed.is_available() and distributed.is_initialized():
         distributed.barrier()
 
 
 def _last_checkpoint(work: Path) -> str | None:
-    from transformers.trainer_utils import get_last_checkpoint
-
-    return get_last_checkpoint(str(work)) if work.is_dir() else None
+    utils: Any = import_module("transformers.trainer_utils")
+    return utils.get_last_checkpoint(str(work)) if work.is_dir() else None
 
 
 def _main(spec: Path) -> int:

@@ -8,10 +8,12 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
 from time import monotonic, sleep
+from typing import Any
 
 from critics.errors import InputError, RunFailed
 from critics.lifeline import die_with_parent
@@ -110,10 +112,10 @@ def _main() -> int:
     if job.nnodes > 1:
         Thread(target=_end_without_processes, args=(job.answer_s + SETTLE_S,), daemon=True).start()
     from torch.distributed.elastic.rendezvous import RendezvousError
-    from torch.distributed.run import main
 
+    run: Any = import_module("torch.distributed.run")
     try:
-        main()
+        run.main()
     except RendezvousError as error:
         write_failure(spec, PeerLost(_did_not_meet(job, error)))
         return 1

@@ -9,10 +9,12 @@ import importlib.util
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from critics.errors import InputError
 from training.configuration.fine_tuning import Tracker
@@ -74,7 +76,7 @@ def settle(tracked: Tracking, part: str = "") -> list[str]:
 
 
 @contextmanager
-def quiet(tracked: Tracking) -> Iterator[None]:
+def quiet(tracked: Tracking) -> Generator[None]:
     """Send what trackers print to standard error: standard output is for results."""
     if not tracked.names:
         yield
@@ -95,16 +97,14 @@ def track(tracked: Tracking, metrics: Mapping[str, float], step: int) -> None:
 
 
 def _tensorboard(tracked: Tracking, metrics: dict[str, float], step: int) -> None:
-    from torch.utils.tensorboard import SummaryWriter
-
-    with SummaryWriter(log_dir=os.environ["TENSORBOARD_LOGGING_DIR"]) as writer:
+    tensorboard: Any = import_module("torch.utils.tensorboard")
+    with tensorboard.SummaryWriter(log_dir=os.environ["TENSORBOARD_LOGGING_DIR"]) as writer:
         for name, value in metrics.items():
             writer.add_scalar(name, value, step)
 
 
 def _trackio(tracked: Tracking, metrics: dict[str, float], step: int) -> None:
-    import trackio
-
+    trackio: Any = import_module("trackio")
     trackio.init(
         tracked.project, name=tracked.run_name, resume="allow", embed=False, auto_log_gpu=False, auto_log_cpu=False
     )
@@ -113,8 +113,7 @@ def _trackio(tracked: Tracking, metrics: dict[str, float], step: int) -> None:
 
 
 def _wandb(tracked: Tracking, metrics: dict[str, float], step: int) -> None:
-    import wandb  # type: ignore[import-not-found]
-
+    wandb: Any = import_module("wandb")
     run = wandb.init(project=tracked.project, name=tracked.run_name, id=os.environ["WANDB_RUN_ID"], resume="allow")
     run.log({**metrics, "round": step})
     run.finish()

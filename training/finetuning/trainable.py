@@ -1,6 +1,7 @@
 """The model that a fine-tuning changes: its base as stored or in four bits, and what is trained beside or in it."""
 
 import os
+from importlib import import_module
 from typing import Any
 
 from rollout.policy import load_model
@@ -21,9 +22,9 @@ def trainable_model(job: FineTuning) -> Any:
     if training.layout == "packed":
         model.config.use_cache = False  # with a cache, transformers does not tell the examples of a row apart
     if training.quantisation != "none":
-        from peft import prepare_model_for_kbit_training
-
-        model = prepare_model_for_kbit_training(model, use_gradient_checkpointing=training.gradient_checkpointing)
+        peft: Any = import_module("peft")
+        checkpointing = training.gradient_checkpointing
+        model = peft.prepare_model_for_kbit_training(model, use_gradient_checkpointing=checkpointing)
     elif training.gradient_checkpointing:
         model.gradient_checkpointing_enable()
         model.enable_input_require_grads()
@@ -33,11 +34,10 @@ def trainable_model(job: FineTuning) -> Any:
 
 
 def _with_lora(model: Any, job: FineTuning) -> Any:
-    from peft import LoraConfig, PeftModel, get_peft_model
-
+    peft: Any = import_module("peft")
     if job.start is not None:
-        return PeftModel.from_pretrained(model, str(job.start), is_trainable=True)
-    lora = LoraConfig(
+        return peft.PeftModel.from_pretrained(model, str(job.start), is_trainable=True)
+    lora = peft.LoraConfig(
         r=job.training.lora_rank,
         lora_alpha=job.training.lora_alpha,
         lora_dropout=job.training.lora_dropout,
@@ -45,7 +45,7 @@ def _with_lora(model: Any, job: FineTuning) -> Any:
         target_modules="all-linear",
         task_type="CAUSAL_LM",
     )
-    return get_peft_model(model, lora)
+    return peft.get_peft_model(model, lora)
 
 
 def _loading(training: TrainingConfig) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def attention_of(training: TrainingConfig) -> str | None:
     if training.attention == "auto":
         return None if torch.cuda.is_available() else "eager"
     if training.attention == "flash_attention_2":
-        from transformers.utils import is_flash_attn_2_available
+        from transformers.utils.import_utils import is_flash_attn_2_available
 
         if not is_flash_attn_2_available():
             raise ConfigError(

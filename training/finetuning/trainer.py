@@ -4,6 +4,7 @@ import math
 import sys
 from collections.abc import Sequence
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ class CheckedTrainer(Trainer):
 
     row_order: RowOrder | None = None
     monitor: Monitor | None = None
+    model: Any
 
     def training_step(self, model: Any, inputs: Any, num_items_in_batch: Any = None) -> Any:
         """Take a step of one batch; raises `TrainingFailed` where its loss is not finite."""
@@ -44,10 +46,12 @@ class CheckedTrainer(Trainer):
         return loss
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
-        return super()._get_train_sampler(train_dataset) if self.row_order is None else self.row_order
+        parent: Any = super()
+        return parent._get_train_sampler(train_dataset) if self.row_order is None else self.row_order
 
     def _build_accelerator_args(self, **options: Any) -> dict[str, Any]:
-        built = super()._build_accelerator_args(**options)
+        parent: Any = super()
+        built = parent._build_accelerator_args(**options)
         if built.get("fsdp_plugin") is not None and self.args.use_cpu:
             shard_without_accelerator(built["fsdp_plugin"], built.get("mixed_precision"))
         return built
@@ -87,9 +91,8 @@ def _bound_waits(job: FineTuning) -> None:
     from torch.distributed import is_available, is_initialized
 
     if is_available() and is_initialized() and not torch.cuda.is_available():
-        from torch.distributed.distributed_c10d import _set_pg_timeout
-
-        _set_pg_timeout(timedelta(seconds=job.answer_s))
+        c10d: Any = import_module("torch.distributed.distributed_c10d")
+        c10d._set_pg_timeout(timedelta(seconds=job.answer_s))
 
 
 def _arguments(job: FineTuning, num_rows: int, work: Path, max_steps: int) -> TrainingArguments:

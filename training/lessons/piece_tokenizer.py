@@ -28,7 +28,7 @@ def piece_tokenizer(pieces: Sequence[str], special: Sequence[str]) -> Any:
             if spelled[:end] not in vocabulary:
                 vocabulary[spelled[:end]] = len(vocabulary)
                 merges.append((spelled[: end - 1], spelled[end - 1]))
-    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
+    tokenizer: Any = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens(list(special))

@@ -7,7 +7,9 @@ read one where the other is missing.
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from critics.errors import InputError
 from rollout.policy import adapter_weights_digest
@@ -101,11 +103,12 @@ def _manifest_digest(folder: Path) -> str | None:
 def not_finite(folder: Path) -> str | None:
     """Return the name of a tensor with a number that is none or infinite; None where all are finite."""
     import torch
-    from safetensors import SafetensorError, safe_open
+    from safetensors import SafetensorError
 
+    safetensors: Any = import_module("safetensors")
     for path in sorted(folder.glob("*.safetensors")):
         try:
-            with safe_open(path, "pt") as tensors:
+            with safetensors.safe_open(path, "pt") as tensors:
                 for name in tensors.keys():  # noqa: SIM118
                     tensor = tensors.get_tensor(name)
                     if tensor.is_floating_point() and not torch.isfinite(tensor).all():

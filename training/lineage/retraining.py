@@ -6,6 +6,7 @@ long as a tainted dataset stands, the run is refused, so that a move that was ki
 
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
+from typing import Any
 
 from critics.errors import RunFailed
 from training.lineage.adapter_files import REVOKED
@@ -81,7 +82,8 @@ def _is_sampled_by(folder: Path, weights: Set[str | None]) -> bool:
     traces = folder / "traces.jsonl"
     if not is_stored(traces):
         return False
-    policy = next(read_records(traces), {}).get("policy") or {}
+    first: Mapping[str, Any] = next(read_records(traces), None) or {}
+    policy: Mapping[str, Any] = first.get("policy") or {}
     return (policy.get("adapter") or "base") in weights  # no adapter has the digest "base"
 
 

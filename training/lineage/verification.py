@@ -19,8 +19,8 @@ from training.records.store import is_stored, read_records
 class Verification:
     """Counts of what was compared, and the failures."""
 
-    checked: Counter[str] = field(default_factory=Counter)
-    failures: list[str] = field(default_factory=list)
+    checked: Counter[str] = field(default_factory=Counter[str])
+    failures: list[str] = field(default_factory=list[str])
 
     def expect(self, kind: str, holds: bool, failure: str) -> None:
         """Count one comparison, and keep the failure where it does not hold."""

@@ -7,6 +7,7 @@ another seed would change cannot be known before there are any.
 """
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from training.configuration.run import RunConfig
@@ -41,8 +42,8 @@ class Outlook:
 def power(n: int, discordance: float, difference: float, *, level: float = LEVEL) -> float:
     """Return how often n pairs would be told apart at `level`, two-sided, if the true difference is `difference`."""
     import numpy as np
-    from scipy.stats import binom
 
+    binom: Any = import_module("scipy.stats").binom
     if not 0 <= abs(difference) <= discordance <= 1 or n < 1:
         raise ValueError(f"difference {difference}, discordance {discordance}, n {n}: need |difference| <= discordance")
     if not discordance:

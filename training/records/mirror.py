@@ -11,9 +11,10 @@ no lock: who finds that another run has written it stops writing.
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path, PurePosixPath
 from threading import Event, Thread
 from typing import Any
@@ -39,7 +40,7 @@ class Manifest:
     """Files of a run that are whole on the other store: names and SHA-256 digests, oldest first."""
 
     number: int = 0
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def line(self) -> bytes:
         """Return the manifest as one line with its checksum."""
@@ -161,7 +162,7 @@ class Mirror:
         return self._digests[key]
 
     @contextmanager
-    def _reaching(self) -> Iterator[None]:
+    def _reaching(self) -> Generator[None]:
         try:
             yield
         except (InputError, RunFailed, GeneratorExit):
@@ -174,7 +175,7 @@ class Mirror:
 
 
 @contextmanager
-def mirrored(mirror: Mirror, tell: Callable[[str], None]) -> Iterator[None]:
+def mirrored(mirror: Mirror, tell: Callable[[str], None]) -> Generator[None]:
     """Fetch what is missing, copy what gets sealed while the body works, and the rest when it ends or fails.
 
     A copy that fails midway is told and tried again; raises `MirrorFailed` where the last one fails.
@@ -209,15 +210,14 @@ def _keep_pushing(mirror: Mirror, ended: Event, tell: Callable[[str], None]) -> 
 
 def _opened(url: str) -> tuple[Any, str]:
     """Return the file system of a URL and the path in it; raises `InputError`."""
-    from fsspec.core import url_to_fs
-
+    core: Any = import_module("fsspec.core")
     address = urlsplit(url)
     if address.password:
         raise InputError("--mirror: leave passwords out of the URL; the store's own variables or files have a place")
     if not address.scheme:
         raise InputError(f"--mirror {url}: is no URL such as s3://bucket/run; a folder is file:///path")
     try:
-        return url_to_fs(url, use_listings_cache=False, skip_instance_cache=True)
+        return core.url_to_fs(url, use_listings_cache=False, skip_instance_cache=True)
     except (ImportError, ValueError) as error:
         raise InputError(f"--mirror {url}: {error} (s3:// needs `pip install s3fs`, gs:// `gcsfs`)") from error
 

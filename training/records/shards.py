@@ -97,8 +97,9 @@ def _record(packed: Path, entry: dict[str, Any], number: int) -> dict[str, Any]:
         lines = io.BytesIO(gzip.decompress(member)).readlines()
     except (OSError, EOFError, zlib.error) as error:
         raise StoreError(f"{packed}:{number}: cannot be read ({error})") from error
-    record = read_line(lines[number - entry["line"]], where=f"{packed}:{number}", checksum=True)
-    if record["id"] != entry["ids"][number - entry["line"]]:
+    first: int = entry["line"]
+    record = read_line(lines[number - first], where=f"{packed}:{number}", checksum=True)
+    if record["id"] != entry["ids"][number - first]:
         raise StoreError(f"{packed}:{number}: the index is another file's; unpack with zcat and pack again")
     return record
 

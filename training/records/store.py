@@ -12,10 +12,10 @@ import json
 import os
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from critics.errors import InputError, RunFailed
 
@@ -50,17 +50,22 @@ def fits(line: bytes) -> bool:
     return bool(found) and checksum == b'%08x"}' % zlib.crc32(body + b"}")
 
 
+def _plain_line(record: Mapping[str, object]) -> str:
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
 def read_line(line: bytes, *, where: str, checksum: bool) -> dict[str, Any]:
     """Parse one line and verify its checksum; raises `StoreError` that begins with `where`.
 
     `checksum` says whether a line without one is an error (the project's own traces) or welcome (users' files).
     """
     try:
-        record = json.loads(line.decode())
+        found: object = json.loads(line.decode())
     except ValueError as error:
         raise StoreError(f"{where}: not a JSON object ({error})") from error
-    if not isinstance(record, dict):
-        raise StoreError(f"{where}: a JSON object is needed, not {type(record).__name__}")
+    if not isinstance(found, dict):
+        raise StoreError(f"{where}: a JSON object is needed, not {type(found).__name__}")
+    record = cast("dict[str, object]", found)
     if "crc" not in record:
         if checksum:
             raise StoreError(f"{where}: the line has no checksum")
@@ -162,7 +167,7 @@ def write_json(path: Path, value: object) -> None:
 
 def write_records(path: Path, records: Iterable[dict[str, Any]], *, checksum: bool = False) -> int:
     """Put a whole JSON-lines file in place, holding one record at a time; return how many there were."""
-    to_line = line_of if checksum else lambda record: json.dumps(record, ensure_ascii=False) + "\n"
+    to_line = line_of if checksum else _plain_line
     num = 0
 
     def lines() -> Iterator[bytes]:
@@ -266,7 +271,7 @@ class OpenStore:
         return found
 
     @contextmanager
-    def _locked(self) -> Iterator[int]:
+    def _locked(self) -> Generator[int]:
         """Hold the file's lock, with its tail whole and everything in it known; yields its descriptor."""
         try:
             create = os.O_CREAT if self._identity is None else 0

@@ -82,7 +82,7 @@ class Candidates:
     path: Path
     derivation: Derivation
     judging: Judging
-    failures: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter[str])
     """How many drafts came to nothing, by what became of them."""
     outlines: list[Outline] = field(default_factory=list[Outline])
     """What the funnel counts of each trace; equal ones are one object, so that a million of them are a list."""

@@ -5,6 +5,7 @@ fork of a process that did so may use them.
 """
 
 import signal
+from importlib import import_module
 from pathlib import Path
 
 signal.signal(signal.SIGINT, signal.SIG_DFL)  # an interrupt that comes meanwhile ends the server without a word
@@ -12,19 +13,21 @@ signal.signal(signal.SIGINT, signal.SIG_DFL)  # an interrupt that comes meanwhil
 DRIVERS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")
 """Where the drivers of NVIDIA, AMD and WSL show; to ask torch could wake the GPUs."""
 
+MODULES = (
+    *("peft", "transformers", "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto"),
+    *("transformers.models.llama.modeling_llama", "training.finetuning.trainable", "training.finetuning.trainer"),
+    *("training.rounds.loop", "training.rounds.processes"),
+)
+"""What `preload` imports."""
+
 
 def preload() -> None:
     """Import what takes seconds."""
     from training.logs import quieten
 
     quieten()  # before bitsandbytes is imported
-    import peft  # noqa: F401
-    import transformers  # noqa: F401
-    from transformers.models.auto import modeling_auto, tokenization_auto  # noqa: F401
-    from transformers.models.llama import modeling_llama  # noqa: F401
-
-    from training.finetuning import trainable, trainer  # noqa: F401
-    from training.rounds import loop, processes  # noqa: F401
+    for name in MODULES:
+        import_module(name)
 
 
 if not any(Path(driver).exists() for driver in DRIVERS):

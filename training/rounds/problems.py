@@ -1,6 +1,6 @@
 """The problems of a run: which ones a round trains on, and which are held out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -57,7 +57,7 @@ def read_problems(path: Path) -> list[Problem]:
 
 
 def _holds_records(path: Path) -> bool:
-    first = next(read_records(path), {})
+    first: Mapping[str, object] = next(read_records(path), None) or {}
     return {"dataset", "context", "question", "formal"} <= first.keys()
 
 

@@ -124,7 +124,8 @@ class Child:
 
 def end_server() -> None:
     """End the server and all that it forked, so that nobody waits for it: it may hang as it imports or forks."""
-    pid = forkserver._forkserver._forkserver_pid  # pyright: ignore - it has no public name
+    server: Any = forkserver
+    pid = server._forkserver._forkserver_pid  # it has no public name
     if pid is not None:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -196,7 +197,7 @@ class StageProcesses:
     cores: int
     gpus: Sequence[str] = ()
     base_digest: str | None = None
-    _alive: set[Child] = field(default_factory=set)
+    _alive: set[Child] = field(default_factory=set[Child])
     _is_ended: bool = False
     _changing: threading.Lock = field(default_factory=threading.Lock)
 
@@ -305,9 +306,9 @@ class _StageTask:
     arguments: Sequence[Any]
     name: str
     """Of its heartbeat, and in messages."""
-    place: Mapping[str, str] = field(default_factory=dict)
+    place: Mapping[str, str] = field(default_factory=dict[str, str])
     shard: Shard = WHOLE
-    told: Counter[str] = field(default_factory=Counter)
+    told: Counter[str] = field(default_factory=Counter[str])
     """How many attempts its process has told of."""
 
     @property

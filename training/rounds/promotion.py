@@ -6,6 +6,7 @@ training on them.
 """
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,7 @@ def refusal(mode: Mapping[str, Any], chance: float, config: PromotionConfig) -> 
     `chance` is how likely a guess is right. Only answered problems are compared with it: to abstain is no error.
     Records of versions that did not count answers are counted by those without one.
     """
-    from scipy.stats import binom
-
+    binom: Any = import_module("scipy.stats").binom
     num = mode["n"]
     if not config.enabled or not num:
         return None

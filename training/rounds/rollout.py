@@ -210,11 +210,9 @@ class RoundTraces:
                 num_seen = num_now
                 for chunk in chunks(self._unjudged(left), AT_A_TIME):
                     self._judge(chunk, self.verdicts.num_records, num_all)
-                left = {
-                    unit: batch
-                    for unit, batch in left.items()
-                    if self.verdicts.count(unit) < len(batch.request.problems) * num_each
-                }
+                for unit, batch in list(left.items()):
+                    if self.verdicts.count(unit) >= len(batch.request.problems) * num_each:
+                        del left[unit]
             self.on_progress(Progress("sampling", "attempts to be judged", self.verdicts.num_records, num_all))
         assert not left, "a rollout that has ended has sampled everything"
 

@@ -6,7 +6,7 @@ Stages die with the run. What they finish is in the run folder, so the same comm
 that was begun with another configuration is refused.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -112,7 +112,7 @@ def num_attempts(config: RunConfig) -> int:
 
 
 @contextmanager
-def locked(out: Path) -> Iterator[None]:
+def locked(out: Path) -> Generator[None]:
     """Hold the run folder's lock; raises `RunError` where another process writes there."""
     from filelock import FileLock, Timeout
 
@@ -221,8 +221,8 @@ class Slots:
 
     num: int
     gpus: list[str]
-    _free: SimpleQueue[int] = field(default_factory=SimpleQueue)
-    _busy: set[StageProcesses] = field(default_factory=set)
+    _free: SimpleQueue[int] = field(default_factory=SimpleQueue[int])
+    _busy: set[StageProcesses] = field(default_factory=set[StageProcesses])
     _is_ended: bool = False
 
     def __post_init__(self) -> None:
@@ -230,7 +230,7 @@ class Slots:
             self._free.put(number)
 
     @contextmanager
-    def held(self, stages: StageProcesses) -> Iterator[StageProcesses]:
+    def held(self, stages: StageProcesses) -> Generator[StageProcesses]:
         """Hold a slot for the stages of a line."""
         number = self._free.get()
         stages.gpus = self.gpus[number :: self.num] or self.gpus[number % len(self.gpus or [0]) :][:1]

@@ -1,7 +1,7 @@
 """An adapter on its way to the machines of a cluster that cannot read the run folder, or have another in its place."""
 
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +34,7 @@ def copy_of(adapter: Path) -> AdapterCopy:
 
 
 @contextmanager
-def reachable(adapter: Path, copy: AdapterCopy | None) -> Iterator[Path]:
+def reachable(adapter: Path, copy: AdapterCopy | None) -> Generator[Path]:
     """Yield a folder of this machine with the adapter for as long as the body takes; raises `RunFailed` without one.
 
     A folder of the same name may be another run's, left on a machine that shares no file system with this run's: what

@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +41,7 @@ def ray_module() -> Any:
 
 
 @contextmanager
-def kept_cluster(address: str | None) -> Iterator[None]:
+def kept_cluster(address: str | None) -> Generator[None]:
     """Keep a cluster on this machine for the body's processes, unless one is named; raises where that has no answer."""
     ray = ray_module()
     named = address or os.environ.get(VARIABLE)

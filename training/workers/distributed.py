@@ -187,8 +187,9 @@ class RayWorkers:
         try:
             return self._ray.get(ref)
         except RayTaskError as error:  # beyond what workers return: they could not even begin
+            cause: BaseException = error.cause
             raise RunFailed(
-                f"a worker of the Ray cluster cannot work ({type(error.cause).__name__}: {error.cause}); "
+                f"a worker of the Ray cluster cannot work ({type(cause).__name__}: {cause}); "
                 "install the same certistar on all its machines"
             ) from error
         except RayError as error:
