@@ -65,7 +65,7 @@ def _fetched_and_checked(place: Place, source: str, staged: Path, jobs: int, tim
     if "adapter" in there:
         rejected += check_adapter(adapter)
     if "dataset" in there:
-        checked = check_dataset(dataset, lambda records: judged_again(records, jobs, timeout_s))
+        checked = check_dataset(dataset, lambda records: judged_again(list(records), jobs, timeout_s))
         rejected += checked.rejected
         counts = {name: num for name, num in asdict(checked).items() if name != "rejected"}
     if there == list(PARTS):

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
@@ -181,7 +181,7 @@ class RunConfig(Section):
     @model_validator(mode="before")
     @classmethod
     def _arms_have_strategies(cls, data: Any) -> Any:
-        return with_strategies(data) if isinstance(data, dict) else data
+        return with_strategies(cast("dict[str, object]", data)) if isinstance(data, dict) else data
 
     @model_validator(mode="after")
     def _arms_fit(self) -> Self:

@@ -1,7 +1,7 @@
 """Strategies of arms: one model for each, which is its settings and what is learnt of what it makes."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -97,12 +97,14 @@ def with_strategies(data: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(data)
     if isinstance(found.get("programs"), Mapping):
         found["programs"] = _renamed(found["programs"])
-    if isinstance(trips := found.get("round_trip"), Mapping) and "curriculum" in trips:
+    trips = _mapping(found.get("round_trip"))
+    if trips is not None and "curriculum" in trips:
         found["round_trip"] = {key: value for key, value in trips.items() if key != "curriculum"}
         found["star"] = {"curriculum": trips["curriculum"]} | dict(found.get("star") or {})
     arms = found.get("arms")
     if isinstance(arms, list):
-        found["arms"] = [_arm(arm, found) if isinstance(arm, Mapping) else arm for arm in arms]
+        read = [(arm, _mapping(arm)) for arm in cast("list[object]", arms)]
+        found["arms"] = [arm if keys is None else _arm(keys, found) for arm, keys in read]
     return found
 
 
@@ -118,8 +120,8 @@ def _arm(given: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
         said = {"name": "plug-in", "of": said, "format": format_ or "guided"}
     elif format_ is not None:
         raise ValueError(f"arms.{arm.get('name')}.format: `strategy` says what is written; leave it out")
-    own = named(said)
-    if not isinstance(own, Mapping):
+    own = _mapping(named(said))
+    if own is None:
         return arm
     section = SECTIONS.get(str(own.get("name")))
     for key, keys in older.items():
@@ -129,16 +131,21 @@ def _arm(given: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
         own = {**own, **keys}
     shared = run.get(section) if section else None
     shared = shared.model_dump() if isinstance(shared, BaseModel) else shared
-    return {**arm, "strategy": {**(shared if isinstance(shared, Mapping) else {}), **own}}
+    return {**arm, "strategy": {**(_mapping(shared) or {}), **own}}
 
 
 def _program_strategy(run: Mapping[str, Any]) -> str:
     section = run.get("programs")
-    name = section.get("name") if isinstance(section, Mapping) else getattr(section, "name", None)
+    keys = _mapping(section)
+    name: str | None = getattr(section, "name", None) if keys is None else keys.get("name")
     return name or ProgramsConfig().name
 
 
 def _renamed(keys: Any) -> Any:
-    if not isinstance(keys, Mapping):
+    if (given := _mapping(keys)) is None:
         return keys
-    return {("name" if key == "strategy" else key): value for key, value in keys.items()}
+    return {("name" if key == "strategy" else key): value for key, value in given.items()}
+
+
+def _mapping(value: object) -> Mapping[str, Any] | None:
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else None
