@@ -221,24 +221,28 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tokens: list[str] = []
         self.position = 0
-        at = 0
-        stripped = text.rstrip(BLANKS)
-        while at < len(stripped):
-            match = _TOKEN.match(stripped, at)
+        tokens: list[str] = []
+        at, stripped, match_token = 0, text.rstrip(BLANKS), _TOKEN.match
+        end = len(stripped)
+        while at < end:
+            match = match_token(stripped, at)
             if match is None:
                 unknown = stripped[at:].lstrip(BLANKS)[:1]
                 raise FormulaError("syntax", f"{_shown(text)}: unexpected character {unknown!r}")
-            self.tokens.append(match.group(1))
+            tokens.append(match[1])
             at = match.end()
+        tokens.append("")
+        self.tokens = tokens
+        """The last one is empty, and is never passed."""
 
     def peek(self) -> str:
-        return self.tokens[self.position] if self.position < len(self.tokens) else ""
+        return self.tokens[self.position]
 
     def take(self) -> str:
-        token = self.peek()
-        self.position += 1
+        token = self.tokens[self.position]
+        if token:
+            self.position += 1
         return token
 
     def expect(self, token: str) -> None:
