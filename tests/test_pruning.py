@@ -289,8 +289,10 @@ def test_the_filter_refuses_another_traces_certificate(tmp_path):
     )
     traces = written(tmp_path / "traces.jsonl", [{**mine, "judgement": {**other["judgement"], "id": mine["id"]}}])
     done = CliRunner().invoke(app, ["filter", traces, "--keep", "strict", "--prune", "--out", str(tmp_path / "out")])
-    assert done.exit_code == 2
-    assert not (tmp_path / "out").exists()
+    assert done.exit_code == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["kept"] == 0
+    assert [entry["reason"] for entry in summary["rejected"]] == ["judged_otherwise"]
 
 
 @pytest.mark.parametrize(
