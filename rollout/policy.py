@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -16,6 +16,7 @@ from rollout.decoding.tokens import token_bytes
 from rollout.digests import PolicyDigests
 from rollout.guide import Guide
 from rollout.prompt import SEPARATOR, PromptStyle, messages, text
+from rollout.server_use import ServerUse
 from rollout.traces import Sampling
 
 
@@ -30,7 +31,7 @@ class Completion:
     text: str
     ids: tuple[int, ...]
     finished: bool
-    server: Mapping[str, Any] | None = None
+    server: ServerUse | None = None
     """How a server was asked, and what it cost (`rollout.servers.author`); None where no server wrote it."""
     forced: tuple[int, ...] = ()
     """Which of the ids were forced, so that no model was asked for them."""

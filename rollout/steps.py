@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from critics.problem import is_list
 from rollout.digests import PolicyDigests, read_digests
+from rollout.server_use import ServerUse
 
 ReviewKind = Literal["clean", "reply", "compile", "contradiction", "tests", "unknown", "error"]
 """reply: not the JSON that is asked for; contradiction: no answer set without any test; unknown: a budget ran out;
@@ -61,7 +62,7 @@ class SecondOpinion(Recorded):
     finished: bool
     seed: int
     policy: PolicyDigests
-    server: Mapping[str, Any] | None = None
+    server: ServerUse | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ class DialogTurn(Recorded):
     refused: bool
     """Whether it changed nothing that could mend what was wrong before."""
     review: DialogReview
-    server: Mapping[str, Any] | None = None
+    server: ServerUse | None = None
 
     @property
     def is_accepted(self) -> bool:
@@ -155,7 +156,7 @@ class Leg(Recorded):
     """The description or the formula: the completion without thinking."""
     seed: int
     leak: LeakFound | None = None
-    server: Mapping[str, Any] | None = None
+    server: ServerUse | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,7 @@ class ProgramReply(Recorded):
     completion_ids: tuple[int, ...]
     finished: bool
     seed: int
-    server: Mapping[str, Any] | None = None
+    server: ServerUse | None = None
     review: RunReview | None = None
     """Of the program that it holds; None where it was to hold none."""
     kept: bool | None = None

@@ -13,6 +13,7 @@ from critics.problem import Problem, RecordError, is_object, read_attempt
 from critics.verdict import VERDICTS
 from rollout.decoding.switches import ALL_OFF, Switches
 from rollout.digests import PolicyDigests, read_digests
+from rollout.server_use import ServerUse
 from rollout.steps import (
     DialogTurn,
     Ending,
@@ -135,7 +136,7 @@ class Trace:
     ending: Ending | None = None
     """Of a round trip."""
     backup: BackupAnswer | None = None
-    server: Mapping[str, Any] | None = None
+    server: ServerUse | None = None
     """How a server was asked for it, and what that cost; None where no server wrote it."""
     forced: tuple[int, ...] = ()
     """Which of `completion_ids` were forced, so that no model was asked for them (`Switches.jump_forward`)."""

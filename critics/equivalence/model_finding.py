@@ -11,7 +11,7 @@ from typing import Any
 from critics.equivalence.outcome import Different, Equivalent, UndecidedPair
 from critics.equivalence.sampling import shown_difference
 from critics.fol.model import MAX_SIZE, Model, assignments
-from critics.fol.solvers import MAX_ROWS, Budget
+from critics.fol.solvers import MAX_ROWS, Budget, SolverTerm
 from critics.fol.syntax import (
     Application,
     Atom,
@@ -67,7 +67,7 @@ def decide_by_cvc5(left: Formula, right: Formula, budget: Budget) -> Equivalent 
 
 @dataclass(frozen=True, slots=True)
 class _Symbols:
-    constants: dict[str, Any]
+    constants: dict[str, SolverTerm]
     functions: dict[tuple[str, int], Any]
     predicates: dict[tuple[str, int], Any]
 
@@ -96,7 +96,7 @@ class _Terms:
     def of(self, kind: str, *parts: Any) -> Any:
         return self._terms.mkTerm(getattr(self._cvc5.Kind, kind), *parts)
 
-    def formula(self, formula: Formula, variables: dict[str, Any]) -> Any:
+    def formula(self, formula: Formula, variables: dict[str, SolverTerm]) -> Any:
         match formula:
             case Atom(predicate, arguments):
                 return self._applied(self._symbols.predicates[predicate, len(arguments)], arguments, variables)
@@ -138,7 +138,7 @@ class _Terms:
         sort = self._terms.mkFunctionSort([self._sort] * arity, result) if arity else result
         return self._terms.mkConst(sort, name)
 
-    def _term(self, term: Term, variables: dict[str, Any]) -> Any:
+    def _term(self, term: Term, variables: dict[str, SolverTerm]) -> Any:
         match term:
             case Variable(name):
                 return variables[name]
@@ -147,7 +147,7 @@ class _Terms:
             case Application(function, arguments):
                 return self._applied(self._symbols.functions[function, len(arguments)], arguments, variables)
 
-    def _applied(self, symbol: Any, arguments: tuple[Term, ...], variables: dict[str, Any]) -> Any:
+    def _applied(self, symbol: Any, arguments: tuple[Term, ...], variables: dict[str, SolverTerm]) -> Any:
         if not arguments:
             return symbol
         return self.of("APPLY_UF", symbol, *(self._term(argument, variables) for argument in arguments))

@@ -1,8 +1,7 @@
 """Pairs of formulas or regular expressions that an `equivalence` attempt claims to mean the same."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from critics.equivalence.automaton import AutomatonTooLarge, distinguishing_word, minimal_automaton
 from critics.equivalence.first_order import decide_first_order
@@ -88,7 +87,7 @@ def texts(pair: Pair) -> tuple[str, str]:
     return canonical(pair.left), canonical(pair.right)
 
 
-def free_names(pair: Pair) -> Mapping[str, Any]:
+def free_names(pair: Pair) -> dict[str, list[str]]:
     """Return, for each side, the names that were meant as variables and that nothing binds."""
     if isinstance(pair, RegexPair):
         return {"left": [], "right": []}

@@ -108,6 +108,10 @@ def _solve_z3(formulas: list[Formula], used: Signature, size: int | None, budget
     return Solved(Answer.UNDECIDED)
 
 
+class SolverTerm:
+    """Term of Z3 or cvc5, whose packages have no types."""
+
+
 class _Terms:
     """Formulas as terms of one Z3 context, and Z3's models as ours."""
 
@@ -117,7 +121,7 @@ class _Terms:
         self.sort: Any = z3.DeclareSort("U", self.context)
         truth = z3.BoolSort(self.context)
         self._num_variables = 0
-        self.constants: dict[str, Any] = {
+        self.constants: dict[str, SolverTerm] = {
             name: z3.Const(f"c{number}", self.sort) for number, name in enumerate(sorted(used.constants))
         }
         self.functions: dict[tuple[str, int], Any] = {
@@ -130,7 +134,7 @@ class _Terms:
             for number, (name, arity) in enumerate(arities)
         }
 
-    def formula(self, formula: Formula, variables: dict[str, Any]) -> Any:
+    def formula(self, formula: Formula, variables: dict[str, SolverTerm]) -> Any:
         match formula:
             case Atom(predicate, arguments):
                 return self.predicates[predicate, len(arguments)](*(self._term(a, variables) for a in arguments))
@@ -171,7 +175,7 @@ class _Terms:
             case Operator.XOR:
                 return self._z3.Xor(operands[0], operands[1])
 
-    def _term(self, term: Term, variables: dict[str, Any]) -> Any:
+    def _term(self, term: Term, variables: dict[str, SolverTerm]) -> Any:
         match term:
             case Variable(name):
                 return variables[name]
@@ -208,7 +212,7 @@ class _Terms:
         """Return the values of Z3's universe and of the constants; at least one."""
         values: list[Any] = [found.eval(constant, model_completion=True) for constant in self.constants.values()]
         listed: list[Any] = (found.get_universe(self.sort) if self.sort in found.sorts() else None) or []
-        distinct: dict[str, Any] = {str(value): value for value in [*listed, *values]}
+        distinct: dict[str, SolverTerm] = {str(value): value for value in [*listed, *values]}
         if not distinct:
             anything = found.eval(self._z3.Const("e", self.sort), model_completion=True)
             distinct[str(anything)] = anything

@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from critics.scripts.errors import Exhausted, ScriptError
 from critics.scripts.interpreter import Interpreter
@@ -45,6 +45,17 @@ class Schedule:
         return None if formulas in self.spared else self.everything
 
 
+class RunLog(TypedDict):
+    """Log of one run, in JSON."""
+
+    printed: str
+    added: list[int]
+    checks: list[tuple[list[int], str]]
+    open: list[str]
+    shared: list[str]
+    error: list[bool | str] | None
+
+
 class Exploration:
     """One script and the log of its runs."""
 
@@ -57,7 +68,7 @@ class Exploration:
         self._numbers: dict[str, int] = {}
         self._known: dict[tuple[str, ...], Result] = {}
         self._places: set[tuple[int, int]] = set()
-        self.runs: dict[str, dict[str, Any]] = {}
+        self.runs: dict[str, RunLog] = {}
 
     def explore(self, *, options: bool) -> None:
         """Do all runs; those for the options of a problem only where it has any that are not truth values."""
@@ -86,7 +97,7 @@ class Exploration:
             if all(formulas < later for later in asked[number + 1 :])
         )
 
-    def run(self, label: str, schedule: Schedule) -> dict[str, Any]:
+    def run(self, label: str, schedule: Schedule) -> RunLog:
         """Run the script once and log it."""
         made_up: dict[tuple[str, ...], Result] = {}
 
@@ -110,7 +121,7 @@ class Exploration:
         except ScriptError as raised:
             added, checks, error = [], [], error or raised
         self._places |= session.places
-        log = {
+        log: RunLog = {
             "printed": "".join(session.printed),
             "added": added,
             "checks": checks,

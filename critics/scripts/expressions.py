@@ -9,7 +9,7 @@ from critics.scripts.functions import Functions
 from critics.scripts.methods import ADDING, Attributes
 from critics.scripts.operators import binary, checked_items, compare, is_symbolic, truth, unary
 from critics.scripts.session import Session
-from critics.scripts.values import Closure, Frame, Library, Model, Native
+from critics.scripts.values import Arguments, Closure, Frame, Library, Model, Native
 from critics.scripts.vocabulary import SymbolTable
 
 MAX_CALLS = 40
@@ -25,7 +25,7 @@ class Expressions:
     def __init__(self, session: Session, run: Callable[[Closure, Frame], Any]) -> None:
         self._session, self._run = session, run
         self.vocabulary = SymbolTable(session, self._owner)
-        self.functions = Functions(session, lambda function, arguments: self.call(function, arguments, {}))
+        self.functions = Functions(session, lambda function, arguments: self.call(function, Arguments(arguments)))
         self._attributes = Attributes(session, self.vocabulary)
         self._made: ast.Call | None = None
         self._parents: dict[ast.AST, ast.AST] = {}
@@ -64,15 +64,15 @@ class Expressions:
             raise ScriptError("not_allowed", f"a script may not use {type(node).__name__}")
         return evaluate(node, frame)
 
-    def call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
+    def call(self, function: Any, given: Arguments) -> Any:
         """Call a function of the table or of the script's."""
         match function:
             case Native():
-                return self._call_native(function, arguments, named)
+                return self._call_native(function, given)
             case Closure():
-                return self._call_closure(function, arguments, named)
-            case _ if isinstance(function, self._session.z3.FuncDeclRef) and not named:
-                return self._apply(function, arguments)
+                return self._call_closure(function, given)
+            case _ if isinstance(function, self._session.z3.FuncDeclRef) and not given.named:
+                return self._apply(function, given.listed)
             case _:
                 raise ScriptError("not_a_function", f"{type(function).__name__} cannot be called")
 
@@ -97,20 +97,19 @@ class Expressions:
 
     def _called(self, node: ast.Call, frame: Frame) -> Any:
         function = self.value(node.func, frame)
-        arguments = self._items(node.args, frame)
-        named: dict[str, Any] = {}
+        given = Arguments(self._items(node.args, frame))
         for keyword in node.keywords:
             if keyword.arg is None:
                 raise ScriptError("not_allowed", "a script may not use ** in a call")
-            named[keyword.arg] = self.value(keyword.value, frame)
+            given.named[keyword.arg] = self.value(keyword.value, frame)
         if isinstance(node.func, ast.Attribute) and node.func.attr in ADDING:
             self._session.places.add((node.lineno, node.col_offset))
         self._made, self._frame = node, frame
-        return self.call(function, arguments, named)
+        return self.call(function, given)
 
-    def _call_native(self, function: Native, arguments: list[Any], named: dict[str, Any]) -> Any:
+    def _call_native(self, function: Native, given: Arguments) -> Any:
         try:
-            return function.function(*arguments, **named)
+            return function.function(*given.listed, **given.named)
         except self._session.z3.Z3Exception as error:
             raise self._z3_error(error) from None
         except _FAILURES as error:
@@ -131,11 +130,11 @@ class Expressions:
         kind = Exhausted if "memory" in text or "cancel" in text else ScriptError
         return kind("z3", f"Z3 says: {text[:160]}")
 
-    def _call_closure(self, closure: Closure, arguments: list[Any], named: dict[str, Any]) -> Any:
+    def _call_closure(self, closure: Closure, arguments: Arguments) -> Any:
         parameters = [parameter.arg for parameter in (*closure.parameters.posonlyargs, *closure.parameters.args)]
-        given = dict(zip(parameters, arguments, strict=False))
+        given, named = dict(zip(parameters, arguments.listed, strict=False)), arguments.named
         unknown = (set(named) - set(parameters)) | (set(named) & set(given))
-        if len(arguments) > len(parameters) or unknown:
+        if len(arguments.listed) > len(parameters) or unknown:
             raise ScriptError("type", f"{closure.name} is called with other arguments than it takes")
         defaults = dict(zip(parameters[::-1], closure.defaults[::-1], strict=False))
         names = {**defaults, **given, **named}

@@ -39,6 +39,14 @@ class Native:
 
 
 @dataclass(frozen=True, slots=True)
+class Arguments:
+    """Values that a call gives to a function, by position and by name."""
+
+    listed: list[Any]
+    named: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
 class Library:
     """`z3` itself, as in `import z3`."""
 

@@ -8,10 +8,10 @@ guide: the rejection-based decoding of Poesia et al. (Synchromesh, 2022) as pape
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from rollout.automaton import Pattern
 from rollout.guide import Guide
+from rollout.server_use import ServerUse
 from rollout.servers.attempt import Attempt, resumed
 from rollout.servers.capability import Capability
 from rollout.servers.connection import Connection, Messages, ServerReply, ServerRequest, Tally
@@ -61,26 +61,28 @@ class Author:
                 await self._free(_OPEN)
         return self.attempt
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> ServerUse:
         """Return what a trace keeps of how the attempt was written, and of what it cost."""
         settings = self.connection.settings
-        record: dict[str, Any] = {
-            "kind": settings.kind,
-            "model": settings.model,
-            **(self.capability.record() if self.guide is not None else {}),
-            "top_p": None if "top_p" in self.connection.dropped else 1.0,
-            "seeded": "seed" not in self.connection.dropped,
-            "dropped": sorted(self.connection.dropped),
-            "max_violations": settings.max_violations,
-            "calls": self.tally.calls,
-            "prompt_tokens": self.tally.prompt_tokens,
-            "completion_tokens": self.tally.completion_tokens,
-            "uncounted": self.tally.uncounted,
-            "violations": self.violations,
-            "apologies": self.apologies,
-            "restarts": self.restarts,
-            "ended": self.attempt.ended,
-        }
+        record: ServerUse = {"kind": settings.kind, "model": settings.model}
+        if self.guide is not None:
+            record.update(self.capability.record())
+        record.update(
+            {
+                "top_p": None if "top_p" in self.connection.dropped else 1.0,
+                "seeded": "seed" not in self.connection.dropped,
+                "dropped": sorted(self.connection.dropped),
+                "max_violations": settings.max_violations,
+                "calls": self.tally.calls,
+                "prompt_tokens": self.tally.prompt_tokens,
+                "completion_tokens": self.tally.completion_tokens,
+                "uncounted": self.tally.uncounted,
+                "violations": self.violations,
+                "apologies": self.apologies,
+                "restarts": self.restarts,
+                "ended": self.attempt.ended,
+            }
+        )
         if settings.extra_body:
             record["extra_body"] = dict(settings.extra_body)
         if settings.logprobs:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from critics.errors import InputError
+from rollout.server_use import ServerUse
 from rollout.servers.connection import (
     Connection,
     Messages,
@@ -45,7 +46,7 @@ class Capability:
     refused: tuple[str, ...] = ()
     """Better ways that were tried in vain, with the reason."""
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> ServerUse:
         """Return the JSON form for a trace."""
         spelling = None if self.spelling is None else self.spelling.name
         return {

@@ -52,7 +52,7 @@ def _labelled(example: Example) -> dict[str, list[int]]:
     return {"input_ids": ids, "labels": [IGNORED] * len(example.prompt_ids) + list(example.completion_ids)}
 
 
-def _plain_collator() -> Callable[[Sequence[Any]], dict[str, Any]]:
+def _plain_collator() -> Callable[[Sequence[Any]], Any]:
     from tokenizers import Tokenizer, models
     from transformers import DataCollatorForSeq2Seq, PreTrainedTokenizerFast
 
@@ -60,7 +60,7 @@ def _plain_collator() -> Callable[[Sequence[Any]], dict[str, Any]]:
     return DataCollatorForSeq2Seq(tokenizer, padding=True)
 
 
-def _trainer(examples: Sequence[Any], collator: Callable[[Sequence[Any]], dict[str, Any]]) -> Any:
+def _trainer(examples: Sequence[Any], collator: Callable[[Sequence[Any]], Any]) -> Any:
     """Return a Trainer that takes `NUM_STEPS` steps each time it is run."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM, PrinterCallback, Trainer, TrainingArguments

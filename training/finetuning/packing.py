@@ -6,11 +6,10 @@ attention, or call flash attention's kernel for ragged rows); that holds only wh
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from training.finetuning.example_files import Examples
 from training.lessons.dialogs import MaskedExample
-from training.lessons.examples import IGNORED, Example
+from training.lessons.examples import IGNORED, Batch, Example
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class PackCollator:
 
     pad_id: int
 
-    def __call__(self, batch: Sequence[Pack]) -> dict[str, Any]:
+    def __call__(self, batch: Sequence[Pack]) -> Batch:
         """Return input_ids, labels and position_ids, each of shape [batch, longest]."""
         import torch
 

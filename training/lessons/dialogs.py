@@ -20,7 +20,7 @@ from rollout.steps import DialogTurn
 from rollout.strategies.dialog import turn_places
 from rollout.traces import Trace, derived_seed
 from training.configuration.lessons import Kind, LessonConfig
-from training.lessons.examples import IGNORED, ExampleError
+from training.lessons.examples import IGNORED, Batch, ExampleError
 
 KINDS: tuple[Kind, ...] = ("compile-fix", "test-fix", "direct")
 Conversation: TypeAlias = Callable[[Messages], str]
@@ -263,7 +263,7 @@ class MaskCollator:
 
     pad_id: int
 
-    def __call__(self, batch: Iterable[MaskedExample]) -> dict[str, Any]:
+    def __call__(self, batch: Iterable[MaskedExample]) -> Batch:
         """Return input_ids, attention_mask and labels, each of shape [batch, longest]."""
         import torch
 

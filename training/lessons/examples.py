@@ -6,7 +6,7 @@ never a warning: silent zero-token losses are what the peers' users lose days to
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from critics.errors import InputError
 
@@ -69,13 +69,22 @@ def spells(ids: Sequence[int], text: str, tokenizer: Any) -> bool:
     return tokenizer.decode(written, skip_special_tokens=False, clean_up_tokenization_spaces=False) == text
 
 
+class Batch(TypedDict):
+    """Tensors of the shape [batch, longest]."""
+
+    input_ids: Any
+    labels: Any
+    attention_mask: NotRequired[Any]
+    position_ids: NotRequired[Any]
+
+
 @dataclass(frozen=True, slots=True)
 class CompletionCollator:
     """Pads a batch on the right; prompt and padding carry the label that the loss skips."""
 
     pad_id: int
 
-    def __call__(self, batch: Sequence[Example]) -> dict[str, Any]:
+    def __call__(self, batch: Sequence[Example]) -> Batch:
         """Return input_ids, attention_mask and labels, each of shape [batch, longest]."""
         import torch
 
