@@ -44,13 +44,19 @@ class TextReading:
     """Share of the completion's characters that something stands behind."""
     spans: tuple[Span, ...] = ()
     first_bad_step: BadStep | None = None
+    step_validity: float | None = None
+    """Share of the text's claims that follow, where a model formalised each sentence."""
+    premise_grounding: float | None = None
+    """Share of the context's formulas that are found in their sentences, where a model wrote them."""
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form: keys of a verdict record."""
+        shares = {"step_validity": self.step_validity, "premise_grounding": self.premise_grounding}
         return {
             "coverage": round(self.coverage, 4),
             "spans": [span.record() for span in self.spans],
             "first_bad_step": None if self.first_bad_step is None else self.first_bad_step.record(),
+            **{name: round(share, 4) for name, share in shares.items() if share is not None},
         }
 
 
@@ -61,4 +67,5 @@ def read_reading(record: Mapping[str, Any]) -> TextReading | None:
     bad = record.get("first_bad_step")
     spans = tuple(Span(s["start"], s["end"], s["kind"], s["by"]) for s in record.get("spans") or ())
     found = None if bad is None else BadStep(bad["index"], bad["text"], bad["reason"])
-    return TextReading(float(record["coverage"]), spans, found)
+    shares = (None if record.get(k) is None else float(record[k]) for k in ("step_validity", "premise_grounding"))
+    return TextReading(float(record["coverage"]), spans, found, *shares)

@@ -11,13 +11,8 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from critics.judge import judge_record
-from rollout.policy import ScriptedPolicy
-from rollout.prompt import problem_text
-from rollout.traces import Sampling, Trace, with_judgement
 from training.cli import app
 from training.exchange.columns import read_rationale
-from training.exchange.rationales import Formalising, Table, agreed, to_be_formalised, write_dataset
 
 CONTEXT = "Every jompus is a rompus. Stella is a jompus."
 GUIDED = """Formalized context: 1- [[axiom:(jompus 'x) -> (rompus 'x)]] 2- [[axiom:(jompus stella)]]
@@ -158,52 +153,10 @@ def test_options_and_letters_are_read_as_tables_have_them() -> None:
             assert (found.options, found.answer) == (("Ann", "Ben"), "B")
 
 
-def free_texts(*texts: str) -> Table:
-    rows = [{"facts": CONTEXT, "ask": "Stella is a rompus.", "why": text} for text in texts]
-    columns = {"context": "facts", "question": "ask", "rationale": "why"}
-    return Table([read_rationale(r, columns, number=i, name="t", dataset="own") for i, r in enumerate(rows)], [])
-
-
-def formalised(table: Table, versions: Sequence[str]) -> list[Trace]:
-    problems = to_be_formalised(table.rationales)
-    policy = ScriptedPolicy(list(versions))
-    attempts = list(Formalising("guided").attempts(policy, problems, Sampling("free"), seed=0))
-    assert all(str(attempt.problem.meta["rationale"]) in str(attempt.prompt) for attempt in attempts)
-    return [agreed(with_judgement(attempt, judge_record(attempt.record()))) for attempt in attempts]
-
-
-def test_a_formal_version_vouches_for_a_text_that_answers_alike(tmp_path: Path) -> None:
-    table = free_texts(
-        "She is a jompus, so a rompus.\nAnswer: true", "Jompuses are.\nAnswer: false", "Yes.", "So.\nAnswer: true"
-    )
-    proof = f"{GUIDED}\nAnswer: true"
-    traces = formalised(table, [proof, proof, proof, f"{LUCKY}\nAnswer: true"])
-    found = [(t.judged.verdict, t.judged.reason) for t in traces]
-    assert found == [
-        ("certified", "proved"),
-        ("unproved", "text_answers_otherwise"),
-        ("unproved", "no_answer"),
-        ("unproved", "goal_not_reached"),
-    ]
-    write_dataset(traces, table, "strict", tmp_path / "kept", {"as": "guided"})
-    (example,) = lines(tmp_path / "kept" / "examples.jsonl")
-    assert example["completion"] == "She is a jompus, so a rompus.\nAnswer: true"
-    assert example["prompt"] == problem_text(traces[0].problem)
-    assert example["formalisation"] == "trusted"
-    assert certistar("recheck", tmp_path / "kept" / "certificates.jsonl").exit_code == 0
-
-
-def test_a_text_that_claims_two_answers_is_not_certified() -> None:
-    table = free_texts("The answer is false.\nStill:\nAnswer: true")
-    (trace,) = formalised(table, [f"{GUIDED}\nAnswer: true"])
-    assert trace.judged.verdict == "unproved"
-    assert trace.judged.certificate is None
-
-
 def test_a_configured_policy_is_asked_once_for_each_text(tiny_model: Path, tmp_path: Path) -> None:
     config = tmp_path / "tiny.yaml"
     config.write_text(f"name: tiny\nmodel: {{name: {tiny_model}}}\nsampling: {{max_new_tokens: 8}}\n")
-    result = filtered(write(tmp_path / "own.jsonl", ROWS[:2]), "--formalise", config, "--json")
+    result = filtered(write(tmp_path / "own.jsonl", ROWS[:2]), "--formalise", config, "--json", format_="english")
     assert result.exit_code == 0, result.output
     summary = json.loads(result.stdout)
     assert (summary["sampled"], summary["certified"], summary["examples"]) == (2, 0, 0)

@@ -15,7 +15,9 @@ from critics.conclusion import brief, certified, is_wrong, refused, wrong_answer
 from critics.english.answer import answer_of
 from critics.english.certificate import english_certificate
 from critics.english.entailment import is_consistent
-from critics.english.language import CONTROLLED, ProblemLanguage, Unreadable, language_of
+from critics.english.formalised import judge_formalised
+from critics.english.formulas import has_formulas
+from critics.english.language import CONTROLLED, ProblemLanguage, Unreadable, language_of, reader_of
 from critics.english.outline import Outline
 from critics.english.passage import TextSentence, lines
 from critics.english.saturation import saturation
@@ -46,6 +48,8 @@ class EnglishReading:
 
 def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     """Judge one attempt; pure, deterministic and bounded."""
+    if has_formulas(problem) and reader_of(problem.dataset) == CONTROLLED and problem.formal is None:
+        return judge_formalised(problem, attempt)
     read = read_english(problem, attempt)
     return replace(read.verdict, reading=TextReading(read.coverage, read.spans, read.first_bad_step))
 

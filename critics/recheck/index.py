@@ -28,6 +28,7 @@ from critics.replay.english import check_english
 from critics.replay.equivalences.checker import check_equivalence
 from critics.replay.finite.models import check_options
 from critics.replay.finite.solutions import check_solutions
+from critics.replay.first_order.chains import check_chain
 from critics.replay.first_order.entailments import check_entailment
 from critics.replay.scripts import check_script
 from critics.replay.solvers import Trust
@@ -53,6 +54,7 @@ CHECKERS: dict[str, Callable[[SealedCertificate], Trust]] = {
     "fol-entailment": lambda certificate: check_entailment(certificate, canonical_formulas),
     "z3-script": check_script,
     "english-proof": check_english,
+    "english-entailment": check_chain,
     **dict.fromkeys(EQUIVALENCE_KINDS, check_equivalence),
 }
 """The replay of each kind."""

@@ -372,6 +372,25 @@ def _english(_: Origin, certificate: SealedCertificate) -> None:
         raise Rejected("reference_is_not_the_text")
 
 
+def _chain(origin: Origin, certificate: SealedCertificate) -> None:
+    """Each formula must stand beside its sentence as its critic finds it; the text is judged again."""
+    from critics.english.formalised import judge_formalised
+    from critics.problem import Attempt, Problem
+
+    sealed, evidence = certificate.problem, certificate.evidence
+    if origin.has_problem and origin.meta.get("formulas") != evidence["formulas"]:
+        raise Rejected("other_problem")
+    options = None if sealed.options is None else tuple(sealed.options)
+    meta = {"formulas": evidence["formulas"]}
+    problem = Problem("", "", sealed.context, sealed.question, options, sealed.answer, None, meta)
+    again = judge_formalised(problem, Attempt("", problem, "english", evidence["completion"])).certificate
+    if again is None or again.claim != certificate.claim or again.formalisation != certificate.formalisation:
+        raise Rejected("other_attempt")
+    read = again.evidence.record()
+    if any(read[key] != evidence[key] for key in read.keys() - {"models"}):
+        raise Rejected("other_attempt")
+
+
 _READERS: dict[str, Callable[[Origin, SealedCertificate], None]] = {
     "horn-proof": _blocks,
     "horn-saturation": _blocks,
@@ -383,5 +402,6 @@ _READERS: dict[str, Callable[[Origin, SealedCertificate], None]] = {
     "fol-entailment": _formulas,
     "z3-script": _script,
     "english-proof": _english,
+    "english-entailment": _chain,
     **dict.fromkeys(EQUIVALENCE_KINDS, _expressions),
 }

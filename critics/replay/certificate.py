@@ -18,6 +18,7 @@ REFERENCES = ("given", "prontoqa", "proofwriter", "syllogism", "prontoqa-ood", "
 """Sources of a reference: the problem itself, or the translator of a data set."""
 ENGLISH_REFERENCES = (*REFERENCES[1:], "english")
 """Readers of chains of thought: one for each data set, and the controlled English."""
+_ON_TRUST = ("trusted", "aligned")
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 _SOLVER = re.compile(r"[a-z0-9]+ \d+(\.\d+)*")
 
@@ -75,6 +76,8 @@ class SealedCertificate:
     """An object of JSON with the keys of its kind's form; the kind's module reads it, within `UNTRUSTED`."""
     reference: str
     """Source of the reference, `none` where there is none."""
+    formalisation: str
+    """The certificate's grade, such as `checked` or `trusted`."""
     is_checked: bool
     """The formalisation was compared with the reference; otherwise it is trusted."""
     repairs: list[str]
@@ -120,6 +123,9 @@ FORMS = {
         REFERENCES,
     ),
     "english-proof": _form("english/1", "semantics completion goal entries spans closure", "work", ENGLISH_REFERENCES),
+    "english-entailment": _form(
+        "english-fol/1", "completion formulas premises steps goal result models", "rlimit wall_ms"
+    ),
     "propositional-equivalence": _EQUIVALENCE,
     "first-order-equivalence": _EQUIVALENCE,
     "regex-equivalence": _EQUIVALENCE,
@@ -176,6 +182,7 @@ def _sealed(certificate: Any) -> SealedCertificate:
         claim=certificate["claim"],
         evidence=evidence,
         reference=evidence["reference"],
+        formalisation=certificate["formalisation"],
         is_checked=certificate["formalisation"] == "checked",
         repairs=repairs,
     )
@@ -202,7 +209,7 @@ def _problem(record: Any) -> SealedProblem:
 
 def _check_reference(formalisation: object, source: object, formal: SealedFormal | None, form: Form) -> None:
     """A reference is there where, and only where, the formalisation was compared with it; `text` is in the context."""
-    wanted = form.references if formalisation == "checked" else ("none",) if formalisation == "trusted" else ()
+    wanted = form.references if formalisation == "checked" else ("none",) if formalisation in _ON_TRUST else ()
     if source not in wanted or (formal is None) != (source in ("none", "text")):
         raise Rejected("ill_formed")
 

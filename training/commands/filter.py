@@ -50,7 +50,7 @@ def filter(  # noqa: A001
     ] = None,
     formalise: Annotated[
         Path | None,
-        typer.Option("--formalise", metavar="CONFIG", help="Whose model writes free texts down in that format first."),
+        typer.Option("--formalise", metavar="CONFIG", help="Whose model writes each sentence down in logic."),
     ] = None,
     dataset: Annotated[
         str, typer.Option("--dataset", help="Of --columns: whose language the contexts are in, e.g. prontoqa.")
@@ -64,8 +64,10 @@ def filter(  # noqa: A001
     With --columns, of any table of rationales: JSON lines, JSON, Parquet, CSV, or owner/name:split of the Hub.
     """
     if columns or format_ or formalise:
+        from rollout.formalisation import FORMAT
         from training.commands.rationales import Reading, filter_table, refuse_options
 
+        format_ = format_ or (FORMAT if formalise else None)
         refuse_options(columns, format_, verdicts=verdicts, prune=prune, hindsight=hindsight, held_out=held_out)
         filter_table(
             traces, Reading(columns or [], format_ or "", dataset, formalise), keep, out, jobs, timeout, as_json

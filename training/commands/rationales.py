@@ -7,7 +7,9 @@ from typing import Any
 
 from critics.errors import InputError
 from critics.problem import FORMATS
-from rollout.formalisation import FORMATS as FORMALISED
+from critics.reference import TRANSLATORS
+from rollout.formalisation import FORMAT as FORMALISED
+from rollout.formalisation import is_short_enough, with_formulas
 from rollout.traces import Trace, with_judgement
 from training.commands.attempts import judged
 from training.commands.messages import print_counts, tracked
@@ -17,7 +19,6 @@ from training.exchange.columns import named_columns, read_columns
 from training.exchange.rationales import (
     Formalising,
     Table,
-    agreed,
     as_they_stand,
     read_table,
     to_be_formalised,
@@ -34,7 +35,7 @@ class Reading:
     format: str
     dataset: str = "rationales"
     formalise: Path | None = None
-    """The configuration of the policy that writes the texts down formally; None: they stand in the format already."""
+    """The configuration of the policy that writes each sentence down formally; None: the format's critic reads it."""
 
 
 def filter_table(
@@ -55,8 +56,6 @@ def filter_table(
         about["formalised_by"] = None if digests is None else digests.record()
     verdicts = judged([attempt.record() for attempt in attempts], jobs, timeout_s)
     traces = [with_judgement(a, v) for a, v in zip(attempts, verdicts, strict=True)]
-    if reading.formalise is not None:
-        traces = [agreed(trace) for trace in traces]
     summary = write_dataset(traces, table, keep, out, about)  # type: ignore[arg-type]
     _opened(out).unlink(missing_ok=True)
     if not as_json:
@@ -79,15 +78,20 @@ def refuse_options(columns: list[str] | None, format_: str | None, **others: Any
 def _check(reading: Reading, keep: str) -> None:
     if keep not in KEEPS:
         raise InputError(f"--keep {keep!r} is not known; {nearest(keep, KEEPS)}")
-    known = FORMATS if reading.formalise is None else FORMALISED
-    if reading.format not in known:
-        raise InputError(f"--as {reading.format!r} is not known; {nearest(reading.format, known)}")
-    if reading.formalise is not None and keep != "strict":
-        raise InputError("--formalise needs --keep strict, because a formal version is there to be proved")
+    if reading.format not in FORMATS:
+        raise InputError(f"--as {reading.format!r} is not known; {nearest(reading.format, FORMATS)}")
+    if reading.formalise is None:
+        return
+    if reading.format != FORMALISED:
+        raise InputError(f"--formalise is for texts in English: use --as {FORMALISED}, not {reading.format}")
+    if reading.dataset in TRANSLATORS:
+        raise InputError(f"--formalise: the critic reads the English of {reading.dataset} itself; leave it out")
+    if keep not in ("strict", "faithful", "trusted"):
+        raise InputError("--formalise needs --keep strict, because formulas are there to prove with")
 
 
 def formal_versions(table: Table, reading: Reading, config_path: Path, out: Path) -> list[Trace]:
-    """Return a policy's formal version of each text; what an earlier, interrupted call wrote is kept."""
+    """Return the texts with a policy's formulas; what an earlier, interrupted call wrote is kept."""
     from training.configuration.run import load_run
     from training.records.store import OpenStore
     from training.rounds.rollout_store import stored_strategy
@@ -97,13 +101,16 @@ def formal_versions(table: Table, reading: Reading, config_path: Path, out: Path
     config = load_run(config_path)
     arm = config.arms[0]
     policy = quiet_policy(config, arm, None)
-    decoding = arm.decoding if reading.format == "guided" else "free"
-    sampling = config.sampling.sampling(decoding, samples=1)
+    sampling = config.sampling.sampling("free", samples=1)
     store = OpenStore(_opened(out))
     work = stored_strategy(Formalising(reading.format), store, config, arm, formalise=reading.format)
-    listed = list(batches(to_be_formalised(table.rationales), config.sampling.batch_size))
+    problems = to_be_formalised(table.rationales)
+    unasked = [problem for problem in problems if not is_short_enough(problem)]
+    asked = [problem for problem in problems if is_short_enough(problem)]
+    listed = list(batches(asked, config.sampling.batch_size))
     shown = tracked(listed, total=len(listed), what=f"formalising, {config.sampling.batch_size} texts at a time")
-    return [trace for batch in shown for trace in work.attempts(policy, batch, sampling, seed=config.seeds[0])]
+    found = [trace for batch in shown for trace in work.attempts(policy, batch, sampling, seed=config.seeds[0])]
+    return [*found, *(with_formulas(Trace(p.id, p, FORMALISED, ""), None) for p in unasked)]
 
 
 def _opened(out: Path) -> Path:

@@ -21,7 +21,7 @@ from training.curation.derivation import DERIVED
 from training.exchange.cards import AdapterFacts, RunFacts, adapter_card, certified_dataset_card, dataset_facts
 from training.exchange.examples import EXAMPLES, read_examples
 from training.exchange.finding import Found, keep_of, read_json
-from training.exchange.rationales import CERTIFICATES, learnt_text, slim
+from training.exchange.rationales import CERTIFICATES, slim
 from training.lineage.adapter_files import MANIFEST, read_manifest, verify_adapter
 from training.lineage.entries import LINEAGE
 from training.records.run_folder import RunLine, read_run
@@ -75,7 +75,7 @@ def certified_traces(found: Found) -> Iterator[dict[str, Any]]:
     seen: set[tuple[str, str]] = set()
     for trace in map(read_trace, _traces(found) if wanted else ()):
         digest = trace.judged.digest
-        text = json.dumps(trace.messages) if trace.messages else learnt_text(trace)
+        text = json.dumps(trace.messages) if trace.messages else trace.completion
         if digest is not None and digest in wanted and (digest, text) not in seen:
             seen.add((digest, text))
             yield slim(trace)

@@ -1,9 +1,6 @@
 """Other people's rationales: a table in; what is certified of it, what is not and why, and a dataset out.
 
-    rows -> problems with texts -> attempts (as they stand, or written down formally by a policy) -> verdicts -> dataset
-
-A formal version vouches for its text only as far as both answer alike: a text that answers otherwise is not certified,
-however good the proof of its formal version is.
+rows -> problems with texts -> attempts (with a policy's formulas, if asked for) -> verdicts -> dataset
 """
 
 from collections import Counter
@@ -12,13 +9,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from critics.blocks import answers_early, final_answer
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.formalisation import RATIONALE, Formaliser
+from rollout.formalisation import RATIONALE, Formaliser, formalised
 from rollout.policy import ChatPolicy, Policy
 from rollout.prompt import PromptStyle, text
-from rollout.traces import Judgement, Sampling, Trace
+from rollout.traces import Sampling, Trace
 from training.curation.filters import Keep, funnel, is_certified, kept, outline, select
 from training.exchange.cards import certified_dataset_card, dataset_facts
 from training.exchange.columns import RationaleRow, RowError, read_rationale
@@ -29,6 +25,8 @@ from training.workers.strategies import SingleAttempt
 CERTIFICATES = "certificates.jsonl"
 """The certified attempts among those kept, with their certificates: `certistar recheck` reads it."""
 REJECTED = "rejected.jsonl"
+SHARES = ("step_validity", "premise_grounding")
+"""Columns beside the verdict of a text whose sentences a policy formalised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +48,15 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Formalising(SingleAttempt):
-    """Asks a policy for the formal version of the text that each problem's `meta` holds."""
+    """Asks a policy for the formulas of the sentences of each problem and of the text that its `meta` holds."""
 
     def attempts(
         self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
     ) -> Iterator[Trace]:
-        """Yield one attempt after the other."""
-        writer = Formaliser(cast("ChatPolicy", policy), self.format)
-        return SingleAttempt.attempts(self, writer, problems, sampling, seed=seed, hinted=hinted)
+        """Yield the texts as attempts, with their formulas."""
+        writer = Formaliser(cast("ChatPolicy", policy))
+        asked = SingleAttempt.attempts(self, writer, problems, sampling, seed=seed, hinted=hinted)
+        return map(formalised, asked)
 
 
 def read_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], *, name: str, dataset: str) -> Table:
@@ -87,36 +86,11 @@ def to_be_formalised(rationales: Iterable[RationaleRow]) -> list[Problem]:
     return [replace(r.problem, meta={**r.problem.meta, RATIONALE: r.text}) for r in rationales]
 
 
-def agreed(trace: Trace) -> Trace:
-    """Return the judged trace of a formal version, not certified where its text answers otherwise, or twice."""
-    problem, verdict = trace.problem, trace.judged
-    said = str(problem.meta[RATIONALE])
-    own = final_answer(said, problem)
-    if not verdict.is_certified:
-        return trace
-    if own is None:
-        return _not_certified(trace, "no_answer", own, "the text has no answer of its own")
-    if own != verdict.answer or answers_early(said, problem):
-        # Attack: have a policy prove the gold answer beside a text that argues for another one.
-        return _not_certified(trace, "text_answers_otherwise", own, f"its formal version answers {verdict.answer}")
-    return trace
-
-
-def _not_certified(trace: Trace, reason: str, answer: str | None, feedback: str) -> Trace:
-    return replace(trace, judgement=Judgement("unproved", reason, answer, feedback))
-
-
-def learnt_text(trace: Trace) -> str:
-    """Return what is trained on: the text itself, whatever formal version vouches for it."""
-    return str(trace.problem.meta.get(RATIONALE) or trace.completion)
-
-
 def write_dataset(
     traces: Sequence[Trace], table: Table, keep: Keep, out: Path, about: dict[str, Any]
 ) -> dict[str, Any]:
     """Write the dataset folder, summary.json last, and return the summary."""
-    by_id = {trace.id: trace for trace in traces}
-    chosen = [by_id[t.id] for t in select((replace(t, completion=learnt_text(t)) for t in traces), keep)]
+    chosen = select(traces, keep)
     examples = [rationale_example(trace) for trace in chosen]
     write_records(out / "examples.jsonl", examples)
     write_records(out / CERTIFICATES, (slim(trace) for trace in chosen if is_certified(trace)), checksum=True)
@@ -127,6 +101,7 @@ def write_dataset(
         **funnel(list(map(outline, traces)), len(chosen)),
         "examples": len(examples),
         "keep": keep,
+        **_mean_shares(traces),
         **about,
     }
     write_text(out / "README.md", certified_dataset_card(out.name, dataset_facts(summary)))
@@ -136,12 +111,20 @@ def write_dataset(
 
 def rationale_example(trace: Trace) -> dict[str, Any]:
     """Return a line that TRL trains on as it is; `formalisation` says on whose word the certificate is about it."""
-    formalised = RATIONALE in trace.problem.meta
     certificate = trace.judged.certificate
-    prompt = text(trace.problem, PromptStyle())
-    plain = replace(trace, completion=learnt_text(trace), completion_ids=(), prompt=prompt)
-    word = None if certificate is None else "trusted" if formalised else certificate.get("formalisation")
-    return {**completion_example(plain), "formalisation": word}
+    plain = replace(trace, completion_ids=(), prompt=text(trace.problem, PromptStyle()))
+    word = None if certificate is None else certificate.get("formalisation")
+    return {**completion_example(plain), "formalisation": word, **shares(trace)}
+
+
+def shares(trace: Trace) -> dict[str, Any]:
+    """Return which share of its steps follows, and of its premises is found in the context, if a policy wrote them."""
+    return {key: trace.judged.others[key] for key in SHARES if key in trace.judged.others}
+
+
+def _mean_shares(traces: Sequence[Trace]) -> dict[str, float]:
+    found = {key: [each[key] for each in map(shares, traces) if key in each] for key in SHARES}
+    return {key: round(sum(listed) / len(listed), 4) for key, listed in found.items() if listed}
 
 
 def slim(trace: Trace) -> dict[str, Any]:
@@ -155,7 +138,7 @@ def _rejections(traces: Iterable[Trace], chosen: set[str], keep: Keep) -> Iterat
     for trace in traces:
         if trace.id not in chosen:
             told = {key: getattr(trace.judged, key) for key in ("verdict", "reason", "answer", "feedback")}
-            yield {"id": trace.id, **told, "reason": _why_not_kept(trace, keep)}
+            yield {"id": trace.id, **told, "reason": _why_not_kept(trace, keep), **shares(trace)}
 
 
 def _why_not_kept(trace: Trace, keep: Keep) -> str:

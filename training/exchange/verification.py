@@ -1,7 +1,7 @@
 """Checks of what was pulled: the adapter's digests, every certificate, and that each example is what one is about.
 
 Nothing that could not be checked counts as accepted. What is not checked: that token ids spell the text beside them,
-which takes the base model's tokenizer, and that a text says what a policy's formal version of it says.
+which takes the base model's tokenizer.
 """
 
 import hashlib
@@ -17,12 +17,11 @@ from critics.recheck import recheck
 from critics.rejudging import objection
 from rollout.conversation import Message
 from rollout.demonstration import numbered_sentences
-from rollout.formalisation import RATIONALE
 from rollout.traces import Trace, read_trace, with_judgement
 from training.curation.filters import is_certified
 from training.exchange.examples import EXAMPLES, StoredExample, read_examples
 from training.exchange.finding import read_json
-from training.exchange.rationales import CERTIFICATES, agreed, learnt_text
+from training.exchange.rationales import CERTIFICATES
 from training.lineage import entries
 from training.lineage.adapter_files import MANIFEST, AdapterError, verify_adapter
 from training.records.store import read_records
@@ -103,8 +102,7 @@ def _judged_again(traces: list[Trace], judging: Judging) -> Iterator[Rejection]:
     """Yield the attempts of which their critic does not say again what their judgement says."""
     fresh = judging([replace(trace, judgement=None).record() for trace in traces])
     for trace, verdict in zip(traces, fresh, strict=True):
-        again = with_judgement(trace, verdict)
-        now = (agreed(again) if RATIONALE in trace.problem.meta else again).judged
+        now = with_judgement(trace, verdict).judged
         if not is_certified(trace):
             # Attack: a certificate that `recheck` skips, because nobody claims that it holds.
             yield Rejection(trace.id, "not_certified")
@@ -135,7 +133,7 @@ def _teaches(example: StoredExample, trace: Trace) -> bool:
     """Say whether what an example has a model learn is what the trace holds, and is asked as the trace's problem."""
     if example.is_dialog:
         return all(_stands_in(turn, trace) for turn in example.turns if turn["role"] != "system")
-    return example.completion == learnt_text(trace) and _asks(example.prompt, trace.problem)
+    return example.completion == trace.completion and _asks(example.prompt, trace.problem)
 
 
 def _stands_in(turn: Message, trace: Trace) -> bool:

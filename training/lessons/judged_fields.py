@@ -18,7 +18,6 @@ from critics.problem import is_object
 from rollout import first_order
 from rollout.actor_critic import prompt as actor
 from rollout.conversation import Message
-from rollout.formalisation import RATIONALE, request
 from rollout.formulas.prompt import into_signs, into_words
 from rollout.formulas.statement import read_notation
 from rollout.programs.prompt import LANGUAGES, opening
@@ -85,8 +84,6 @@ def _conversations(trace: Trace) -> Iterator[Sequence[Message]]:
                 yield messages(problem, PromptStyle("few-shot", num, style))
         if format_ == "cot" and num is not None:
             yield first_order.request(problem, num, answers=True)
-        if RATIONALE in problem.meta:
-            yield request(problem, format_, num)
 
 
 def _asks(prompt: str, turns: Sequence[Message] | str) -> bool:

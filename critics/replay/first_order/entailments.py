@@ -69,7 +69,7 @@ def _check(certificate: SealedCertificate, canonical: Canonical) -> Trust:
     if result != "unknown":
         asked.append([[*premises, ("¬", goal) if result == "true" else goal]])
     # All are asked, also after one that cvc5 could not tell: any of them may be rejected.
-    return weakest(*[_confirm(group) for group in asked])
+    return weakest(*[confirm(group) for group in asked])
 
 
 def _theory(formal: SealedFormal, canonical: Canonical) -> _Theory:
@@ -136,7 +136,8 @@ def _questions(premises: list[Formula], goal: Formula, theory: _Theory) -> list[
     return groups
 
 
-def _confirm(group: Sequence[list[Formula]]) -> Trust:
+def confirm(group: Sequence[list[Formula]]) -> Trust:
+    """Raise `Rejected` unless one of these sets of formulas has no model; return on whose word."""
     opinions = [decide(script(formulas), BUDGET) for formulas in group]
     confirmed = [trust for found, trust in opinions if found is False]
     if confirmed:
