@@ -16,9 +16,6 @@ from critics.background import background
 from critics.blocks import BlockError, answers_early, final_answer, split_blocks
 from critics.checker import check, in_terms_of
 from critics.conclusion import Refusal, certified, is_wrong, no_reference, refused, wrong_answer
-from critics.english.clause import Implication
-from critics.english.entailment import follows
-from critics.english.steps import OutOfWork
 from critics.formula import (
     BLANKS,
     FormulaError,
@@ -37,12 +34,12 @@ from critics.reference import (
     ReferenceMismatch,
     Theory,
     reference,
+    refuse_decided,
     saturated,
     source_name,
     text_contradicts,
     theory,
 )
-from critics.replay.derivations import CLASSICAL
 from critics.sorts import SortError
 from critics.verdict import Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
 
@@ -90,7 +87,7 @@ def judge_guided(problem: Problem, attempt: Attempt) -> Verdict:
         known = reference(problem)
         replay = _replay(attempt.completion, _start(problem, known))
         claim = _proved_claim(attempt.completion, problem, replay, answer)
-        _check_open(replay, known)
+        _check_open(replay, problem, known)
     except (ReferenceMismatch, FormulaError, ArityError, SortError) as error:
         return no_reference(error, answer)
     except WorkLimitExceeded as error:
@@ -259,26 +256,11 @@ def _check_exhaustive(replay: _Replay) -> None:
         raise Refusal(Unproved, "undecidable", "the terms grow without end, so the inferences have none")
 
 
-def _check_open(replay: _Replay, known: Reference | None) -> None:
+def _check_open(replay: _Replay, problem: Problem, known: Reference | None) -> None:
     """Refuse `unknown` where the semantics is classical, and reasoning backwards or by cases decides the goal."""
     assert replay.goal is not None
-    is_reached = not replay.kernel.known.keys().isdisjoint((replay.goal, replay.goal.negated()))
-    if is_reached or source_name(known) not in CLASSICAL:
-        return
-    clauses = [_clause(axiom) for axiom in replay.axioms]
-    try:
-        decided = any(follows(clauses, _clause(claim)) for claim in (replay.goal, replay.goal.negated()))
-    except OutOfWork as error:
-        raise Refusal(Unproved, "undecidable", "whether it follows backwards or by cases takes too long") from error
-    if decided:
-        # Attack: pass over modus tollens, so that two formats certify two answers.
-        raise Refusal(Unproved, "decided_classically", "it follows, or its negation does, backwards or by cases")
-
-
-def _clause(statement: Statement) -> Implication:
-    if isinstance(statement, Literal):
-        return Implication((), (statement,))
-    return Implication(statement.premises, (statement.conclusion,))
+    if replay.kernel.known.keys().isdisjoint((replay.goal, replay.goal.negated())):
+        refuse_decided(problem, known)
 
 
 def _check_consistency(replay: _Replay) -> None:

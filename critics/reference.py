@@ -6,13 +6,19 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal as Choice
+from typing import TypeAlias
 
 from critics.checker import in_terms_of
-from critics.formula import Literal, Statement, canonical_statement, parse_literal, parse_statement
+from critics.clause import clause_of, fact
+from critics.conclusion import Refusal
+from critics.entailment import OutOfWork, follows
+from critics.formula import FormulaError, Literal, Statement, canonical_statement, parse_literal, parse_statement
 from critics.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.problem import Formal, Problem
+from critics.replay.semantics import semantics_of
 from critics.translators import deductions, deontiqa, prontoqa, proofwriter, syllogism
 from critics.translators.translation import TranslationError, Translator
+from critics.verdict import Unproved
 
 TRANSLATORS: dict[str, Translator] = {
     "prontoqa": prontoqa.translate,
@@ -24,6 +30,7 @@ TRANSLATORS: dict[str, Translator] = {
 """The data sets whose language is regular. Their problems are translated whether they bring a formalisation or not."""
 
 
+Answer: TypeAlias = Choice["true", "false", "unknown"]
 _trusting: ContextVar[bool] = ContextVar("trusting", default=False)
 
 
@@ -136,30 +143,69 @@ def text_contradicts(problem: Problem, claim: str, source: str) -> bool:
     """
     if source in TRANSLATORS:
         return False
-    said = text_decides(problem.context, problem.question)
+    said = text_decides(problem.dataset, problem.context, problem.question)
     if said is None or (said == "unknown" and source != "none"):
         return False
     return in_terms_of(said, problem.options) != claim
 
 
-def text_decides(context: str, question: str) -> Choice["true", "false", "unknown"] | None:
+def text_decides(dataset: str, context: str, question: str) -> Answer | None:
     """Return what the text itself says, whatever a formalisation makes of it; None if that is not known."""
-    return None if _trusting.get() else _text_decides(context, question)
+    return None if _trusting.get() else _text_decides(semantics_of(dataset).forward, context, question)
 
 
 @lru_cache(maxsize=128)
-def _text_decides(context: str, question: str) -> Choice["true", "false", "unknown"] | None:
-    found: Choice["unknown"] | None = None
+def _text_decides(forward: bool, context: str, question: str) -> Answer | None:
+    found: Answer | None = None
     for translate in TRANSLATORS.values():
         try:
-            read = theory(translate(context, question))
-        except (TranslationError, ArityError, WorkLimitExceeded):
+            said = answer_of(translate(context, question), forward=forward)
+        except (TranslationError, ArityError, WorkLimitExceeded, OutOfWork):
             continue
-        if read.decided is not None:
-            return read.decided
-        if read.clash is None:
-            found = "unknown"
+        if said in ("true", "false"):
+            return said
+        found = said or found
     return found
+
+
+@lru_cache(maxsize=128)
+def answer_of(formal: Formal, *, forward: bool) -> Answer | None:
+    """Return what a formalisation answers, forwards alone or classically; None where it contradicts itself.
+
+    Raises what `theory` raises, and `OutOfWork`.
+    """
+    read = theory(formal)
+    if read.clash is not None:
+        return None
+    if read.decided is not None or forward:
+        return read.decided or "unknown"
+    clauses = [clause_of(parse_statement(axiom)) for axiom in formal.axioms]
+    if follows(clauses, fact(read.goal)):
+        return "true"
+    return "false" if follows(clauses, fact(read.goal.negated())) else "unknown"
+
+
+def refuse_decided(problem: Problem, known: Reference | None) -> None:
+    """Raise `Refusal` where what saturation leaves open is decided classically, and the semantics is classical."""
+    if known is None or semantics_of(problem.dataset).forward:
+        return
+    try:
+        answer = answer_of(known.formal, forward=False)
+    except OutOfWork as error:
+        raise Refusal(Unproved, "undecidable", "whether it follows backwards or by cases takes too long") from error
+    if answer != "unknown":
+        # Attack: pass over modus tollens, so that two formats certify two answers.
+        raise Refusal(Unproved, "decided_classically", "it follows, or its negation does, backwards or by cases")
+
+
+def holds_in_semantics(problem: Problem, known: Reference | None, value: str) -> bool:
+    """Say whether a value that was found classically is the one of the data set's semantics."""
+    if known is None or not semantics_of(problem.dataset).forward:
+        return True
+    try:
+        return answer_of(known.formal, forward=True) == value
+    except (FormulaError, ArityError, WorkLimitExceeded):
+        return False
 
 
 def _stated(formal: Formal) -> frozenset[str]:

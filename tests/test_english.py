@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from critics.english.clause import Implication, fact, read_clause
+from critics.clause import Implication, fact, read_clause
 from critics.english.critic import EnglishReading, read_english
-from critics.english.entailment import follows, is_consistent
 from critics.english.passage import lines
 from critics.english.steps import Ledger, Warrant
+from critics.entailment import follows, is_consistent
 from critics.formula import Literal
 from critics.judge import judge_record
 from critics.problem import Attempt, Problem, read_problem

@@ -173,7 +173,7 @@ def test_answers_sizes_and_forms_are_balanced_and_records_survive():
 
 
 def test_no_translator_reads_the_text_and_so_none_contradicts_it():
-    assert {text_decides(p.context, p.question) for p in generate(CONFIG, 90, seed=6)} == {None}
+    assert {text_decides(p.dataset, p.context, p.question) for p in generate(CONFIG, 90, seed=6)} == {None}
 
 
 def test_splits_are_disjoint_whatever_the_order_of_the_sentences():

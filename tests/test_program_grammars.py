@@ -45,7 +45,7 @@ REPAIRS_WITHOUT_HARM = {"order_of_members", "arithmetic_of_members"}
 
 
 def parsed_rules(text: str) -> None:
-    assert execute(text, None).repairs == []
+    assert execute(text, Problem("r", "mine", "", ""), None).repairs == []
 
 
 def parsed_csp(text: str) -> None:

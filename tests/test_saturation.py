@@ -31,7 +31,7 @@ AXIOMS = ("(dog rex)", "(dog 'x) -> (warm 'x)", "(cat 'x) -> (red 'x)", "(warm '
 GOAL = "(red rex)"
 STEPS = ("(warm rex)", "(not (blue rex))", "(red tom)", "nothing")
 REFERENCE = Formal(AXIOMS, GOAL)
-PROSE: dict[str, Any] = {"id": "p", "dataset": "mine", "context": "Prose.", "question": "Is it?"}
+PROSE: dict[str, Any] = {"id": "p", "dataset": "proofwriter", "context": "Prose.", "question": "Is it?"}
 
 
 def shown(statement: list[Atom]) -> str:
@@ -482,8 +482,8 @@ def test_a_decided_goal_is_never_unknown(goal: str):
 
 
 def test_on_trust_nothing_is_unknown():
-    assert told(AXIOMS, GOAL, STEPS) == ("unproved", "unknown_on_trust")
-    assert told(("(dog rex)",), GOAL, ("nothing",)) == ("unproved", "unknown_on_trust")
+    assert told(AXIOMS, GOAL, STEPS, dataset="mine") == ("unproved", "unknown_on_trust")
+    assert told(("(dog rex)",), GOAL, ("nothing",), dataset="mine") == ("unproved", "unknown_on_trust")
 
 
 def test_a_contradictory_context_leaves_nothing_unknown():
@@ -539,7 +539,7 @@ RULE = "(warm 'x) -> (alive 'x)"
 
 
 def test_what_a_data_set_takes_for_granted_counts_where_the_reference_has_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(critics.background.BACKGROUNDS, "mine", Background((RULE,)))
+    monkeypatch.setitem(critics.background.BACKGROUNDS, "proofwriter", Background((RULE,)))
     formal, alive = Formal((*AXIOMS, RULE), GOAL), "(alive rex)"
     assert told(AXIOMS, GOAL, (*STEPS[:3], alive, "nothing"), formal=formal) == ("certified", "proved")
     assert told(AXIOMS, GOAL, STEPS, formal=formal) == ("unproved", "invalid_step")

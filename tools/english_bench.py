@@ -21,7 +21,7 @@ from typing import Any
 
 import z3
 
-from critics.english.clause import Implication, ground_terms, read_clause
+from critics.clause import Implication, ground_terms, read_clause
 from critics.english.critic import read_english
 from critics.english.language import language_of
 from critics.english.saturation import saturation, unsaid

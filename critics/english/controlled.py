@@ -25,7 +25,7 @@ is one of PrOntoQA's; `Every cat is not warm` is read in PrOntoQA's problems alo
 import re
 from itertools import chain, product
 
-from critics.english.clause import Implication
+from critics.clause import Implication
 from critics.formula import MAX_NAME_LENGTH, MAX_PREMISES, Literal
 from critics.inflection import is_ambiguous, is_plural, singular
 from critics.translators.deductions import ATTRIBUTES

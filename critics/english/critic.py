@@ -14,7 +14,6 @@ from critics.checker import in_terms_of
 from critics.conclusion import brief, certified, is_wrong, refused, wrong_answer
 from critics.english.answer import answer_of
 from critics.english.certificate import english_certificate
-from critics.english.entailment import is_consistent
 from critics.english.formalised import judge_formalised
 from critics.english.formulas import has_formulas
 from critics.english.language import CONTROLLED, ProblemLanguage, Unreadable, language_of, reader_of
@@ -22,8 +21,9 @@ from critics.english.outline import Outline
 from critics.english.passage import TextSentence, lines
 from critics.english.saturation import saturation
 from critics.english.span import coverage, painted
-from critics.english.steps import Ledger, OutOfWork, Warrant
+from critics.english.steps import Ledger, Warrant
 from critics.english.trial import BadSentence, Trial
+from critics.entailment import OutOfWork, is_consistent
 from critics.kernel import ArityError, WorkLimitExceeded
 from critics.problem import Attempt, Problem
 from critics.reading import BadStep, Span, TextReading
@@ -70,7 +70,7 @@ def read_english(problem: Problem, attempt: Attempt) -> EnglishReading:
     answer = _last_answer(sentences, problem)
     try:
         _check_consistency(language)
-        ledger = Ledger(forward=language.semantics.kind == "forward")
+        ledger = Ledger(forward=language.semantics.forward)
         for clause in language.stated:
             ledger.add(clause, Warrant("context", ()))
     except (WorkLimitExceeded, OutOfWork) as error:
@@ -142,7 +142,7 @@ class _InconsistentError(Exception):
 
 
 def _check_consistency(language: ProblemLanguage) -> None:
-    if language.semantics.kind == "forward":
+    if language.semantics.forward:
         clashes = saturation(language).contradiction() is not None
     else:
         clashes = not is_consistent(language.stated)

@@ -9,16 +9,16 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal as Choice
 from typing import Protocol, TypeAlias
 
 from critics.background import background
-from critics.english.clause import Implication, clause_of, denied, ground_terms, read_clause
+from critics.clause import Implication, clause_of, denied, ground_terms, read_clause
 from critics.english.controlled import ControlledReader
 from critics.english.wording import plain, variants, with_name
 from critics.formula import parse_statement
 from critics.problem import Formal, Problem
 from critics.reference import TRANSLATORS, same_formal
+from critics.replay.semantics import Semantics, semantics_of
 from critics.translators.syllogism import ask
 from critics.translators.translation import TranslationError
 
@@ -48,28 +48,6 @@ class SentenceReader(Protocol):
     def __call__(self, sentence: str) -> Said:
         """Return what the sentence says."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Semantics:
-    """Notion of consequence, declared once for each data set.
-
-    forward: rules are applied as they stand, never backwards, and what saturation does not reach is unknown.
-    classical: whatever holds in every model follows.
-    """
-
-    kind: Choice["forward", "classical"]
-    saturation_decides: bool
-    """Whether a question that forward chaining leaves open has the answer `unknown`."""
-
-
-SEMANTICS = {
-    "proofwriter": Semantics("forward", saturation_decides=True),
-    # The calculus has every contraposition that a syllogism needs, so that what it does not reach does not follow.
-    "syllogism": Semantics("forward", saturation_decides=True),
-}
-CLASSICAL = Semantics("classical", saturation_decides=False)
-"""The semantics of every other data set."""
 
 
 @dataclass(slots=True)
@@ -147,7 +125,7 @@ def _language(dataset: str, context: str, question: str, given: Formal | None) -
         formal,
         stated,
         (read_clause(formal.goal),),
-        SEMANTICS.get(dataset, CLASSICAL),
+        semantics_of(dataset),
         reader,
         dataset == "prontoqa",
         dataset == "proofwriter",
@@ -181,7 +159,7 @@ def _controlled(dataset: str, context: str, question: str) -> ProblemLanguage:
         formal,
         stated,
         goal,
-        SEMANTICS.get(dataset, CLASSICAL),
+        semantics_of(dataset),
         reader.sentence,
         True,
         True,

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from critics.clause import denied
 from critics.english import phrases
-from critics.english.clause import denied
 from critics.english.language import ProblemLanguage, Said
 from critics.english.passage import Passage, TextSentence
 from critics.english.unit import (

@@ -3,7 +3,7 @@
 from collections.abc import Set
 from functools import lru_cache
 
-from critics.english.clause import Implication, fact
+from critics.clause import Implication, fact
 from critics.english.language import ProblemLanguage
 from critics.formula import Literal, parse_literal, parse_statement
 from critics.kernel import Inference, Kernel

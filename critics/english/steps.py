@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from typing import Literal as Choice
 from typing import TypeAlias
 
-from critics.english.clause import Implication, ground_terms
+from critics.clause import Implication, ground_terms
+from critics.entailment import OutOfWork
 from critics.formula import Application, Literal, Term, is_variable
 
 WORK_LIMIT = 200_000
@@ -24,10 +25,6 @@ WORK_LIMIT = 200_000
 
 How: TypeAlias = Choice["context", "assumption", "rule", "chain", "cases", "reductio", "discharge"]
 Binding: TypeAlias = dict[str, Term]
-
-
-class OutOfWork(RuntimeError):  # noqa: N818
-    """The search for steps costs more than it may."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from critics.checker import in_terms_of
+from critics.clause import Implication, denied, fact
 from critics.conclusion import Refusal, brief
 from critics.english.answer import answer_of
-from critics.english.clause import Implication, denied, fact
-from critics.english.entailment import follows
 from critics.english.language import ProblemLanguage, Said
 from critics.english.passage import Passage, TextSentence
 from critics.english.saturation import saturation, unsaid
-from critics.english.steps import Ledger, OutOfWork, Warrant
+from critics.english.steps import Ledger, Warrant
 from critics.english.unit import (
     Aim,
     AnswerClaim,
@@ -30,6 +29,7 @@ from critics.english.unit import (
     Unit,
     UnreadSentence,
 )
+from critics.entailment import OutOfWork, follows
 from critics.problem import Problem
 from critics.reading import BadStep, Kind, Span
 from critics.verdict import Malformed, Refusing, Refuted, TimedOut, Unproved
@@ -251,7 +251,7 @@ class Trial:
         """Return the refusal of a clause that is not one step away: false, a jump, or unsupported."""
         known = [entry.clause for at, entry in enumerate(self.ledger.entries) if at not in self.ledger.hidden]
         opposite = denied((clause,)) or ()
-        if self.language.semantics.kind == "forward":
+        if self.language.semantics.forward:
             reached = saturation(self.language).known
             holds = clause.is_fact and clause.fact in reached
             fails = bool(opposite) and all(one.fact in reached for one in opposite)
@@ -293,7 +293,7 @@ class Trial:
 
     def _undecided(self) -> str | None:
         """Return `unknown` where the semantics lets saturation decide and everything that could decide is said."""
-        if not self.language.semantics.saturation_decides:
+        if not self.language.semantics.forward:
             raise self._refused(
                 Unproved, "unknown_not_decided", "that nothing follows is not decided by what can be inferred"
             )
@@ -305,7 +305,7 @@ class Trial:
         return "unknown"
 
     def _is_exhausted(self) -> bool:
-        return self.language.semantics.saturation_decides and not unsaid(self.language, self._said)
+        return self.language.semantics.forward and not unsaid(self.language, self._said)
 
     def _is_established(self, said: Said) -> bool:
         found = [self.ledger.find(clause) for clause in said]
@@ -323,7 +323,7 @@ class Trial:
 
     def _assume(self, claim: Claim) -> None:
         self._close()
-        if self.language.semantics.kind == "forward" or len(claim.said) != 1 or not claim.said[0].is_fact:
+        if self.language.semantics.forward or len(claim.said) != 1 or not claim.said[0].is_fact:
             raise self._refused(Unproved, "unsupported_sentence", "nothing may be assumed here")
         start = len(self.ledger.entries)
         known = self.ledger.find(claim.said[0])

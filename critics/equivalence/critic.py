@@ -8,6 +8,7 @@ match it. Without one the pair is taken on trust, as the certificate says. Ident
 """
 
 import json
+import re
 from typing import Any
 
 from critics.checker import in_terms_of
@@ -15,17 +16,17 @@ from critics.conclusion import brief, is_wrong, wrong_answer
 from critics.equivalence.certificate import equivalence_certificate, language_of
 from critics.equivalence.language import Language, is_alphabet
 from critics.equivalence.outcome import Different, Equivalent, UndecidedPair
-from critics.equivalence.pair import FormulaPair, Pair, decide, is_left, read_pair
-from critics.equivalence.prenex import is_constant
+from critics.equivalence.pair import Pair, decide, is_contingent, is_left, read_pair
 from critics.equivalence.regex import ALPHABET
 from critics.fol.syntax import FormulaError
-from critics.problem import Attempt, Problem, is_object
-from critics.reference import TRANSLATORS, text_contradicts
+from critics.problem import Attempt, Formal, Problem, is_object
+from critics.reference import text_contradicts
+from critics.replay.semantics import SEMANTICS
 from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
 
 MAX_CHARACTERS = 100_000
-OTHER_TASKS = frozenset({*TRANSLATORS, "wason", "folio", "logicaldeduction", "ar-lsat"})
-"""Data sets that ask for something else than an equivalence."""
+_FAMILY = re.compile(r"autoeval(?:-[a-z0-9]+)*")
+"""Data sets that ask whether two expressions mean the same."""
 _KEYS = {"language", "left", "right"}
 
 
@@ -38,7 +39,7 @@ def judge_equivalence(problem: Problem, attempt: Attempt) -> Verdict:
         pair = read_attempt_pair(attempt.completion, alphabet)
     except FormulaError as error:
         return Malformed(error.reason, None, brief(str(error)))
-    if asks_something_else(problem.dataset, problem.formal is not None and bool(problem.formal.axioms)):
+    if not asks_equivalence(problem.dataset, problem.formal, problem.meta.get("language")):
         # Attack: answer `true` to any problem by the equivalence of a formula with itself.
         return Unproved("other_task", None, "the problem does not ask whether two expressions mean the same")
     try:
@@ -66,9 +67,15 @@ def read_attempt_pair(completion: str, alphabet: str) -> Pair:
     return read_pair(languages[read["language"]], read["left"], read["right"], alphabet)
 
 
-def asks_something_else(dataset: object, has_axioms: bool) -> bool:
-    """Say whether a problem is of a data set, or has a formalisation, that asks for no equivalence."""
-    return has_axioms or dataset in OTHER_TASKS
+def asks_equivalence(dataset: str, formal: Formal | None, language: object) -> bool:
+    """Say whether a problem asks whether two expressions mean the same: its data set does, or it names a formula.
+
+    One of your own names it as `formal.goal`, without axioms, and its language as `meta.language`.
+    """
+    if formal is not None and formal.axioms:
+        return False
+    names_formula = formal is not None and language in [own.value for own in Language]
+    return _FAMILY.fullmatch(dataset) is not None or (names_formula and dataset not in SEMANTICS)
 
 
 def is_of_language(pair: Pair, language: object) -> bool:
@@ -105,7 +112,10 @@ def _certified(problem: Problem, pair: Pair, proved: Equivalent) -> Verdict:
     if is_wrong(answer, problem):
         return wrong_answer(answer)
     source = "none" if problem.formal is None else "given"
-    if problem.formal is not None and isinstance(pair, FormulaPair) and is_constant(pair.left):
+    contingent = True if problem.formal is None else is_contingent(pair)
+    if contingent is None:
+        return TimedOut("solver_budget", answer, "whether the problem's formula says anything could not be decided")
+    if not contingent:
         # Attack: of a formula that says nothing, any tautology is a description.
         return Vacuous("constant_formula", answer, "the problem's formula holds always or never")
     if text_contradicts(problem, answer, source):

@@ -7,11 +7,13 @@ from critics.equivalence.automaton import AutomatonTooLarge, distinguishing_word
 from critics.equivalence.first_order import decide_first_order
 from critics.equivalence.language import Language, read_formula
 from critics.equivalence.outcome import Different, Equivalent, Outcome, UndecidedPair
+from critics.equivalence.prenex import is_constant
 from critics.equivalence.propositional import decide_propositional
 from critics.equivalence.regex import ALPHABET, Regex, read_regex, write_regex
 from critics.fol.normal import flattened
 from critics.fol.printing import canonical
-from critics.fol.syntax import Formula, open_names, signature
+from critics.fol.solvers import Answer, Budget, solve
+from critics.fol.syntax import Formula, Not, Quantified, open_names, signature, subformulas
 from critics.replay.equivalences import regex as second
 
 AUTOMATON = "automaton"
@@ -78,6 +80,20 @@ def decide_regex(left: Regex, right: Regex, alphabet: str = ALPHABET) -> Outcome
     if in_left == in_right:
         raise AssertionError("the expressions agree on the word that was said to distinguish them")
     return Different({"word": word, "in_left": in_left}, in_left)
+
+
+def is_contingent(pair: Pair) -> bool | None:
+    """Say whether the left side, where it is a formula, can hold and can fail; None where no solver can tell."""
+    if isinstance(pair, RegexPair):
+        return True
+    if is_constant(pair.left):
+        return False
+    if not any(isinstance(part, Quantified) for part in subformulas(pair.left)):
+        return True  # Of a formula without quantifiers, the matrix is all.
+    found = [solve([side], Budget()).answer for side in (pair.left, Not(pair.left))]
+    if Answer.UNSATISFIABLE in found:
+        return False
+    return None if Answer.UNDECIDED in found else True
 
 
 def texts(pair: Pair) -> tuple[str, str]:

@@ -32,7 +32,7 @@ def formalisation(attempt: Attempt) -> Formalisation | None:
             case "guided":
                 return _of_guided(attempt.completion)
             case "rules":
-                return _of_rules(attempt.completion)
+                return _of_rules(attempt.completion, f"{attempt.problem.context} {attempt.problem.question}")
             case "fol":
                 program = read_program(attempt.completion)
                 return Formalisation(tuple(dict.fromkeys(program.premises)), program.conclusion)
@@ -49,9 +49,9 @@ def _of_guided(text: str) -> Formalisation | None:
     return _of_statements(axioms, parse_literal(goals[0])) if len(goals) == 1 else None
 
 
-def _of_rules(text: str) -> Formalisation:
+def _of_rules(program: str, text: str) -> Formalisation:
     repairs = Repairs()
-    statements, goal = elaborate(read_rules(text, repairs), RuleNames([], repairs))
+    statements, goal = elaborate(read_rules(program, repairs), RuleNames([], repairs, text))
     return _of_statements(statements, goal)
 
 

@@ -31,7 +31,7 @@ from critics.fol.theory import (
 )
 from critics.formula import FormulaError as AnyFormulaError
 from critics.problem import Attempt, Problem
-from critics.reference import Reference, ReferenceMismatch, reference, source_name, text_contradicts
+from critics.reference import Reference, ReferenceMismatch, holds_in_semantics, reference, source_name, text_contradicts
 from critics.verdict import Certified, Malformed, TimedOut, Unproved, Vacuous, Verdict
 
 
@@ -90,6 +90,8 @@ def _certified(
     contingent = None if isinstance(decided, Open) else _contingent(program.conclusion, decided)
     if theory is not None:
         decided = _compared(program, theory, decided)
+        if not holds_in_semantics(problem, known, RESULTS[type(decided)]):
+            raise Refusal(Unproved, "other_semantics", "the data set's rules run forwards, which does not lead there")
     else:
         _refuse_assumed(program, decided)
         if isinstance(decided, Open):

@@ -1,7 +1,8 @@
 """Names of a program: merged where they are spelt differently, and matched with the reference's.
 
-`Wumpuses` and `Wumpus`, `Bald_Eagle`, `BaldEagle` and `bald eagle` are one name each. Predicates lose a plural's or a
-verb's -s, objects do not (James). Names that are spelt in several ways, and are merged, count as a repair.
+`Bald_Eagle`, `BaldEagle` and `bald eagle` are one name, and so are `Wumpuses` and `Wumpus` where the reference has one
+of them or the text has both as one noun (`Tom is a wumpus`) or verb. Objects keep a final -s (James). Names that are
+spelt in several ways, and are merged, count as a repair.
 """
 
 import re
@@ -18,17 +19,19 @@ _VARIABLES = "xyzuvwabcdefghijklmnopqrst"
 
 
 class RuleNames:
-    """The names of the reference, and the program's own names as they come."""
+    """The names of the reference, and the program's own names as they come; `text` is the problem's."""
 
-    def __init__(self, reference: list[Statement], repairs: Repairs) -> None:
-        self._repairs = repairs
+    def __init__(self, reference: list[Statement], repairs: Repairs, text: str) -> None:
+        self._repairs, self._text = repairs, text.lower()
         self._known: dict[tuple[str, str], str] = {}
         self._spelt: dict[tuple[str, str], str] = {}
         for literal in (literal for statement in reference for literal in _literals(statement)):
-            self._known[("predicate", _predicate_key(literal.predicate))] = literal.predicate
+            self._known["predicate", literal.predicate] = literal.predicate
+            self._known.setdefault(("predicate", _predicate_key(literal.predicate)), literal.predicate)
             for argument in literal.arguments:
                 if isinstance(argument, str) and not argument.startswith("'"):
                     self._known[("object", _object_key(argument))] = argument
+        self._stated = frozenset(key for role, key in self._known if role == "predicate")
 
     def statement(self, clause: Clause) -> Statement:
         """Return a clause in the formal language; raises `ProgramError` for what this cannot say."""
@@ -50,7 +53,7 @@ class RuleNames:
             raise ProgramError("arity", f"{atom.predicate} has more than {MAX_ARITY} arguments")
         return Literal(
             atom.value,
-            self._name("predicate", atom.predicate),
+            self._name("predicate", atom.predicate, len(atom.arguments)),
             tuple(self._variable(a, variables) if a[0] == "$" else self._name("object", a) for a in atom.arguments),
         )
 
@@ -59,14 +62,28 @@ class RuleNames:
             raise ProgramError("syntax", f"more than {len(_VARIABLES)} variables in one rule")
         return variables.setdefault(name, f"'{_VARIABLES[len(variables) % len(_VARIABLES)]}")
 
-    def _name(self, role: str, written: str) -> str:
-        key = (role, (_predicate_key if role == "predicate" else _object_key)(written))
+    def _name(self, role: str, written: str, arity: int = 0) -> str:
+        key = (role, self._predicate(written, arity) if role == "predicate" else _object_key(written))
         if self._spelt.setdefault(key, written) != written:
             self._repairs.note("names_merged")
         name = self._known.setdefault(key, _plain(written))
         if NAME.fullmatch(name) is None or len(name) > MAX_NAME_LENGTH or name in RESERVED_NAMES:
             raise ProgramError("name", f"{written!r} cannot name a {role}")
         return name
+
+    def _predicate(self, written: str, arity: int) -> str:
+        """Return what a predicate is known by: without a plural's -s only where both are one word for sure."""
+        name, one = _predicate_name(written), _predicate_key(written)
+        if name == one or name in self._stated:
+            return name
+        # Attack: `Good` and `Goods` are two words, of which the one is said and the other asked.
+        return one if one in self._stated or self._is_one_word(one, name, arity) else name
+
+    def _is_one_word(self, one: str, many: str, arity: int) -> bool:
+        said = (one.replace("-", "[ _-]"), many.replace("-", "[ _-]"))
+        as_noun = rf"\b(?:an?|each|every|another|any|one) (?:[a-z-]+ )?{said[0]}\b"
+        first = rf"\b{said[0]}\b" if arity > 1 else as_noun
+        return all(re.search(pattern, self._text) for pattern in (first, rf"\b{said[1]}\b"))
 
 
 def elaborate(program: RulesProgram, vocabulary: RuleNames) -> tuple[list[Statement], Literal]:
@@ -94,7 +111,11 @@ def _object_key(written: str) -> str:
     return _plain(written).removeprefix("the-")
 
 
+def _predicate_name(written: str) -> str:
+    return _plain(written).removeprefix("is-")
+
+
 def _predicate_key(written: str) -> str:
-    name = _plain(written).removeprefix("is-")
+    name = _predicate_name(written)
     last = name.rpartition("-")[2]
     return name.removesuffix(last) + singular(last) if is_plural(last) else name

@@ -18,11 +18,19 @@ from critics.programs.rule_names import RuleNames, elaborate
 from critics.programs.rule_reader import read_rules
 from critics.programs.rules_certificate import rules_certificate
 from critics.programs.sections import ProgramError, Repairs
-from critics.reference import Reference, ReferenceMismatch, Theory, reference, source_name, text_contradicts, theory
+from critics.reference import (
+    Reference,
+    ReferenceMismatch,
+    Theory,
+    reference,
+    refuse_decided,
+    source_name,
+    text_contradicts,
+    theory,
+)
 from critics.replay.derivations import check
+from critics.replay.semantics import semantics_of
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
-
-CLOSED_WORLDS = frozenset({"prontoqa", "prontoqa-ood"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +56,15 @@ def judge_rules(problem: Problem, attempt: Attempt) -> Verdict:
     except (ReferenceMismatch, FormulaError, ArityError, WorkLimitExceeded) as error:
         return no_reference(error)
     try:
-        run = execute(attempt.completion, known)
+        run = execute(attempt.completion, problem, known)
     except Refusal as refusal:
         return refused(refusal, problem, None)
     answer = _answer(run, problem)
     try:
         _check_faithful(run, stated)
         claim = _proved(run, stated, problem, answer)
+        if not run.reached():
+            refuse_decided(problem, known)
     except Refusal as refusal:
         return refused(refusal, problem, answer)
     if is_wrong(claim, problem):
@@ -62,13 +72,15 @@ def judge_rules(problem: Problem, attempt: Attempt) -> Verdict:
     return _certified(problem, attempt, known, run, claim)
 
 
-def execute(completion: str, known: Reference | None) -> Consequences:
+def execute(completion: str, problem: Problem, known: Reference | None) -> Consequences:
     """Read the program and infer everything that follows; raises `Refusal` (malformed, timed out)."""
     repairs = Repairs()
     axioms = [] if known is None else [*known.formal.axioms]
     try:
         program = read_rules(completion, repairs)
-        vocabulary = RuleNames([*map(parse_statement, axioms), *_goal(known)], repairs)
+        vocabulary = RuleNames(
+            [*map(parse_statement, axioms), *_goal(known)], repairs, f"{problem.context} {problem.question}"
+        )
         statements, goal = elaborate(program, vocabulary)
     except ProgramError as error:
         raise Refusal(Malformed, error.reason, str(error)) from error
@@ -91,7 +103,7 @@ def _goal(known: Reference | None) -> list[Statement]:
 
 def is_closed_world(problem: Problem) -> bool:
     """Say whether what does not follow is false: where the data set says so, or no option says `unknown`."""
-    return problem.dataset in CLOSED_WORLDS or in_terms_of("unknown", problem.options) is None
+    return semantics_of(problem.dataset).closed_world or in_terms_of("unknown", problem.options) is None
 
 
 def _answer(run: Consequences, problem: Problem) -> str | None:

@@ -11,7 +11,7 @@ from critics.reference import ReferenceMismatch, reference
 def explain_derivations(problem: Problem, attempt: Attempt) -> str | None:
     """Return which statements the contradiction comes from; None where there is none."""
     try:
-        run = execute(attempt.completion, reference(problem))
+        run = execute(attempt.completion, problem, reference(problem))
     except (Refusal, ReferenceMismatch):
         return None
     clash = run.kernel.contradiction()

@@ -15,19 +15,23 @@ Shared with the critics are:
 Everything else in a re-check is `critics.replay`, which imports the standard library and nothing of the critics; of
 `critics.recheck`, no other module imports a critic. In the other direction critics take a few plain things from
 `critics.replay`, so that a mistake in these could pass both: an answer in a problem's own terms (`answers`), the types
-of finite programs' terms, without what computes with them (`finite.terms`), the spelling of SMT-LIB (`smtlib`), and a
-cursor over tokens (`cursor`). Readers are imported late: most files hold one kind.
+of finite programs' terms, without what computes with them (`finite.terms`), the spelling of SMT-LIB (`smtlib`), the
+table of semantics (`semantics`), and a cursor over tokens (`cursor`). Readers are imported late: most files hold one
+kind.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from critics.programs.core import TooLarge
 from critics.recheck.records import Origin
 from critics.replay.answers import in_terms_of
 from critics.replay.certificate import REFERENCES, UNTRUSTED, Rejected, SealedCertificate, Unchecked
+from critics.replay.clauses import opposite
 from critics.replay.consequences import follows, is_contradictory
+from critics.replay.saturations import can_hold
+from critics.replay.semantics import semantics_of
 from critics.replay.solvers import installed
 from critics.replay.statements import Atom, canonical, read_atom, read_canonical, read_rule
 
@@ -42,9 +46,10 @@ def check_text(certificate: SealedCertificate, dataset: str | None) -> bool:
     Where it cannot, it may still show that what is formalised is its opposite. Raises `Rejected`.
     """
     problem, source = certificate.problem, certificate.reference
+    _check_semantics(certificate, dataset)
     if certificate.kind == "answer-sets":
         # No translator writes programs: what their rules say in words is trusted, unless the text denies it.
-        check_not_denied(certificate)
+        check_not_denied(certificate, dataset)
         return False
     if certificate.kind == "english-proof":
         return _is_read_as_english(certificate, dataset)
@@ -55,7 +60,7 @@ def check_text(certificate: SealedCertificate, dataset: str | None) -> bool:
         # Attack: name a translator whose language the text is not in.
         raise Rejected("other_problem")
     language = dataset if dataset in _LANGUAGES else source
-    check_not_denied(certificate)
+    check_not_denied(certificate, dataset)
     if language not in _LANGUAGES:
         return False
     again = _translated(language, problem.context, problem.question)
@@ -75,11 +80,11 @@ def _is_read_as_english(certificate: SealedCertificate, dataset: str | None) -> 
     if dataset is not None and certificate.reference != reader_of(dataset):
         # Attack: name a reader in whose semantics more follows.
         raise Rejected("other_problem")
-    check_not_denied(certificate)
+    check_not_denied(certificate, dataset)
     return True
 
 
-def check_not_denied(certificate: SealedCertificate) -> None:
+def check_not_denied(certificate: SealedCertificate, dataset: str | None) -> None:
     """Raise `Rejected` where a text that some translator can read says something else than the claim.
 
     Of a problem that brings a reference, the text may leave open what the reference decides.
@@ -87,7 +92,7 @@ def check_not_denied(certificate: SealedCertificate) -> None:
     problem, source = certificate.problem, certificate.reference
     if source in _LANGUAGES:
         return
-    said = _decided(problem.context, problem.question)
+    said = _decided(semantics_of(dataset or source).forward, problem.context, problem.question)
     if said is None or (said == "unknown" and source != "none"):
         return
     if in_terms_of(said, problem.options) != certificate.claim:
@@ -108,7 +113,7 @@ def _translated(language: str, context: str, question: str) -> tuple[tuple[str, 
 
 
 @lru_cache(maxsize=128)
-def _decided(context: str, question: str) -> str | None:
+def _decided(forward: bool, context: str, question: str) -> str | None:
     """Return what the text says in the first language in which it decides the question."""
     from critics.reference import TRANSLATORS
 
@@ -118,13 +123,42 @@ def _decided(context: str, question: str) -> str | None:
         if translated is None:
             continue
         try:
-            said = follows(map(read_rule, translated[0]), read_atom(translated[1]))
+            said = _answer(translated[0], translated[1], forward)
         except Rejected:
             continue
         if said in ("true", "false"):
             return said
         found = said or found
     return found
+
+
+def _answer(axioms: Iterable[str], goal: str, forward: bool) -> str | None:
+    """Return what axioms answer, forwards alone or classically; None where they contradict each other."""
+    rules, asked = list(map(read_rule, axioms)), read_atom(goal)
+    said = follows(rules, asked)
+    if said != "unknown" or forward:
+        return said
+    if not can_hold(rules, asked):
+        return "false"
+    return "unknown" if can_hold(rules, opposite(asked)) else "true"
+
+
+_SATURATIONS = ("horn-saturation", "rules-saturation")
+
+
+def _check_semantics(certificate: SealedCertificate, dataset: str | None) -> None:
+    """Raise `Rejected` where the claim is not what the reference answers in the data set's semantics.
+
+    Evidence that rests on all models is not enough where rules run forwards, and a saturation where they do not.
+    """
+    problem, semantics = certificate.problem, semantics_of(dataset or certificate.reference)
+    if problem.formal is None or not (semantics.forward or certificate.kind in _SATURATIONS):
+        return
+    with UNTRUSTED:
+        said = _answer(problem.formal.axioms, problem.formal.goal, semantics.forward)
+    if said is None or in_terms_of(said, problem.options) != certificate.claim:
+        # Attack: reason backwards or by cases, or pass over it, so that two formats certify two answers.
+        raise Rejected("semantics")
 
 
 def _meaning(axioms: tuple[str, ...], goal: str) -> tuple[Atom, frozenset[tuple[Atom, ...]]]:
@@ -212,9 +246,10 @@ def _rules(_: Origin, certificate: SealedCertificate) -> None:
     from critics.programs.sections import Repairs
 
     evidence, formal, repairs = certificate.evidence, certificate.problem.formal, Repairs()
+    text = f"{certificate.problem.context} {certificate.problem.question}"
     program = read_rules(evidence["program"], repairs)
     given = [] if formal is None else [*formal.axioms, formal.goal]
-    read, goal = elaborate(program, RuleNames([parse_statement(text) for text in given], repairs))
+    read, goal = elaborate(program, RuleNames([parse_statement(text) for text in given], repairs, text))
     _check_repairs(repairs.words(), certificate)
     if formal is None and program.query_is_open:
         raise Rejected("open_query")
@@ -340,9 +375,12 @@ def check_task(certificate: SealedCertificate, dataset: str | None) -> None:
     """Raise `Rejected` where an equivalence answers a data set that asks for something else."""
     if certificate.kind not in EQUIVALENCE_KINDS:
         return
-    from critics.equivalence.critic import OTHER_TASKS
+    from critics.equivalence.critic import asks_equivalence
+    from critics.problem import Formal
 
-    if dataset in OTHER_TASKS:
+    formal = certificate.problem.formal
+    named = None if formal is None else Formal(tuple(formal.axioms), formal.goal)
+    if dataset is not None and not asks_equivalence(dataset, named, certificate.evidence["language"]):
         # Attack: certify any answer `true` by the equivalence of a formula with itself.
         raise Rejected("other_task")
 

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from critics.replay.answers import check_claim
 from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, is_list, sealed_certificate
 from critics.replay.saturations import is_open, undecided
+from critics.replay.semantics import is_classical
 from critics.replay.statements import (
     Atom,
     Term,
@@ -39,8 +40,6 @@ from critics.replay.statements import (
 
 HORN_ENGINE = "certistar-horn/1"
 KINDS = ("horn-proof", "horn-saturation", "rules-proof", "rules-saturation")
-CLASSICAL = frozenset({"prontoqa", "prontoqa-ood", "deontiqa"})
-"""Data sets in which modus tollens and cases decide what rules leave open."""
 _AXIOM_KEYS = frozenset({"by", "statement"})
 _RULE_KEYS = frozenset({"by", "premises", "rule", "statement"})
 
@@ -75,7 +74,7 @@ def _check(certificate: SealedCertificate) -> None:
         raise Rejected("reference_is_missing")
     else:
         value = undecided(formal.axioms, [step.atoms for step in axioms], [step.atoms for step in steps], goal)
-        if certificate.reference in CLASSICAL and not is_open([step.atoms for step in axioms], goal):
+        if is_classical(certificate.reference) and not is_open([step.atoms for step in axioms], goal):
             raise Rejected("decided_classically")
     check_claim(certificate, value)
     if formal is not None:

@@ -27,12 +27,11 @@ from critics.replay.clauses import (
 )
 from critics.replay.consequences import is_contradictory
 from critics.replay.saturations import undecided
+from critics.replay.semantics import semantics_of
 from critics.replay.solvers import Trust
 from critics.replay.statements import Atom, Term, filled, has_variables, matches, read_rule
 
 KIND = "english-proof"
-FORWARD = ("proofwriter", "syllogism")
-"""References whose rules are applied as they stand, and whose saturation decides."""
 MAX_RULES = {"rule": 1, "chain": 2, "cases": 9}
 """How many entries that are no facts a step may rest on."""
 _ENTRY_KEYS = frozenset({"says", "how", "premises"})
@@ -56,13 +55,14 @@ def check_english(certificate: object) -> Trust:
 
 def _check(certificate: SealedCertificate) -> None:
     evidence, formal = certificate.evidence, certificate.problem.formal
-    forward = certificate.reference in FORWARD
-    if formal is None or evidence["semantics"] != ("forward" if forward else "classical"):
+    semantics = semantics_of(certificate.reference)
+    if formal is None or evidence["semantics"] != semantics.kind:
         raise Rejected("semantics")
     axioms = [read_alternatives(axiom) for axiom in formal.axioms]
     if " and ".join(evidence["goal"]) != formal.goal:
         raise Rejected("goal_mismatch")
     goal = [read_alternatives(text) for text in evidence["goal"]]
+    forward = semantics.forward
     replay = _replayed(evidence["entries"], {axiom.meaning() for axiom in axioms}, forward)
     _check_consistency(axioms, goal, forward)
     value = _value(formal.axioms, evidence["closure"], replay, goal, forward)

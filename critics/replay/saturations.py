@@ -45,8 +45,13 @@ def undecided(stated: list[str], axioms: list[list[Atom]], rules: list[list[Atom
 
 def is_open(axioms: list[list[Atom]], goal: Atom) -> bool:
     """Say whether a goal holds in one classical model of the axioms and fails in another; raises `Rejected`."""
+    return can_hold(axioms, goal) and can_hold(axioms, opposite(goal))
+
+
+def can_hold(axioms: list[list[Atom]], claim: Atom) -> bool:
+    """Say whether a claim holds in a classical model of the axioms; raises `Rejected`."""
     clauses = [Alternatives(tuple(axiom[:-1]), (axiom[-1],)) for axiom in axioms]
-    return all(has_model([*clauses, Alternatives((), (decided,))]) for decided in (goal, opposite(goal)))
+    return has_model([*clauses, Alternatives((), (claim,))])
 
 
 def _check_closed(rules: list[list[Atom]], facts: set[Atom], goal: Atom) -> None:

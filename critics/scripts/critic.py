@@ -10,7 +10,7 @@ from critics.conclusion import Refusal, brief, is_wrong, no_reference, refused, 
 from critics.formula import FormulaError
 from critics.problem import Attempt, Problem
 from critics.question import read_question
-from critics.reference import Reference, ReferenceMismatch, reference, source_name
+from critics.reference import Reference, ReferenceMismatch, holds_in_semantics, reference, source_name
 from critics.scripts.argument import Mode, answer_of
 from critics.scripts.certificate import script_certificate
 from critics.scripts.decision import refuse_groundless
@@ -77,6 +77,8 @@ def _refuse_other(
         raise Refusal(Unproved, "goal_mismatch", "the options' checks do not ask what the question asks")
     if known is not None:
         refuse_other_theory(found, known, asking())
+        if not holds_in_semantics(problem, known, found.value):
+            raise Refusal(Unproved, "other_semantics", "the data set's rules run forwards, which does not lead there")
     if text_says_otherwise(problem, written, source_name(known), answer):
         raise Refusal(Unproved, "text_says_otherwise", "the formulas answer something else than the text asks")
 
@@ -95,11 +97,10 @@ def asks_otherwise(question: str, mode: Mode) -> bool:
 def text_says_otherwise(problem: Problem, written: Wording, source: str, answer: str | None) -> bool:
     """Say whether the text, where it is in a language that can be read, answers something else.
 
-    Rules say what follows forwards. In ProofWriter's world and PrOntoQA's nothing else does; where the reference comes
-    from elsewhere (`source`), reasoning by cases or by contraposition may decide what they leave open.
+    Of a problem that brings a reference (`source`), the text may leave open what the reference decides.
     """
-    said = answer_of_text(problem.context, problem.question, written)
+    said = answer_of_text(problem, written)
     if said is None or said == answer:
         return False
     is_open = written.truths is not None and said == written.truths.get("unknown", "none")
-    return not is_open or source in ("none", "prontoqa", "proofwriter")
+    return not is_open or source != "given"

@@ -6,6 +6,7 @@ proves the claim is for `critics.replay.scripts`, which shares nothing with it.
 
 from critics.conclusion import Refusal
 from critics.problem import Formal, Problem
+from critics.question import read_question
 from critics.reference import Reference
 from critics.replay.certificate import Rejected, SealedCertificate, Unchecked
 from critics.scripts.argument import answer_of
@@ -47,9 +48,11 @@ def _check_claim(certificate: SealedCertificate, written: Wording, found: Examin
         raise Rejected("claim")
     if problem.answer not in (None, claim):
         raise Rejected("wrong_answer")
+    if found.argument.mode != "truth" and read_question(problem.question) is None:
+        raise Rejected("question_not_read")
     if asks_otherwise(problem.question, found.argument.mode):
         raise Rejected("goal_mismatch")
-    if text_says_otherwise(Problem("", "", problem.context, problem.question), written, source, claim):
+    if text_says_otherwise(Problem("", source, problem.context, problem.question), written, source, claim):
         raise Rejected("text_says_otherwise")
     try:
         if problem.formal is None:

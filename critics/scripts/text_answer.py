@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import permutations
 
+from critics.problem import Problem
 from critics.programs.ordering_text import At, Claim, Ordering, read_ordering
 from critics.question import Asked, read_question
 from critics.reference import text_decides
@@ -13,11 +14,11 @@ MAX_OBJECTS = 7
 """In a row; the published texts' most."""
 
 
-def answer_of_text(context: str, question: str, written: Wording) -> str | None:
+def answer_of_text(problem: Problem, written: Wording) -> str | None:
     """Return the text's own answer; None where the text is in no such language, or no option holds in it."""
     if written.truths is None:
-        return _answer_of_row(context, written.options or (), read_question(question))
-    said = text_decides(context, question)
+        return _answer_of_row(problem.context, written.options or (), read_question(problem.question))
+    said = text_decides(problem.dataset, problem.context, problem.question)
     return None if said is None else written.truths.get(said, "none")
 
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from critics.checker import in_terms_of
 from critics.problem import Attempt, read_attempt
-from critics.programs.rules import CLOSED_WORLDS
+from critics.replay.semantics import semantics_of
 from rollout.traces import Judgement, read_judgement
 from training.estimates import Proportion
 
@@ -156,7 +156,7 @@ def _outcome(program: JudgedProgram, certified_blind: Container[str]) -> Outcome
     problem, judgement = program.attempt.problem, program.judgement
     answer, gold, options = judgement.answer, problem.answer, problem.options
     truths = {in_terms_of(value, options) for value in ("true", "false")} - {None}
-    is_open = problem.dataset not in CLOSED_WORLDS and in_terms_of("unknown", options) is not None
+    is_open = not semantics_of(problem.dataset).closed_world and in_terms_of("unknown", options) is not None
     return Outcome(
         executed=judgement.verdict not in NOT_EXECUTED,
         answered=answer is not None,

@@ -18,14 +18,14 @@ import re
 from typing import Any
 
 from critics.replay.answers import check_claim
-from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, are_texts, sealed_certificate
+from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, Unchecked, are_texts, sealed_certificate
 from critics.replay.equivalences import regex
 from critics.replay.equivalences.matrices import Nodes, check_equal, is_constant
 from critics.replay.equivalences.quantifiers import places_of, pulled
 from critics.replay.first_order.reader import ATOM, Formula, read
 from critics.replay.first_order.smtlib import script
 from critics.replay.first_order.trees import open_names, parts_of, symbols_of
-from critics.replay.solvers import Budget, Trust, refute
+from critics.replay.solvers import Budget, Trust, decide, refute
 
 ENGINE = "certistar-equivalence/1"
 KINDS = {
@@ -120,14 +120,25 @@ def _check_prefix(left: Formula, right: Formula, order: list[int], proof: list[l
 
 
 def _check_contingent(tree: Formula) -> None:
-    """Raise where the problem's formula is plainly true or false: any that is would be equivalent to it."""
+    """Raise where the problem's formula always holds or never: any other that does would be equivalent to it."""
+    if _is_plainly_constant(tree):
+        raise Rejected("constant_formula")
+    if not any(part[0] in ("∀", "∃") for part in parts_of(tree)):
+        return
+    try:
+        if any(decide(script([side]), BUDGET)[0] is False for side in (tree, ("¬", tree))):
+            raise Rejected("constant_formula")
+    except Unchecked:
+        return  # Without a solver only the matrix is looked at.
+
+
+def _is_plainly_constant(tree: Formula) -> bool:
     try:
         prefix, matrix = pulled(tree)
     except Rejected:
-        return
+        return False
     nodes = Nodes()
-    if is_constant(nodes, nodes.literal(matrix, {number: place for place, (_, number) in enumerate(prefix)})):
-        raise Rejected("constant_formula")
+    return is_constant(nodes, nodes.literal(matrix, {number: place for place, (_, number) in enumerate(prefix)}))
 
 
 def _check_automaton(evidence: Any, detail: Any) -> None:

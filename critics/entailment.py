@@ -10,13 +10,17 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeAlias
 
-from critics.english.clause import Implication
-from critics.english.steps import OutOfWork
+from critics.clause import Implication
 from critics.formula import Application, Literal, Term, is_variable, is_within_bounds, replaced
 
 MAX_INSTANCES = 5_000
 MAX_DECISIONS = 300
 _SOMETHING = "something-else"
+
+
+class OutOfWork(RuntimeError):  # noqa: N818
+    """A search costs more than it may."""
+
 
 _Place: TypeAlias = tuple[str, int]
 
