@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from critics.checker import KEYS, digest
 from critics.problem import Formal, Problem, ProblemText, RecordError, object_of, read_problem_text, text_of, texts_of
+from critics.replay.grades import GRADES, Grade, grade_of_reference
 
 
 class Evidence(Protocol):
@@ -40,8 +41,8 @@ class Certificate:
     claim: str
     """The answer, in the problem's own terms."""
     evidence: Evidence
-    formalisation: str
-    """`checked` where it was compared with a reference, else `trusted`."""
+    formalisation: Grade
+    """On whose word the formulas say what the text says."""
     engine: str
     """Name and version of the evidence's format; the version of a solver may follow."""
     limits: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -49,6 +50,13 @@ class Certificate:
     """A word for each thing that was mended to read the attempt."""
     digest: str = ""
     """SHA-256 of the rest as canonical JSON."""
+
+    @property
+    def grade(self) -> Grade:
+        """Its `formalisation`, but for certificates from before the grades (`grade_of`)."""
+        if self.formalisation == "checked" and isinstance(self.evidence, RecordedEvidence):
+            return "given" if self.evidence.fields.get("reference") == "given" else "checked"
+        return self.formalisation
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form, keys in the order of the design."""
@@ -73,18 +81,22 @@ def certify(
     *,
     engine: str,
     formal: Formal | None = None,
-    formalisation: str | None = None,
+    reference: str = "none",
     limits: Mapping[str, int] | None = None,
     repairs: Sequence[str] = (),
 ) -> Certificate:
     """Return the certificate of a claim, digest included; its evidence holds no floats.
 
-    `formal` is the reference that the attempt's formalisation was compared with. Where there is one the formalisation
-    is `checked`, else `trusted`, unless `formalisation` says otherwise.
+    `formal` is the reference that the attempt's formalisation was compared with, and `reference` its source, as the
+    evidence says it: from that comes the grade.
     """
-    word = formalisation or ("trusted" if formal is None else "checked")
-    stated = problem.text(formal)
-    return sealed(Certificate(kind, stated, claim, evidence, word, engine, limits or {}, tuple(repairs)))
+    stated, grade = problem.text(formal), grade_of_reference(reference)
+    return sealed(Certificate(kind, stated, claim, evidence, grade, engine, limits or {}, tuple(repairs)))
+
+
+def regraded(certificate: Certificate, grade: Grade) -> Certificate:
+    """Return a certificate with another grade."""
+    return sealed(replace(certificate, formalisation=grade))
 
 
 def sealed(certificate: Certificate) -> Certificate:
@@ -109,9 +121,15 @@ def read_certificate(record: object) -> Certificate:
         problem=read_problem_text(data["problem"], "certificate.problem"),
         claim=text_of(data, "claim", "certificate"),
         evidence=RecordedEvidence(object_of(data["evidence"], "certificate.evidence")),
-        formalisation=text_of(data, "formalisation", "certificate"),
+        formalisation=_grade(data["formalisation"]),
         engine=text_of(data, "engine", "certificate"),
         limits=limits,
         repairs=texts_of(data["repairs"], "certificate.repairs"),
         digest=text_of(data, "digest", "certificate"),
     )
+
+
+def _grade(word: object) -> Grade:
+    if word not in GRADES:
+        raise RecordError(f"certificate.formalisation: {word!r} is not one of {list(GRADES)}")
+    return word

@@ -61,8 +61,8 @@ def horn_certificate(
     `reference` is what the attempt's formalisation was compared with; None: it was trusted.
     """
     formal = None if reference is None else reference.formal
-    evidence = horn_evidence(reference, goal, entries)
-    return certify(kind, problem, claim, evidence, engine=HORN_ENGINE, formal=formal, limits=limits)
+    evidence, source = horn_evidence(reference, goal, entries), source_name(reference)
+    return certify(kind, problem, claim, evidence, engine=HORN_ENGINE, formal=formal, reference=source, limits=limits)
 
 
 def _step(entry: Entry) -> HornStep:

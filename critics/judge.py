@@ -5,14 +5,17 @@ time limit is killed, and the attempt gets `timeout`; neither ever becomes anyth
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from critics import plugins
 from critics.answer import judge_answer
 from critics.asp.critic import judge_asp
+from critics.certificate import regraded
 from critics.critic_plugin import critic_plugin, judge_by
 from critics.english.critic import judge_english
 from critics.equivalence.critic import judge_equivalence
+from critics.faithfulness.faithful import is_aligned
 from critics.fol.critic import judge_fol
 from critics.guided import judge_guided
 from critics.plugins import PluginError
@@ -23,7 +26,7 @@ from critics.programs.options_critic import judge_logic_program
 from critics.programs.rules import judge_rules
 from critics.reference import formalisation_trusted
 from critics.scripts.critic import judge_script
-from critics.verdict import CriticError, TimedOut, Verdict, verdict_record
+from critics.verdict import Certified, CriticError, TimedOut, Verdict, verdict_record
 
 Judge = Callable[[Problem, Attempt], Verdict]
 Judging = Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]
@@ -44,7 +47,14 @@ DEFAULT_TIMEOUT_S = 10.0
 
 
 def judge(problem: Problem, attempt: Attempt) -> Verdict:
-    """Judge one attempt by its format's critic."""
+    """Judge one attempt by its format's critic; what it takes on trust is `aligned` where the text bears it out."""
+    verdict = _by_critic(problem, attempt)
+    if isinstance(verdict, Certified) and verdict.grade == "trusted" and is_aligned(replace(attempt, problem=problem)):
+        return replace(verdict, certificate=regraded(verdict.certificate, "aligned"))
+    return verdict
+
+
+def _by_critic(problem: Problem, attempt: Attempt) -> Verdict:
     critic = CRITICS.get(attempt.format)
     if critic is not None:
         return critic(problem, attempt)

@@ -9,23 +9,22 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from critics import plugins
-from critics.certificate import Certificate, RecordedEvidence, certify, read_certificate
+from critics.certificate import Certificate, RecordedEvidence, certify, read_certificate, regraded
 from critics.checker import Rejected, digest
 from critics.critic_plugin import CriticPlugin, critic_plugin
 from critics.problem import Attempt, is_object, read_problem
 from critics.recheck import index as own
 from critics.replay.certificate import UNTRUSTED
+from critics.replay.grades import Grade
 from critics.replay.solvers import Trust
 
 
 def plugin_certificate(
-    attempt: Attempt, claim: str, evidence: Mapping[str, object], *, engine: str, formalisation: str = "trusted"
+    attempt: Attempt, claim: str, evidence: Mapping[str, object], *, engine: str, formalisation: Grade = "trusted"
 ) -> Certificate:
     """Return the certificate of an attempt in a plug-in's format; no floats, because digests would differ."""
     found, formal = RecordedEvidence({**evidence, "completion": attempt.completion}), attempt.problem.formal
-    return certify(
-        attempt.format, attempt.problem, claim, found, engine=engine, formal=formal, formalisation=formalisation
-    )
+    return regraded(certify(attempt.format, attempt.problem, claim, found, engine=engine, formal=formal), formalisation)
 
 
 def recheck(records: Iterable[object]) -> dict[str, Any]:
@@ -42,7 +41,9 @@ def examine(records: Iterable[object]) -> own.Report:
         kind = str(_kind(record))
         try:
             report.second_opinions += check_by(critic_plugin(kind), record)
+            certificate = read_certificate(_verdict(record)["certificate"])
             report.accepted[kind, Trust.FOREIGN] += 1
+            report.grades[certificate.grade] += 1
         except Rejected as rejection:
             name = _verdict(record).get("id", position)
             report.rejected.append({"id": str(name), "reason": str(rejection)})
@@ -68,8 +69,6 @@ def check_by(plugin: CriticPlugin, record: object) -> bool:
 
 
 def _check_shape(certificate: Certificate) -> None:
-    if certificate.formalisation not in ("checked", "trusted"):
-        raise Rejected("ill_formed")
     if digest(certificate.record()) != certificate.digest:
         raise Rejected("digest")
     if certificate.problem.answer not in (None, certificate.claim):

@@ -13,6 +13,7 @@ from critics.judge import Judging, judge_record
 from critics.plugin_certificates import examine
 from critics.problem import RecordError, is_object, read_attempt
 from critics.recheck.index import Report
+from critics.replay.grades import GRADES, grade_of
 from critics.verdict import CriticError, verdict_record
 
 JUDGED_OTHERWISE = "judged_otherwise"
@@ -20,8 +21,8 @@ NOT_JUDGED_AGAIN = "not_judged_again"
 """The critic could not tell: it failed, ran out of time, or has no jail for a script. That is never accepted."""
 ILL_FORMED = "ill_formed"
 _UNDECIDED = ("error", "timeout")
-_COMPARED = ("kind", "problem", "claim", "evidence", "formalisation")
-"""Of certificates. Engines and limits may be of another version."""
+_COMPARED = ("kind", "problem", "claim", "evidence")
+"""Of certificates, beside their grade. Engines and limits may be of another version."""
 
 
 def judge_anew(record: Mapping[str, object]) -> dict[str, Any]:
@@ -45,11 +46,23 @@ def objection(stored: Mapping[str, Any], fresh: Mapping[str, Any]) -> str | None
         return JUDGED_OTHERWISE
     if stored.get("answer") != fresh["answer"] and (fresh["certificate"] or stored.get("answer") is not None):
         return JUDGED_OTHERWISE
-    return None if _compared(stored.get("certificate")) == _compared(fresh["certificate"]) else JUDGED_OTHERWISE
+    same = _compared(stored.get("certificate")) == _compared(fresh["certificate"])
+    return None if same and _grade(stored) >= _grade(fresh) else JUDGED_OTHERWISE
 
 
 def _compared(certificate: object) -> list[object] | None:
     return [certificate.get(key) for key in _COMPARED] if is_object(certificate) else None
+
+
+def _grade(verdict: Mapping[str, Any]) -> int:
+    """Return the place of a verdict's grade, the best first: a file may say less of a text than the critic does."""
+    certificate = verdict.get("certificate")
+    if not is_object(certificate):
+        return len(GRADES)
+    evidence = certificate.get("evidence")
+    source = evidence.get("reference", "none") if is_object(evidence) else None
+    grade = grade_of(certificate.get("formalisation"), source)
+    return -1 if grade is None else GRADES.index(grade)
 
 
 @dataclass(slots=True)
@@ -130,6 +143,8 @@ def _add(whole: Report, part: Report, name: str) -> None:
         entry["id"] = name
     whole.skipped += part.skipped
     whole.accepted += Counter(part.accepted)
+    whole.grades += part.grades
+    whole.lowered += part.lowered
     whole.second_opinions += part.second_opinions
     whole.rejected += part.rejected
     whole.unchecked += part.unchecked

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 from critics.certificate import Certificate, read_certificate
 from critics.problem import RecordError, object_of, text_of
 from critics.reading import BadStep, Span, TextReading, read_reading
+from critics.replay.grades import Grade
 
 
 class _Accounting:
@@ -47,9 +48,9 @@ class Certified(_Accounting):
     feedback: ClassVar[str] = "the proof holds"
 
     @property
-    def grade(self) -> str:
-        """The certificate's `formalisation`: on whose word the formulas say what the text says."""
-        return self.certificate.formalisation
+    def grade(self) -> Grade:
+        """On whose word the formulas say what the text says."""
+        return self.certificate.grade
 
 
 @dataclass(frozen=True, slots=True)

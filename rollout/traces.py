@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 from critics.problem import Problem, RecordError, is_object, read_attempt
+from critics.replay.grades import Grade, grade_of
 from critics.verdict import VERDICTS
 from rollout.decoding.switches import ALL_OFF, Switches
 from rollout.digests import PolicyDigests, read_digests
@@ -78,6 +79,14 @@ class Judgement:
     def is_certified(self) -> bool:
         """Whether the critic certified the attempt."""
         return self.verdict == "certified"
+
+    @property
+    def grade(self) -> Grade | None:
+        """On whose word the formulas say what the text says; None where nothing is certified."""
+        if self.certificate is None or not self.is_certified:
+            return None
+        word, source = self.certificate["formalisation"], self.certificate["evidence"].get("reference")
+        return word if source is None else grade_of(word, source)
 
     @property
     def digest(self) -> str | None:

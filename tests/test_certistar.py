@@ -42,7 +42,7 @@ def test_a_proof_is_certified_and_its_certificate_holds():
 
 
 def test_the_grade_says_on_whose_word_the_formulas_are_about_the_text():
-    assert judged(PROOF, dataset=None).grade == "trusted"
+    assert judged(PROOF, dataset=None).grade == "aligned"
 
 
 def test_a_guess_is_unproved_and_has_the_same_attributes():

@@ -124,13 +124,13 @@ def test_arms_keep_what_they_say() -> None:
     uncertified = replace(MENDED, judgement=Judgement("vacuous", "kills_no_mutant", "false", ""))
     found = {
         arm: [kept(record, arm) for record in (MENDED, wrong_label, lucky, cut_off, untested, uncertified)]
-        for arm in ("unfiltered", "label", "tests", "strict")
+        for arm in ("unfiltered", "label", "tests", "trusted")
     }
     assert found == {
         "unfiltered": [True, True, True, False, True, True],
         "label": [True, False, True, False, True, True],
         "tests": [True, False, False, False, False, True],
-        "strict": [True, False, False, False, False, False],
+        "trusted": [True, False, False, False, False, False],
     }
 
 
@@ -321,6 +321,6 @@ def test_a_dialog_with_a_server_is_certified_and_teaches(recorded: tuple[str, li
     record = json.loads(json.dumps(trace.record()))
     certified = with_judgement(read_trace(record), judge_record(record))
     assert certified.judged.is_certified
-    assert kept(certified, "strict")
+    assert kept(certified, "trusted")
     assert [lesson.kind for lesson in lessons(certified, LessonConfig())] == ["test-fix", "direct"]
     assert all(turn["server"]["calls"] == 1 for turn in record["steps"])

@@ -123,8 +123,9 @@ HONEST = proof("(furry tom)", "[[infer:(furry tom)]]", "true", question="Tom is 
 FLIPPED = proof("(not (furry tom))", "[[infer:(furry tom)]]", "false", question="Tom is furry.", id_="flipped")
 
 
-def test_the_filter_keeps_the_honest_proof_and_drops_the_flipped_one_that_strict_keeps() -> None:
-    assert [t.id for t in select(map(read_trace, [HONEST, FLIPPED]), "strict")] == ["honest", "flipped"]
+def test_strict_keeps_the_honest_proof_and_drops_the_flipped_one_that_is_kept_on_trust() -> None:
+    assert [t.id for t in select(map(read_trace, [HONEST, FLIPPED]), "trusted")] == ["honest", "flipped"]
+    assert [t.id for t in select(map(read_trace, [HONEST, FLIPPED]), "strict")] == ["honest"]
     assert [t.id for t in select(map(read_trace, [HONEST, FLIPPED]), "faithful")] == ["honest"]
     assert faithfulness_counts(list(map(read_trace, [HONEST, FLIPPED]))) == {
         "faithfulness": {"failed": 1, "passed": 1},

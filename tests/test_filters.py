@@ -3,12 +3,23 @@
 from dataclasses import replace
 
 from critics.problem import Problem
+from critics.replay.grades import GRADES
 from rollout.digests import PolicyDigests
 from rollout.traces import Judgement, Sampling, Trace
 from training.curation.filters import funnel, outline, select, subsample
 
 
-def trace(number: int, verdict: str, answer: str | None, *, decoding="guided", format_="guided", finished=True):
+def trace(
+    number: int,
+    verdict: str,
+    answer: str | None,
+    *,
+    decoding="guided",
+    format_="guided",
+    finished=True,
+    grade="checked",
+):
+    certificate = {"formalisation": grade, "evidence": {}}
     return Trace(
         f"t{number}",
         Problem("p", "mine", f"c{number}", "q", answer="true"),
@@ -17,7 +28,7 @@ def trace(number: int, verdict: str, answer: str | None, *, decoding="guided", f
         finished=finished,
         sampling=Sampling(decoding),
         policy=PolicyDigests("base"),
-        judgement=Judgement(verdict, "r", answer, ""),
+        judgement=Judgement(verdict, "r", answer, "", certificate if verdict == "certified" else None),
     )
 
 
@@ -38,9 +49,16 @@ def ids(traces):
 
 def test_each_filter_keeps_what_it_says():
     assert ids(select(TRACES, "strict")) == ["t0"]
+    assert ids(select(TRACES, "trusted")) == ["t0"]
     assert ids(select(TRACES, "guided")) == ["t0", "t1", "t6"]
     assert ids(select(TRACES, "naive")) == ["t0", "t1", "t3", "t6"]
     assert ids(select(TRACES, "unfiltered")) == ["t0", "t1", "t2", "t3", "t4", "t6"]
+
+
+def test_strict_keeps_what_somebody_beside_the_model_vouches_for():
+    graded = [trace(n, "certified", "true", grade=word) for n, word in enumerate(GRADES)]
+    assert ids(select(graded, "trusted")) == ["t0", "t1", "t2", "t3"]
+    assert ids(select(graded, "strict")) == ids(select(graded, "faithful")) == ["t0", "t1"]
 
 
 def test_the_same_text_about_the_same_problem_counts_once():

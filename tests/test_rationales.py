@@ -73,7 +73,7 @@ def test_a_table_is_filtered_with_a_reason_for_each_row_that_is_not_kept(ending:
     kept = tmp_path / "kept"
     (example,) = lines(kept / "examples.jsonl")
     assert example["completion"] == f"{GUIDED}\nAnswer: true"
-    assert example["formalisation"] == "trusted"
+    assert example["formalisation"] == "aligned"
     (certified,) = lines(kept / "certificates.jsonl")
     assert certified["judgement"]["certificate"]["digest"] == example["certificate"]
     assert [(row["id"], row["reason"]) for row in lines(kept / "rejected.jsonl")] == REASONS

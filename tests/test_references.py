@@ -122,7 +122,7 @@ def test_references_from_controlled_english_are_certified_dialogs_with_tests():
     made = dialogs(problems, review_here)
     assert [trace.id for trace in made] == [f"{problem.id}#demonstration" for problem in problems]
     judged = [with_judgement(trace, judge_record(trace.record())) for trace in made[:-1]]
-    assert all(kept(trace, "strict") and kept(trace, "tests") for trace in judged)
+    assert all(kept(trace, "trusted") and kept(trace, "tests") for trace in judged)
     (lesson,) = file_examples(judged[:1])
     assert lesson["kind"] == "direct"
     assert "## The tests" in lesson["messages"][0]["content"]
@@ -133,7 +133,7 @@ def test_references_from_formulas_have_no_tests_and_are_asked_for_none():
     trace = with_judgement(made, judge_record(made.record()))
     assert trace.turns[-1].is_accepted
     assert trace.judged.answer == "true"
-    assert (kept(trace, "label"), kept(trace, "tests"), kept(trace, "strict")) == (True, False, False)
+    assert (kept(trace, "label"), kept(trace, "tests"), kept(trace, "trusted")) == (True, False, False)
     (lesson,) = file_examples([trace])
     assert "## The tests" not in lesson["messages"][0]["content"]
 

@@ -25,7 +25,7 @@ from training.rounds.run import lines_of, num_attempts
 from training.workers.local import LocalWorkers
 
 ARMS = [
-    {"name": "strict", "keep": "strict", "decoding": "free", "format": "asp"},
+    {"name": "strict", "keep": "trusted", "decoding": "free", "format": "asp"},
     {"name": "label", "keep": "label", "decoding": "free", "format": "asp"},
 ]
 
@@ -150,7 +150,7 @@ def test_the_report_shows_retries_and_what_feedback_is_worth(run):
 def test_tests_are_asked_of_dialogs_alone(run):
     (record, *_) = read_records(run / "strict/seed-0/round-000/traces.jsonl")
     trace = read_trace(record)
-    assert all(kept(trace, keep) for keep in KEEPS if keep not in ("guided", "faithful"))
+    assert all(kept(trace, keep) for keep in KEEPS if keep not in ("guided", "strict", "faithful"))
     refused = replace(trace.turns[-1], refused=True)
     assert not kept(replace(trace, steps=(*trace.turns[:-1], refused)), "tests")
     with pytest.raises(ValueError, match="no dialog"):

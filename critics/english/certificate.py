@@ -62,5 +62,12 @@ def english_certificate(problem: Problem, trial: Trial, spans: Sequence[Span], c
         closure,
     )
     return certify(
-        KIND, problem, trial.claimed, evidence, engine=ENGINE, formal=language.formal, limits={"work": WORK_LIMIT}
+        KIND,
+        problem,
+        trial.claimed,
+        evidence,
+        engine=ENGINE,
+        formal=language.formal,
+        reference=language.source,
+        limits={"work": WORK_LIMIT},
     )

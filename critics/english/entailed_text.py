@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
-from critics.certificate import Certificate, certify
+from critics.certificate import Certificate, certify, regraded
 from critics.fol.entailment import DEFAULT_BUDGET
 from critics.fol.model import Model
 from critics.fol.printing import canonical
 from critics.fol.solvers import version
 from critics.fol.syntax import Formula
 from critics.problem import Problem
+from critics.replay.grades import Grade
 
 KIND = "english-entailment"
 ENGINE = "certistar-english-fol/1"
@@ -52,9 +53,7 @@ class ChainEvidence:
         }
 
 
-def chain_certificate(problem: Problem, claim: str, evidence: ChainEvidence, formalisation: str) -> Certificate:
-    """Return the certificate, digest included; `formalisation` is `aligned` or `trusted`."""
+def chain_certificate(problem: Problem, claim: str, evidence: ChainEvidence, grade: Grade) -> Certificate:
+    """Return the certificate, digest included; `grade` is `aligned` or `trusted`."""
     limits = {"rlimit": DEFAULT_BUDGET.rlimit, "wall_ms": DEFAULT_BUDGET.wall_ms}
-    return certify(
-        KIND, problem, claim, evidence, engine=f"{ENGINE} {version()}", formalisation=formalisation, limits=limits
-    )
+    return regraded(certify(KIND, problem, claim, evidence, engine=f"{ENGINE} {version()}", limits=limits), grade)

@@ -34,13 +34,15 @@ class EquivalenceEvidence:
 
 def equivalence_certificate(problem: Problem, pair: Pair, claim: str, proved: Equivalent) -> Certificate:
     """Return the certificate, digest included; where the problem names its formula, the left side is that."""
+    reference = "none" if problem.formal is None else "given"
     return certify(
         KINDS[language_of(pair).value],
         problem,
         claim,
-        EquivalenceEvidence(pair, "none" if problem.formal is None else "given", proved),
+        EquivalenceEvidence(pair, reference, proved),
         engine=ENGINE,
         formal=problem.formal,
+        reference=reference,
         repairs=() if isinstance(pair, RegexPair) else pair.repairs,
     )
 

@@ -1,18 +1,18 @@
 """Faithfulness of a certified trace to its question: the findings, check by check, and what they come to.
 
-A formalisation that was compared with the text (`checked`) is believed outright. One on trust is believed where every
-check that applies passes, and one at least applies.
+A formalisation that was compared with something (`checked`, `given`) is believed outright. One on trust is believed,
+and its certificate says `aligned`, where every check that applies passes, and one at least applies.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from critics.faithfulness.agreement import Opinion, Opinions, cross_agreement, round_trip
 from critics.faithfulness.checks import CHECKS, read
 from critics.faithfulness.finding import Failed, Finding, NotApplicable, Passed
 from critics.faithfulness.formalisation import formalisation
-from critics.problem import Problem, is_object, read_attempt
+from critics.problem import Attempt, Problem, is_object, read_attempt
 
 ALL_CHECKS = (*CHECKS, "cross_agreement", "round_trip")
 Outcome = Literal["checked", "passed", "failed", "nothing_applies", "not_certified"]
@@ -24,18 +24,30 @@ TraceRecord = Mapping[str, object]
 
 def findings(trace: TraceRecord, opinions: Opinions | None = None) -> dict[str, Finding]:
     """Return what every check finds in a certified trace; `opinions` are other certified attempts, by problem."""
-    own = _opinion(trace)
-    others: Sequence[Opinion] = [] if opinions is None else opinions.get(problem_key(read_attempt(trace).problem), [])
-    agreement: dict[str, Finding] = {
-        "cross_agreement": cross_agreement(own, others),
-        "round_trip": round_trip(own, others),
-    }
-    return beside_text(trace) | agreement
+    return beside_text(trace) | _agreement(trace, opinions or {})
+
+
+def is_disputed(trace: TraceRecord, opinions: Opinions) -> bool:
+    """Say whether another certified attempt at the same problem answers or formalises otherwise."""
+    return any(isinstance(found, Failed) for found in _agreement(trace, opinions).values())
+
+
+def _agreement(trace: TraceRecord, opinions: Opinions) -> dict[str, Finding]:
+    own, others = _opinion(trace), opinions.get(problem_key(read_attempt(trace).problem), ())
+    return {"cross_agreement": cross_agreement(own, others), "round_trip": round_trip(own, others)}
 
 
 def beside_text(trace: TraceRecord) -> dict[str, Finding]:
     """Return what the checks find that need nothing but the attempt and its problem's text."""
-    attempt = read_attempt(trace)
+    return _beside_text(read_attempt(trace))
+
+
+def is_aligned(attempt: Attempt) -> bool:
+    """Say whether the text of its problem bears out what an attempt formalises on trust."""
+    return concluded(_beside_text(attempt))[0] == "passed"
+
+
+def _beside_text(attempt: Attempt) -> dict[str, Finding]:
     formalised = formalisation(attempt)
     if formalised is None:
         why = NotApplicable(f"formulas of the format {attempt.format} are not laid beside sentences")
@@ -50,7 +62,7 @@ def gather(traces: Iterable[TraceRecord]) -> dict[str, list[Opinion]]:
     found: dict[str, list[Opinion]] = {}
     for trace in traces:
         grade = _grade(trace)
-        if grade == "checked" or (grade is not None and concluded(beside_text(trace))[0] != "failed"):
+        if grade in ("checked", "given") or (grade is not None and concluded(beside_text(trace))[0] != "failed"):
             found.setdefault(problem_key(read_attempt(trace).problem), []).append(_opinion(trace))
     return found
 
@@ -60,7 +72,7 @@ def outcome(trace: TraceRecord, opinions: Opinions | None = None) -> tuple[Outco
     match _grade(trace):
         case None:
             return "not_certified", ()
-        case "checked":
+        case "checked" | "given":
             return "checked", ()
         case _:
             return concluded(findings(trace, opinions))

@@ -59,6 +59,7 @@ def entailment_certificate(
         EntailmentEvidence(program, source_name(known), entailment, contingent),
         engine=f"{ENGINE} {version()}",
         formal=None if known is None else known.formal,
+        reference=source_name(known),
         limits={"rlimit": budget.rlimit, "wall_ms": budget.wall_ms},
         repairs=program.repairs,
     )

@@ -64,8 +64,8 @@ def judge_csp(problem: Problem, attempt: Attempt) -> Verdict:
         return refused(bar, problem, answer)
     if is_wrong(answer, problem):
         return wrong_answer(answer)
-    compared = difference is not None
-    evidence = SolutionEvidence(attempt.completion, program, compared, found.solution, found.failing)
+    reference = "none" if difference is None else "text"
+    evidence = SolutionEvidence(attempt.completion, program, reference, found.solution, found.failing)
     return certified(
         csp_certificate(problem, answer, evidence, repairs.words()), partial(check_solutions, exhaustively=False)
     )

@@ -23,8 +23,8 @@ class SolutionEvidence:
 
     text: str
     program: CspProgram
-    compared: bool
-    """With the problem's text."""
+    reference: str
+    """`text` where it was compared with the problem's, else `none`."""
     solution: Solution
     failing: Sequence[Solution | None]
 
@@ -33,7 +33,7 @@ class SolutionEvidence:
         return {
             "program": self.text,
             "core": core_of(self.program),
-            "reference": "text" if self.compared else "none",
+            "reference": self.reference,
             "solution": dict(self.solution),
             "failing": [None if found is None else dict(found) for found in self.failing],
         }
@@ -41,9 +41,8 @@ class SolutionEvidence:
 
 def csp_certificate(problem: Problem, claim: str, evidence: SolutionEvidence, repairs: Sequence[str]) -> Certificate:
     """Return the certificate, digest included."""
-    word = "checked" if evidence.compared else "trusted"
-    limits = {"nodes": MAX_NODES}
-    return certify(KIND, problem, claim, evidence, engine=ENGINE, formalisation=word, limits=limits, repairs=repairs)
+    limits, reference = {"nodes": MAX_NODES}, evidence.reference
+    return certify(KIND, problem, claim, evidence, engine=ENGINE, reference=reference, limits=limits, repairs=repairs)
 
 
 def core_of(program: CspProgram) -> dict[str, Any]:

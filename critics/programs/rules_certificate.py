@@ -7,7 +7,7 @@ from critics.formula import Literal
 from critics.horn import HornEvidence, horn_evidence
 from critics.kernel import DEFAULT_WORK_LIMIT, Entry
 from critics.problem import Problem
-from critics.reference import Reference
+from critics.reference import Reference, source_name
 
 ENGINE = "certistar-rules/1"
 
@@ -35,6 +35,14 @@ def rules_certificate(
     repairs: list[str],
 ) -> Certificate:
     """Return the certificate, digest included; `known` is what the program was compared with (None: trusted)."""
-    evidence = RulesEvidence(horn_evidence(known, goal, entries), program)
-    formal, limits = None if known is None else known.formal, {"work": DEFAULT_WORK_LIMIT}
-    return certify(kind, problem, claim, evidence, engine=ENGINE, formal=formal, limits=limits, repairs=repairs)
+    return certify(
+        kind,
+        problem,
+        claim,
+        RulesEvidence(horn_evidence(known, goal, entries), program),
+        engine=ENGINE,
+        formal=None if known is None else known.formal,
+        reference=source_name(known),
+        limits={"work": DEFAULT_WORK_LIMIT},
+        repairs=repairs,
+    )

@@ -28,7 +28,9 @@ def main() -> int:
         return 2
     report.rejected += bad
     if arguments.json:
-        print(json.dumps({**report.record(), "text": "not read", "kinds": report.table()}))
+        print(
+            json.dumps({**report.record(), "text": "not read", "kinds": report.table(), "grades": report.confirmed()})
+        )
     else:
         print("\n".join([*told(report), EVIDENCE_ALONE]))
     return 1 if report.rejected else 0
@@ -54,6 +56,8 @@ def told(report: Report) -> Iterator[str]:
     )
     for kind, trusts in report.table().items():
         yield f"  {kind}: {', '.join(f'{num} {trust}' for trust, num in trusts.items())}"
+    if report.accepted:
+        yield f"grades: {', '.join(f'{num} {grade}' for grade, num in report.confirmed().items())}"
     for rejection in report.rejected:
         word = "not checked" if rejection in report.unchecked else "rejected"
         yield f"{word} {rejection['id']}: {rejection['reason']}"

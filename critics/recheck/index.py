@@ -10,7 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from critics.recheck.records import check_brought, check_record
-from critics.recheck.second_reading import EQUIVALENCE_KINDS, canonical_formulas, check_reading, check_task, check_text
+from critics.recheck.second_reading import (
+    EQUIVALENCE_KINDS,
+    canonical_formulas,
+    check_reading,
+    check_task,
+    check_text,
+    confirmed_grade,
+)
 from critics.replay.answer_sets.checker import check_answer_sets
 from critics.replay.certificate import (
     FORMS,
@@ -30,6 +37,7 @@ from critics.replay.finite.models import check_options
 from critics.replay.finite.solutions import check_solutions
 from critics.replay.first_order.chains import check_chain
 from critics.replay.first_order.entailments import check_entailment
+from critics.replay.grades import GRADES, Grade
 from critics.replay.scripts import check_script
 from critics.replay.solvers import Trust
 from critics.replay.statements import read_atom, read_rule
@@ -66,6 +74,8 @@ class Accepted:
 
     trust: Trust
     translated: bool
+    grade: Grade
+    """As far as what is there shows it."""
 
 
 @dataclass(slots=True)
@@ -75,6 +85,10 @@ class Report:
     skipped: int = 0
     accepted: Counter[tuple[str, Trust]] = field(default_factory=Counter[tuple[str, Trust]])
     """Number of certificates that hold, by kind and by what they rest on."""
+    grades: Counter[str] = field(default_factory=Counter[str])
+    """Number of certificates that hold, by the grade that could be confirmed."""
+    lowered: int = 0
+    """So many of them say `aligned` and count as `trusted`: the text of the attempt, which would show it, is absent."""
     second_opinions: int = 0
     rejected: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     unchecked: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
@@ -90,6 +104,10 @@ class Report:
             "second_opinion": self.second_opinions,
             "rejected": self.rejected,
         }
+
+    def confirmed(self) -> dict[str, int]:
+        """Return how many certificates hold of each grade, and how many say a better one than could be confirmed."""
+        return {grade: self.grades[grade] for grade in GRADES} | {"lowered": self.lowered}
 
     def table(self) -> dict[str, dict[str, int]]:
         """Return how many certificates of each kind hold, by what they rest on."""
@@ -121,6 +139,8 @@ def examine(records: Iterable[object]) -> Report:
             continue
         kind = verdict["certificate"]["kind"]
         report.accepted[kind, accepted.trust] += 1
+        report.grades[accepted.grade] += 1
+        report.lowered += verdict["certificate"]["formalisation"] == "aligned" != accepted.grade
         # Answer sets are found by their definition here, and by a solver there: another engine has its say.
         report.second_opinions += accepted.translated or accepted.trust is Trust.SECONDED or kind == "answer-sets"
     return report
@@ -140,7 +160,7 @@ def recheck_one(verdict: dict[str, Any], record: dict[str, Any]) -> Accepted:
     translated = check_text(certificate, origin.dataset)
     check_brought(origin, certificate)
     check_reading(origin, certificate)
-    return Accepted(trust, translated)
+    return Accepted(trust, translated, confirmed_grade(origin, certificate))
 
 
 def _verdict(record: object) -> dict[str, Any] | None:

@@ -19,6 +19,7 @@ class Origin:
     """Everything that the problem says beside its text."""
     attempt: str | None
     """Text of the attempt, or of a dialog's last turn; None where the record does not hold it."""
+    format: str | None
 
 
 def check_record(verdict: Mapping[str, Any], record: Mapping[str, Any], certificate: SealedCertificate) -> Origin:
@@ -30,7 +31,7 @@ def check_record(verdict: Mapping[str, Any], record: Mapping[str, Any], certific
         raise Rejected("other_attempt")
     given: Any = record.get("problem")
     if not is_object(given):
-        return Origin(given is not None, False, None, {}, _attempt_text(record))
+        return Origin(given is not None, False, None, {}, _attempt_text(record), None)
     problem = certificate.problem
     certified = {"context": problem.context, "question": problem.question, "options": problem.options}
     for key, value in {**certified, "answer": problem.answer}.items():
@@ -39,6 +40,7 @@ def check_record(verdict: Mapping[str, Any], record: Mapping[str, Any], certific
             raise Rejected("other_problem")
     _check_formal(given.get("formal"), certificate)
     dataset: Any = given.get("dataset")
+    written: Any = record.get("format")
     meta: Any = given.get("meta") or {}
     if not is_object(meta):
         raise Rejected("ill_formed")
@@ -48,6 +50,7 @@ def check_record(verdict: Mapping[str, Any], record: Mapping[str, Any], certific
         dataset if isinstance(dataset, str) else None,
         meta,
         _attempt_text(record),
+        written if isinstance(written, str) else None,
     )
 
 

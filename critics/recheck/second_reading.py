@@ -10,6 +10,7 @@ Shared with the critics are:
 * `critics.fol`: the parser of formulas, and the match of a program's names with a reference's;
 * `critics.equivalence`: the readers of both sides;
 * `critics.english`: the reader of chains of thought, and its whole trial of the text;
+* `critics.faithfulness`: whether a text bears out an attempt that was taken on trust;
 * `critics.scripts`: the interpreter, which runs a script once more in its jail (needs Z3).
 
 Everything else in a re-check is `critics.replay`, which imports the standard library and nothing of the critics; of
@@ -30,6 +31,7 @@ from critics.replay.answers import in_terms_of
 from critics.replay.certificate import REFERENCES, UNTRUSTED, Rejected, SealedCertificate, Unchecked
 from critics.replay.clauses import opposite
 from critics.replay.consequences import follows, is_contradictory
+from critics.replay.grades import Grade
 from critics.replay.saturations import can_hold
 from critics.replay.semantics import semantics_of
 from critics.replay.solvers import installed
@@ -371,6 +373,28 @@ def _expressions(origin: Origin, certificate: SealedCertificate) -> None:
         raise Rejected("other_problem")
 
 
+def confirmed_grade(origin: Origin, certificate: SealedCertificate) -> Grade:
+    """Return the grade that the text confirms; raises `Rejected` where it denies it.
+
+    A text bears out the whole attempt, and not what its proof uses of it: without the attempt, `aligned` is `trusted`.
+    """
+    if certificate.grade != "aligned" or certificate.kind == "english-entailment":
+        # Of a chain of thought the whole text is there, and its reader has graded it once more.
+        return certificate.grade
+    if origin.attempt is None or origin.format is None:
+        return "trusted"
+    from critics.faithfulness.faithful import is_aligned
+    from critics.problem import Attempt, Problem
+
+    sealed = certificate.problem
+    options = None if sealed.options is None else tuple(sealed.options)
+    problem = Problem("", origin.dataset or "", sealed.context, sealed.question, options, sealed.answer)
+    if not is_aligned(Attempt("", problem, origin.format, origin.attempt)):
+        # Attack: call a formalisation on trust one that the text bears out.
+        raise Rejected("not_aligned")
+    return "aligned"
+
+
 def check_task(certificate: SealedCertificate, dataset: str | None) -> None:
     """Raise `Rejected` where an equivalence answers a data set that asks for something else."""
     if certificate.kind not in EQUIVALENCE_KINDS:
@@ -422,7 +446,7 @@ def _chain(origin: Origin, certificate: SealedCertificate) -> None:
     meta = {"formulas": evidence["formulas"]}
     problem = Problem("", "", sealed.context, sealed.question, options, sealed.answer, None, meta)
     again = judge_formalised(problem, Attempt("", problem, "english", evidence["completion"])).certificate
-    if again is None or again.claim != certificate.claim or again.formalisation != certificate.formalisation:
+    if again is None or again.claim != certificate.claim or again.formalisation != certificate.grade:
         raise Rejected("other_attempt")
     read = again.evidence.record()
     if any(read[key] != evidence[key] for key in read.keys() - {"models"}):

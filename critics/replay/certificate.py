@@ -11,6 +11,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
+from critics.replay.grades import Grade, grade_of
+
 KEYS = ("kind", "problem", "claim", "evidence", "formalisation", "engine", "limits", "repairs", "digest")
 PROBLEM_KEYS = ("context", "question", "options", "answer", "formal")
 _KEYS, _PROBLEM_KEYS = frozenset(KEYS), frozenset(PROBLEM_KEYS)
@@ -18,7 +20,6 @@ REFERENCES = ("given", "prontoqa", "proofwriter", "syllogism", "prontoqa-ood", "
 """Sources of a reference: the problem itself, or the translator of a data set."""
 ENGLISH_REFERENCES = (*REFERENCES[1:], "english")
 """Readers of chains of thought: one for each data set, and the controlled English."""
-_ON_TRUST = ("trusted", "aligned")
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 _SOLVER = re.compile(r"[a-z0-9]+ \d+(\.\d+)*")
 
@@ -76,10 +77,8 @@ class SealedCertificate:
     """An object of JSON with the keys of its kind's form; the kind's module reads it, within `UNTRUSTED`."""
     reference: str
     """Source of the reference, `none` where there is none."""
-    formalisation: str
-    """The certificate's grade, such as `checked` or `trusted`."""
-    is_checked: bool
-    """The formalisation was compared with the reference; otherwise it is trusted."""
+    grade: Grade
+    """On whose word the formulas say what the text says, as the certificate says it; `aligned` shows in the text."""
     repairs: list[str]
 
 
@@ -175,15 +174,14 @@ def _sealed(certificate: Any) -> SealedCertificate:
     if not are_texts(repairs) or (repairs and not form.mends) or type(certificate["claim"]) is not str:
         raise Rejected("ill_formed")
     problem = _problem(certificate["problem"])
-    _check_reference(certificate["formalisation"], evidence["reference"], problem.formal, form)
+    grade = _checked_grade(certificate["formalisation"], evidence["reference"], problem.formal, form)
     return SealedCertificate(
         kind=certificate["kind"],
         problem=problem,
         claim=certificate["claim"],
         evidence=evidence,
         reference=evidence["reference"],
-        formalisation=certificate["formalisation"],
-        is_checked=certificate["formalisation"] == "checked",
+        grade=grade,
         repairs=repairs,
     )
 
@@ -207,11 +205,12 @@ def _problem(record: Any) -> SealedProblem:
     return SealedProblem(record["context"], record["question"], options, answer, sealed)
 
 
-def _check_reference(formalisation: object, source: object, formal: SealedFormal | None, form: Form) -> None:
+def _checked_grade(formalisation: object, source: object, formal: SealedFormal | None, form: Form) -> Grade:
     """A reference is there where, and only where, the formalisation was compared with it; `text` is in the context."""
-    wanted = form.references if formalisation == "checked" else ("none",) if formalisation in _ON_TRUST else ()
-    if source not in wanted or (formal is None) != (source in ("none", "text")):
+    grade = grade_of(formalisation, source)
+    if grade is None or source not in (*form.references, "none") or (formal is None) != (source in ("none", "text")):
         raise Rejected("ill_formed")
+    return grade
 
 
 def are_texts(values: object) -> bool:

@@ -34,9 +34,16 @@ def script_certificate(
     problem: Problem, completion: str, known: Reference | None, examined: Examined, claim: str
 ) -> Certificate:
     """Return the certificate, digest included; `known` is what the script was compared with, if anything."""
-    evidence = ScriptEvidence(completion, source_name(known), examined)
-    formal, limits = None if known is None else known.formal, {"rlimit": RLIMIT, "conflicts": MAX_CONFLICTS}
-    return certify(KIND, problem, claim, evidence, engine=ENGINE, formal=formal, limits=limits)
+    return certify(
+        KIND,
+        problem,
+        claim,
+        ScriptEvidence(completion, source_name(known), examined),
+        engine=ENGINE,
+        formal=None if known is None else known.formal,
+        reference=source_name(known),
+        limits={"rlimit": RLIMIT, "conflicts": MAX_CONFLICTS},
+    )
 
 
 def evidence_of(examined: Examined) -> dict[str, object]:

@@ -34,7 +34,7 @@ EXAMPLE = "certistar filter attempts.jsonl --keep strict --out kept"
 
 def filter(  # noqa: A001
     traces: Annotated[Path, typer.Argument(help="Attempts or traces as JSON lines; with --columns, any table.")],
-    keep: Annotated[str, typer.Option("--keep", help="naive, guided, strict, faithful or unfiltered.")],
+    keep: Annotated[str, typer.Option("--keep", help="naive, guided, strict, trusted or unfiltered.")],
     out: Out,
     verdicts: Annotated[Path | None, typer.Option("--verdicts", help="What `judge` wrote about them.")] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Rewrite proofs to the steps that they use.")] = False,
@@ -134,8 +134,8 @@ def _taught(chosen: list[Trace], rejected: list[Rejected]) -> tuple[list[Trace],
 
 def _derivation(keep: str, prune: bool, hindsight: bool, held_out: Path | None) -> Derivation:
     for option, wanted in (("--prune", prune), ("--hindsight", hindsight)):
-        if wanted and keep != "strict":
-            raise InputError(f"{option} needs --keep strict, because what it makes is judged by its proof")
+        if wanted and keep not in ("strict", "trusted"):
+            raise InputError(f"{option} needs --keep strict or trusted, because what it makes is judged by its proof")
     if held_out is not None and not hindsight:
         raise InputError("--held-out is for --hindsight, which alone asks new questions; leave it out")
     if hindsight and held_out is None:

@@ -35,7 +35,7 @@ def recheck(
     report = found.evidence
     report.rejected += bad
     if as_json:
-        print(json.dumps({**found.record(), "kinds": report.table()}))
+        print(json.dumps({**found.record(), "kinds": report.table(), "grades": report.confirmed()}))
     else:
         for line in told(report):
             say(line)

@@ -58,9 +58,10 @@ class ArmConfig(Section):
     @model_validator(mode="after")
     def _derives_from_proofs(self) -> Self:
         wanted = [name for name in ("prune", "hindsight") if getattr(self, name)]
-        if wanted and (self.keep != "strict" or self.format != "guided"):
+        if wanted and (self.keep not in ("strict", "trusted") or self.format != "guided"):
             raise ValueError(
-                f"{wanted[0]}: needs `keep: strict` and `strategy: guided`, because its proof judges what it makes"
+                f"{wanted[0]}: needs `keep: strict` (or `trusted`) and `strategy: guided`, because its proof judges "
+                "what it makes"
             )
         return self
 

@@ -89,7 +89,7 @@ def provenance(trace: Trace) -> dict[str, str | None]:
 
 
 def _draft(trace: Trace, derivation: Derivation, failures: Counter[str]) -> Trace | None:
-    if derivation.prune and kept(trace, "strict"):
+    if derivation.prune and kept(trace, "trusted"):
         try:
             return pruned(trace)
         except (RationaleError, BlockError, FormulaError):

@@ -2,9 +2,9 @@
 
 naive and guided are STaR's own criterion, a right answer, without and with the guide; of a round trip, whose answer
 only the critic knows, naive asks that a formula came back. label is naive under the name that LLM-ARC has for it;
-tests also asks that a program passes its own tests; strict asks for a certificate; faithful also asks that what was
-proved is about the question (`critics.faithfulness`); unfiltered keeps whatever was finished. The rest is counted,
-never silently dropped.
+tests also asks that a program passes its own tests; strict asks for a certificate whose formulas were checked, were
+given, or are borne out by the text, and faithful is another name for it; trusted asks for a certificate of any grade;
+unfiltered keeps whatever was finished. The rest is counted, never silently dropped.
 """
 
 from collections import Counter
@@ -13,12 +13,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from critics.errors import InputError
-from critics.faithfulness.faithful import gather, is_faithful, outcome
+from critics.faithfulness.faithful import gather, is_disputed, outcome, problem_key
+from critics.replay.grades import STRICT
 from rollout.steps import DialogTurn
 from rollout.traces import Trace, derived_seed
 
-Keep = Literal["naive", "guided", "label", "tests", "strict", "faithful", "unfiltered"]
+Keep = Literal["naive", "guided", "label", "tests", "strict", "trusted", "faithful", "unfiltered"]
 KEEPS: tuple[Keep, ...] = get_args(Keep)
+PROVED: tuple[Keep, ...] = ("strict", "faithful", "trusted")
+"""The filters that ask for a certificate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,10 @@ def kept(trace: Trace, keep: Keep) -> bool:
     if not trace.finished:
         return False
     match keep:
-        case "strict":
+        case "strict" | "faithful":
+            return trace.judged.grade in STRICT
+        case "trusted":
             return is_certified(trace)
-        case "faithful":
-            return is_faithful(trace.record())
         case "guided":
             return is_right(trace) and trace.format == "guided" and _decoding(trace) in (None, "guided")
         case "tests":
@@ -93,22 +96,29 @@ def comes_back_readable(trace: Trace) -> bool:
 
 
 def select(traces: Iterable[Trace], keep: Keep) -> list[Trace]:
-    """Return the kept traces in order, without a second copy of the same text about the same problem."""
+    """Return the kept traces in order, without a second copy of the same text about the same problem.
+
+    strict leaves out what is kept on the text's word alone, and other certified traces of the problem contradict.
+    """
     seen: set[tuple[str, str, str]] = set()
     chosen: list[Trace] = []
-    for trace in _agreeing(traces) if keep == "faithful" else traces:
+    others: list[Trace] = []
+    for trace in traces:
         content = (trace.problem.context, trace.problem.question, _written(trace))
         if kept(trace, keep) and content not in seen:
             seen.add(content)
             chosen.append(trace)
-    return chosen
+        elif is_certified(trace):
+            others.append(trace)
+    return _agreeing(chosen, others) if keep in ("strict", "faithful") else chosen
 
 
-def _agreeing(traces: Iterable[Trace]) -> list[Trace]:
-    """Leave out what other certified traces of the same problem contradict."""
-    certified = [trace for trace in traces if is_certified(trace)]
-    opinions = gather(trace.record() for trace in certified)
-    return [trace for trace in certified if is_faithful(trace.record(), opinions)]
+def _agreeing(chosen: list[Trace], others: Sequence[Trace]) -> list[Trace]:
+    doubted = {problem_key(trace.problem) for trace in chosen if trace.judged.grade == "aligned"}
+    if not doubted:
+        return chosen
+    opinions = gather(trace.record() for trace in (*chosen, *others) if problem_key(trace.problem) in doubted)
+    return [t for t in chosen if t.judged.grade != "aligned" or not is_disputed(t.record(), opinions)]
 
 
 def faithfulness_counts(traces: Sequence[Trace]) -> dict[str, Any]:

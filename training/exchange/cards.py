@@ -98,8 +98,11 @@ def certified_dataset_card(name: str, facts: DatasetFacts) -> str:
 
 def _what_is_kept(keep: str) -> str:
     said = {
-        "strict": "Only attempts whose answer a symbolic critic has certified are kept.",
-        "faithful": "Only certified attempts are kept whose formalisation was checked or agrees with the text.",
+        **dict.fromkeys(
+            ("strict", "faithful"),
+            "Only certified attempts are kept whose formulas were checked, were given, or are borne out by the text.",
+        ),
+        "trusted": "Only attempts whose answer a symbolic critic has certified are kept, whatever their formulas mean.",
         "unfiltered": "Every finished attempt is kept: nothing here was filtered.",
     }
     return f"Filter: `{keep}`. " + said.get(

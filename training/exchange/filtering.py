@@ -14,6 +14,7 @@ from typing import Any, cast
 from critics.errors import InputError, RunFailed
 from critics.judge import judge_record, slim
 from critics.problem import RecordError, read_attempt
+from critics.verdict import read_verdict
 from rollout.traces import Trace, read_trace, with_judgement
 from training.configuration.section import nearest
 from training.curation.filters import KEEPS, Keep, select
@@ -129,8 +130,7 @@ def _environment() -> dict[str, str]:
 
 
 def _added(judgement: Mapping[str, Any]) -> dict[str, Any]:
-    certificate = judgement["certificate"]
-    grade = None if certificate is None else certificate["formalisation"]
+    grade = read_verdict(judgement).grade
     return {"verdict": judgement["verdict"], "reason": judgement["reason"], "grade": grade, "judgement": judgement}
 
 

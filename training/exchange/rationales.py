@@ -111,10 +111,8 @@ def write_dataset(
 
 def rationale_example(trace: Trace) -> dict[str, Any]:
     """Return a line that TRL trains on as it is; `formalisation` says on whose word the certificate is about it."""
-    certificate = trace.judged.certificate
     plain = replace(trace, completion_ids=(), prompt=text(trace.problem, PromptStyle()))
-    word = None if certificate is None else certificate.get("formalisation")
-    return {**completion_example(plain), "formalisation": word, **shares(trace)}
+    return {**completion_example(plain), "formalisation": trace.judged.grade, **shares(trace)}
 
 
 def shares(trace: Trace) -> dict[str, Any]:

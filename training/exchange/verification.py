@@ -18,7 +18,7 @@ from critics.rejudging import objection
 from rollout.conversation import Message
 from rollout.demonstration import numbered_sentences
 from rollout.traces import Trace, read_trace, with_judgement
-from training.curation.filters import is_certified
+from training.curation.filters import PROVED, is_certified
 from training.exchange.examples import EXAMPLES, StoredExample, read_examples
 from training.exchange.finding import read_json
 from training.exchange.rationales import CERTIFICATES
@@ -95,7 +95,7 @@ def _other_lineage(folder: Path) -> Iterator[Rejection]:
 
 def _says_strict(folder: Path) -> bool:
     path = folder / "summary.json"
-    return (read_json(path).get("keep", "strict") if path.is_file() else "strict") in ("strict", "faithful")
+    return (read_json(path).get("keep", "strict") if path.is_file() else "strict") in PROVED
 
 
 def _judged_again(traces: list[Trace], judging: Judging) -> Iterator[Rejection]:

@@ -22,6 +22,8 @@ _KINDS = {
 }
 _TRUST = {
     "checked": "The formalisation was compared with the text of the problem.",
+    "given": "The formalisation was compared with one that came with the problem.",
+    "aligned": "The formalisation is the model's own; words, signs and order of the text bear it out.",
     "trusted": "The formalisation is the model's own: the steps are proved, that they are about the question is not.",
 }
 _LETTERS = ("X", "Y", "Z", "U", "V", "W")
@@ -36,7 +38,7 @@ def proof_lines(certificate: Certificate) -> list[str]:
         "",
         *(_step_lines(steps, problem.context) if steps else _evidence_lines(certificate.kind, evidence)),
         f"Hence the answer: {certificate.claim}.",
-        _TRUST.get(certificate.formalisation, ""),
+        _TRUST[certificate.grade],
         f"certificate {certificate.digest} ({certificate.kind}, {certificate.engine})",
     ]
 

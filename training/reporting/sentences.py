@@ -115,7 +115,7 @@ def _asks_the_question(arms: Mapping[str, ArmSummary], c: Comparison) -> bool:
 
 
 def _is_strict(name: str, arm: ArmSummary) -> bool:
-    return arm.keep == "strict" if arm.keep else name.rsplit(":", 1)[-1] == "strict"
+    return arm.keep in ("strict", "trusted", "faithful") if arm.keep else name.rsplit(":", 1)[-1] == "strict"
 
 
 def _names(findings: Mapping[str, Finding], wanted: Finding) -> str:

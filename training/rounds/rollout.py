@@ -21,7 +21,7 @@ from rollout.digests import PolicyDigests
 from rollout.policy import adapter_weights_digest
 from rollout.splits import content_key
 from rollout.traces import derived_seed, read_trace
-from training.curation.filters import is_certified, is_right
+from training.curation.filters import PROVED, is_certified, is_right
 from training.records.store import OpenStore, is_stored, write_records
 from training.rounds.line import WHOLE, Line, RunError, Shard
 from training.rounds.problems import training_problems
@@ -106,7 +106,7 @@ def _request(line: Line, number: int, traces: "RoundTraces", *, hinted: bool) ->
 
 def _failed(line: Line, problems: Sequence[Problem], traces: Iterable[Record]) -> list[Problem]:
     """Return the problems that no trace solved in the sense of the arm's filter."""
-    solves = is_certified if line.arm.keep in ("strict", "faithful") else is_right
+    solves = is_certified if line.arm.keep in PROVED else is_right
     solved = {trace.problem.id for trace in map(read_trace, traces) if solves(trace)}
     return [problem for problem in problems if problem.id not in solved and problem.answer is not None]
 

@@ -66,7 +66,7 @@ def _check(certificate: SealedCertificate) -> Trust:
         return Trust.CHECKED
     left, right = read(evidence["left"]), read(evidence["right"])
     _check_names(evidence, left, right)
-    if certificate.is_checked:
+    if certificate.reference != "none":
         _check_contingent(left)
     match method:
         case "propositional":

@@ -1,0 +1,80 @@
+"""Grades: what a certificate says of its formulas is derived anew, and a forged grade is refused or lowered."""
+
+from typing import Any
+
+import pytest
+
+from critics.certificate import read_certificate, regraded
+from critics.judge import judge_record
+from critics.recheck.index import examine
+from critics.rejudging import recheck_texts
+from critics.replay.grades import GRADES, Grade, count_by_grade
+from critics.verdict import read_verdict
+
+CONTEXT, QUESTION = "Every cat is furry. Tom is a cat.", "Tom is furry."
+FORMAL = {"axioms": ["(cat 'x) -> (furry 'x)", "(cat tom)"], "goal": "(furry tom)"}
+PROOF = "[[axiom:(cat 'x) -> (furry 'x)]] [[axiom:(cat tom)]] [[goal:(furry tom)]]\n[[infer:(furry tom)]]\nAnswer: true"
+ELSEWHERE = PROOF.replace("furry", "green")
+
+
+def trace(completion: str = PROOF, *, dataset: str = "mine", formal: Any = None) -> dict[str, Any]:
+    problem = {"id": "p", "dataset": dataset, "context": CONTEXT, "question": QUESTION, "formal": formal}
+    record = {"id": "a", "problem": problem, "format": "guided", "completion": completion}
+    return {**record, "judgement": judge_record(record)}
+
+
+def forged(record: dict[str, Any], word: Grade) -> dict[str, Any]:
+    certificate = regraded(read_certificate(record["judgement"]["certificate"]), word)
+    return {**record, "judgement": {**record["judgement"], "certificate": certificate.record()}}
+
+
+def reasons(record: dict[str, Any]) -> list[str]:
+    found = recheck_texts([record], lambda attempts: list(map(judge_record, attempts)))
+    return [entry["reason"] for entry in found.record()["rejected"]]
+
+
+@pytest.mark.parametrize(
+    ("made", "grade"),
+    [
+        (trace(dataset="prontoqa"), "checked"),
+        (trace(dataset="prontoqa", formal=FORMAL), "checked"),
+        (trace(formal=FORMAL), "given"),
+        (trace(), "aligned"),
+        (trace(PROOF.replace("cat", "dog")), "trusted"),
+    ],
+)
+def test_a_grade_says_on_whose_word_formulas_are_about_the_text(made: dict[str, Any], grade: Grade) -> None:
+    assert read_verdict(made["judgement"]).grade == grade
+    assert examine([made]).grades == {grade: 1}
+    assert reasons(made) == []
+
+
+@pytest.mark.parametrize("word", ["checked", "given"])
+def test_nobody_compared_what_has_no_reference(word: Grade) -> None:
+    assert reasons(forged(trace(), word)) == ["ill_formed"]
+
+
+def test_a_text_that_does_not_bear_formulas_out_is_asked_again() -> None:
+    made = forged(trace(PROOF.replace("cat", "dog")), "aligned")
+    assert reasons(made) == ["not_aligned"]
+    report = examine([made["judgement"]])
+    assert (report.rejected, report.confirmed()) == (
+        [],
+        {"checked": 0, "given": 0, "aligned": 0, "trusted": 1, "lowered": 1},
+    )
+
+
+def test_a_grade_below_the_critics_own_is_believed() -> None:
+    assert reasons(forged(trace(), "trusted")) == []
+
+
+def test_a_certificate_from_before_the_grades_is_read_as_given() -> None:
+    old = forged(trace(formal=FORMAL), "checked")
+    assert read_verdict(old["judgement"]).grade == "given"
+    assert examine([old]).grades == {"given": 1}
+    assert reasons(old) == []
+
+
+def test_counts_name_every_grade_the_best_first() -> None:
+    counts = count_by_grade([None, "trusted", "checked", "trusted"])
+    assert list(counts.items()) == list(zip(GRADES, (1, 0, 0, 2), strict=True))
