@@ -144,7 +144,7 @@ def cycle(imported: dict[str, set[str]]) -> str | None:
 
 LAYERS = {
     "training": (
-        *("logs", "hardware", "records", "figures", "estimates", "watchdog", "curation", "configuration"),
+        *("logs", "hardware", "records", "figures", "estimates", "watchdog", "preemption", "curation", "configuration"),
         *("lessons", "lineage", "finetuning", "autoeval", "reporting", "workers", "rounds", "planning", "rewards"),
         *("exchange", "benches", "bench", "commands", "cli", "__main__"),
     )

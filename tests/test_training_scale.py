@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -315,7 +315,7 @@ def test_the_processes_of_a_job_die_with_the_command(job, tmp_path):
 def test_torchrun_dies_where_who_started_it_ended_before_it_could_ask_to(job, tmp_path, monkeypatch):
     """Else it would train on, beside the fine-tuning of the run that goes on."""
     told = []
-    monkeypatch.setattr(subprocess, "run", lambda command, *, env, check: told.append((command, env)) or _Done(0))
+    monkeypatch.setattr(subprocess, "Popen", lambda command, *, env: told.append((command, env)) or _Done())
     launch(replace(job, nproc=2))
     ((command, environment),) = told
     assert environment["CERTISTAR_STARTED_BY"] == str(os.getpid())
@@ -325,9 +325,9 @@ def test_torchrun_dies_where_who_started_it_ended_before_it_could_ask_to(job, tm
     assert done.returncode == -signal.SIGKILL
 
 
-@dataclass
 class _Done:
-    returncode: int
+    def wait(self) -> int:
+        return 0
 
 
 def _grown(process, num: int) -> list:

@@ -4,6 +4,7 @@ Exit status:
     0: done.
     1: the work failed, or something was rejected; what was finished is kept.
     2: wrong input: the message names the file, the line, the key or the option, and the remedy.
+    75: asked to end by a scheduler (SIGTERM); the same command again goes on.
     130: interrupted; the same command again goes on.
 """
 
@@ -24,7 +25,9 @@ COMMANDS = (
     *("train", "evaluate", "answer", "prefer", "reinforce", "pretrain"),
     *("export", "push", "pull", "lineage", "trace", "revoke", "bench", "doctor"),
 )
-EXIT_STATUS = "\b\nExit status: 0 done, 1 failed or rejected, 2 wrong input, 130 interrupted."
+EXIT_STATUS = (
+    "\b\nExit status: 0 done, 1 failed or rejected, 2 wrong input, 75 preempted (run it again), 130 interrupted."
+)
 SETTINGS: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
 
 
@@ -74,13 +77,14 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> None:
         from critics.errors import InputError, RunFailed
+        from training.preemption import STATUS, Preempted
 
         try:
             function(*args, **kwargs)
         except InputError as error:
             _fail(error, 2)
         except RunFailed as error:
-            _fail(error, 1)
+            _fail(error, STATUS if isinstance(error, Preempted) else 1)
         except KeyboardInterrupt:
             _fail(RunFailed("interrupted; run the same command again to go on"), 130)
 

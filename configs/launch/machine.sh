@@ -54,6 +54,7 @@ lead() {
     certistar run "$@" --set workers.backend=ray --set "workers.address=$HEAD:$RAY_PORT" &
     local RUN=$!
     trap 'kill '"$RUN"' 2> /dev/null || true' HUP INT TERM
+    while kill -0 "$RUN" 2> /dev/null; do wait "$RUN" || true; done  # a signal ends a wait, not the run
     wait "$RUN"
 }
 

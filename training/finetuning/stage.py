@@ -9,8 +9,6 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -27,9 +25,11 @@ from training.finetuning.trackers import quiet
 from training.lineage.adapter_files import MANIFEST, AdapterManifest, not_finite, read_manifest
 from training.lineage.entries import LINEAGE, check_dataset, merkle_root, read_entries
 from training.logs import quieten
-from training.records.store import read_records, write_json, write_records
+from training.preemption import Preempted, noticed
+from training.records.store import is_disk_full, read_records, write_json, write_records
 
 SHOWN_S = 60.0
+ON = "run the same command again to go on"
 
 
 def fine_tune(job: FineTuning) -> AdapterManifest:
@@ -47,7 +47,11 @@ def train_here(job: FineTuning) -> AdapterManifest:
     _assert_world_size(job.num_processes)
     try:
         return _train(job)
-    except (RuntimeError, MemoryError) as error:
+    except Exception as error:
+        if isinstance(error, InputError | RunFailed):
+            raise
+        if is_disk_full(error, job.out):
+            raise TrainingFailed(f"no room is left on the disk of {job.out}; make some, and {ON}") from error
         if is_out_of_memory(error):
             raise TrainingFailed(explanation(job.training, job.num_processes)) from error
         if job.num_processes > 1 and is_lost_peer(error):
@@ -60,6 +64,7 @@ def _train(job: FineTuning) -> AdapterManifest:
     import torch
     from transformers import set_seed
 
+    from training.finetuning.checkpoints import delete_broken, newest_whole, wait_for_all
     from training.finetuning.trainable import trainable_model
     from training.finetuning.trainer import build_trainer, rows_of
 
@@ -74,12 +79,20 @@ def _train(job: FineTuning) -> AdapterManifest:
     rows = rows_of(examples, job.training)
     max_steps = _step_limit(job.training, len(rows), job.num_processes)
     trainer = build_trainer(job, model, tokenizer, rows, work, max_steps)
-    with quiet(job.tracking):
-        result = trainer.train(resume_from_checkpoint=_last_checkpoint(work))
+    trainer.goes_on_from = newest_whole(work)
+    wait_for_all()
+    if trainer.is_world_process_zero():
+        delete_broken(work)
+    with quiet(job.tracking), noticed():
+        result = trainer.train(resume_from_checkpoint=trainer.goes_on_from and str(trainer.goes_on_from))
+    if (step := trainer.on_request.stopped_at) is not None:
+        raise Preempted(f"asked to end (SIGTERM): checkpoint at step {step} in {work}; {ON}")
     whole = _gathered(trainer, job.training)
     if trainer.is_world_process_zero():
-        _put_in_place(job, trainer.accelerator.unwrap_model(trainer.model), whole, work, examples, result.metrics)
-    _barrier()
+        _put_in_place(
+            job, trainer.accelerator.unwrap_model(trainer.model), whole, work, examples, result.metrics["train_loss"]
+        )
+    wait_for_all()
     return _made(job)
 
 
@@ -120,7 +133,7 @@ def _put_in_place(
     whole: dict[str, Any] | None,
     work: Path,
     examples: Examples,
-    metrics: Mapping[str, float],
+    loss: float,
 ) -> None:
     """Save the weights beside, look at them, move them over, and write the manifest last."""
     saved = work / "final"
@@ -141,7 +154,7 @@ def _put_in_place(
         if path.suffix in (".safetensors", ".json"):
             path.replace(job.out / path.name)
     _put_lineage(job)
-    write_json(job.out / MANIFEST, dict(_manifest(job, examples, round(metrics["train_loss"], 6)).record()))
+    write_json(job.out / MANIFEST, dict(_manifest(job, examples, round(loss, 6)).record()))
     shutil.rmtree(work, ignore_errors=True)
 
 
@@ -177,17 +190,6 @@ def _assert_world_size(num_processes: int) -> None:
     world_size = int(os.environ.get("WORLD_SIZE", "1"))
     if world_size != num_processes:
         raise TrainingFailed(f"{num_processes} training processes were asked for and {world_size} run")
-
-
-def _barrier() -> None:
-    distributed: Any = import_module("torch.distributed")
-    if distributed.is_available() and distributed.is_initialized():
-        distributed.barrier()
-
-
-def _last_checkpoint(work: Path) -> str | None:
-    utils: Any = import_module("transformers.trainer_utils")
-    return utils.get_last_checkpoint(str(work)) if work.is_dir() else None
 
 
 def _main(spec: Path) -> int:

@@ -18,10 +18,12 @@ from typing import Any
 from critics.errors import InputError, RunFailed
 from critics.lifeline import die_with_parent
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job, write_job
+from training.preemption import Preempted, handled
 
 SETTLE_S = 30.0
 """Beyond the patience of a job: how long torchrun may take when its processes are done."""
 AGAIN = "start the same command on all machines again: it goes on from its last checkpoint (training.checkpoint_steps)"
+_KINDS: dict[str, type[InputError | RunFailed]] = {"input": InputError, "preempted": Preempted}
 STARTED_BY = "CERTISTAR_STARTED_BY"
 """The variable in which a process tells those that it starts who it is."""
 
@@ -52,14 +54,14 @@ def _run(job: FineTuning, spec: Path) -> None:
     # A folder of the user's that holds a `training/` must not stand in for ours.
     environment["PYTHONSAFEPATH"] = "1"
     arguments = [*_rendezvous(job), f"--nproc-per-node={job.nproc}", "-m", "training.finetuning.stage", str(spec)]
-    done = subprocess.run(
-        [sys.executable, "-m", "training.finetuning.torchrun", *arguments], env=environment, check=False
-    )
-    if done.returncode == 0:
+    started = subprocess.Popen([sys.executable, "-m", "training.finetuning.torchrun", *arguments], env=environment)
+    with handled(started.terminate):
+        status = started.wait()
+    if status == 0:
         spec.unlink(missing_ok=True)
         return
     hint = f" by one of the {job.nnodes} machines; {AGAIN}" if job.nnodes > 1 else " above"
-    raise _failure(spec) or TrainingFailed(f"torchrun ended with status {done.returncode}; the cause is printed{hint}")
+    raise _failure(spec) or TrainingFailed(f"torchrun ended with status {status}; the cause is printed{hint}")
 
 
 def _rendezvous(job: FineTuning) -> list[str]:
@@ -81,8 +83,8 @@ def write_failure(spec: Path, error: Exception) -> None:
     """Say why this process fails; of several that fail at once, one is heard, and who only lost another is not."""
     if isinstance(error, PeerLost) and failure_path(spec).exists():
         return
-    text = json.dumps({"input": isinstance(error, InputError), "message": str(error)})
-    failure_path(spec).write_text(text)
+    kind = next((name for name, known in _KINDS.items() if isinstance(error, known)), "failed")
+    failure_path(spec).write_text(json.dumps({"kind": kind, "message": str(error)}))
 
 
 def _failure(spec: Path) -> InputError | RunFailed | None:
@@ -91,7 +93,7 @@ def _failure(spec: Path) -> InputError | RunFailed | None:
         return None
     record = json.loads(path.read_text())
     path.unlink()
-    return InputError(record["message"]) if record["input"] else TrainingFailed(record["message"])
+    return _KINDS.get(record["kind"], TrainingFailed)(record["message"])
 
 
 def die_with_starter() -> None:

@@ -1,5 +1,6 @@
 """transformers' Trainer with what it leaves open: collators by layout, one order of rows, and a stop at a lost loss."""
 
+import json
 import math
 import sys
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ import torch
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
 from training.configuration.fine_tuning import TrainingConfig
+from training.finetuning.checkpoints import CheckpointOnRequest, mark, wait_for_all
 from training.finetuning.example_files import Examples
 from training.finetuning.job import FineTuning, TrainingFailed
 from training.finetuning.monitor import Monitor, StepBeats
@@ -21,8 +23,10 @@ from training.finetuning.sharding import assert_sharded, shard_without_accelerat
 from training.finetuning.trackers import settle
 from training.lessons.dialogs import MaskCollator, MaskedExample
 from training.lessons.examples import CompletionCollator, Example
+from training.records.store import write_json
 from training.watchdog import Heartbeat
 
+LOSSES = ("_tr_loss", "_total_loss_scalar")
 Row = Example | MaskedExample | Pack
 
 
@@ -31,6 +35,10 @@ class CheckedTrainer(Trainer):
 
     row_order: RowOrder | None = None
     monitor: Monitor | None = None
+    on_request: CheckpointOnRequest
+    steps_an_epoch: int
+    goes_on_from: Path | None = None
+    """The checkpoint that the training goes on from."""
     model: Any
 
     def training_step(self, model: Any, inputs: Any, num_items_in_batch: Any = None) -> Any:
@@ -44,6 +52,31 @@ class CheckedTrainer(Trainer):
                 "training.learning_rate, or set training.precision to float32"
             )
         return loss
+
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        parent: Any = super()
+        parent._save_checkpoint(model, trial)
+        folder = Path(self.args.output_dir or "") / f"checkpoint-{self.state.global_step}"
+        losses = {name: float(getattr(self, name)) for name in LOSSES}
+        write_json(self._losses_file(folder), losses | {"_globalstep_last_logged": self._globalstep_last_logged})
+        wait_for_all()
+        if self.is_world_process_zero():
+            mark(folder)
+
+    def restore(self) -> None:
+        """Go on with the order of rows and the sums of losses of the checkpoint, which the Trainer begins anew."""
+        if self.goes_on_from is None:
+            return
+        if self.row_order is not None:
+            self.row_order.set_epoch(self.state.global_step // self.steps_an_epoch)
+        record = json.loads(self._losses_file(self.goes_on_from).read_text(encoding="utf-8"))
+        self._tr_loss.fill_(record["_tr_loss"])
+        self._total_loss_scalar = record["_total_loss_scalar"]
+        self._globalstep_last_logged = record["_globalstep_last_logged"]
+        self._initial_global_step = 0
+
+    def _losses_file(self, folder: Path) -> Path:
+        return folder / f"losses-{self.accelerator.process_index}.json"
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
         parent: Any = super()
@@ -75,9 +108,12 @@ def build_trainer(job: FineTuning, model: Any, tokenizer: Any, rows: Sequence[Ro
         data_collator=_collator(rows[0], tokenizer.pad_token_id),  # type: ignore[arg-type]
     )
     trainer.row_order = order
+    trainer.steps_an_epoch = num_steps(config, len(rows), job.num_processes) // config.epochs
     assert_sharded(config, trainer.accelerator, job.num_processes)
     _bound_waits(job)
     trainer.remove_callback(PrinterCallback)
+    trainer.on_request = CheckpointOnRequest(trainer.accelerator, trainer.restore)
+    trainer.add_callback(trainer.on_request)
     if job.log is not None and trainer.is_world_process_zero():
         trainer.monitor = Monitor(job.log, job.out, config, trainer.model, job.num_processes)
         trainer.add_callback(trainer.monitor)

@@ -10,6 +10,7 @@ import errno
 import fcntl
 import json
 import os
+import shutil
 import zlib
 from array import array
 from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -19,6 +20,8 @@ from typing import Any, BinaryIO, cast
 
 from critics.errors import InputError, RunFailed
 
+_HARDLY_ANY = 2**16
+"""Bytes free on a disk at which a write is taken to have failed for want of room."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -28,6 +31,14 @@ class StoreError(InputError):
 
 class StoreFull(RunFailed):
     """There is no room for more; everything that was acknowledged is kept."""
+
+
+def is_disk_full(error: BaseException, path: Path) -> bool:
+    """Say whether an error comes of a full disk: libraries that write files tell of it each in its own way."""
+    if (isinstance(error, OSError) and error.errno in _FULL) or "No space left" in str(error):
+        return True
+    folder = next((folder for folder in (path, *path.absolute().parents) if folder.is_dir()), None)
+    return folder is not None and shutil.disk_usage(folder).free < _HARDLY_ANY
 
 
 def line_of(record: dict[str, Any]) -> str:

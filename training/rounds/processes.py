@@ -115,6 +115,10 @@ class Child:
         except OSError:
             return
 
+    def ask_to_end(self) -> None:
+        """Send SIGTERM, at which a fine-tuning writes a checkpoint first; what does nothing about it ends at once."""
+        self._process.terminate()
+
     def kill(self) -> None:
         """End the process at once; its own children die with it. One that a driver holds is listened to no more."""
         self._process.kill()
@@ -223,6 +227,13 @@ class StageProcesses:
             ended.set()
         _raise_the_cause([future.exception() for future in working + following])
         return following[0].result() if following else None
+
+    def ask_to_end(self) -> None:
+        """Ask what runs to end, and start nothing any more."""
+        self._is_ended = True
+        with self._changing:
+            for child in self._alive:
+                child.ask_to_end()
 
     def kill(self) -> None:
         """End what runs at once, and start nothing any more."""

@@ -22,6 +22,7 @@ from training.hardware import num_cores
 from training.lineage.adapter_files import MANIFEST
 from training.lineage.provenance import provenance
 from training.lineage.retraining import settle_revocations
+from training.preemption import GRACE_S, Preempted, raised
 from training.records.store import write_json, write_text
 from training.rounds.line import Line, Notice, RunError, base_path, line_path
 from training.rounds.loop import measure, run_line
@@ -72,7 +73,7 @@ def run(
         )
     if any(isinstance(arm.strategy, RoundTripConfig) and arm.strategy.rounds != 1 for arm in config.arms):
         raise ConfigError("round_trip.rounds: only trips of one round teach; `certistar evaluate` measures longer ones")
-    with locked(out), cluster(config), _mirrored(out, mirror, report):
+    with raised(), locked(out), cluster(config), _mirrored(out, mirror, report):
         lines = lines_of(config)
         claim(config, out)
         settle_revocations({line["path"]: lines["num_rounds"] for line in lines["lines"]}, out, retrain=retrain)
@@ -196,8 +197,11 @@ def _schedule(
                 future.result()
                 if job.kind == "line":
                     done.add((job.arm.name, job.seed))
-    except BaseException:
+    except BaseException as error:
         pool.shutdown(wait=False, cancel_futures=True)
+        if isinstance(error, Preempted):
+            slots.ask_to_end()
+            wait(running, timeout=GRACE_S)
         slots.kill()  # one that hangs ends in no other way
         end_server()
         raise
@@ -242,6 +246,12 @@ class Slots:
         finally:
             self._busy.discard(stages)
             self._free.put(number)
+
+    def ask_to_end(self) -> None:
+        """Let fine-tunings write a checkpoint, end all other stages, and start none."""
+        self._is_ended = True
+        for stages in list(self._busy):
+            stages.ask_to_end()
 
     def kill(self) -> None:
         """End all stages at once, and those of lines that begin from now on."""

@@ -1,0 +1,159 @@
+"""Half checkpoints, SIGTERM and full disks: a fine-tuning goes on and ends with the bytes of one left alone."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from training.configuration.fine_tuning import TrainingConfig
+from training.configuration.model import ModelConfig
+from training.finetuning.checkpoints import MARK, is_whole, newest_whole
+from training.finetuning.job import FineTuning, TrainingFailed, write_job
+from training.finetuning.stage import train_here
+from training.preemption import STATUS, Preempted, raised
+
+ROOT = Path(__file__).parents[1]
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+
+
+@pytest.fixture
+def job(tiny_model, tmp_path) -> FineTuning:
+    """Return a fine-tuning of twelve steps with dropout, so that an order or a random state that is lost shows."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    lines = [{"id": str(i), "prompt": f"Question {i}. ", "completion": "true false " * (1 + i)} for i in range(8)]
+    (folder / "examples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    training = TrainingConfig.model_validate(
+        {"batch_size": 2, "epochs": 3, "learning_rate": 1e-2, "precision": "float32", "checkpoint_steps": 3}
+        | {"lora_dropout": 0.1, "max_tokens": 256}
+    )
+    return FineTuning(ModelConfig(name=str(tiny_model)), training, folder, tmp_path / "adapter", seed=3)
+
+
+def result(job: FineTuning) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in job.out.iterdir()}
+
+
+def started(job: FineTuning, spec: Path) -> subprocess.Popen[bytes]:
+    """Start the fine-tuning in a process of its own."""
+    write_job(job, spec)
+    command = [sys.executable, "-m", "training.finetuning.stage", str(spec)]
+    return subprocess.Popen(command, cwd=ROOT, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
+
+
+def work_of(job: FineTuning) -> Path:
+    return job.out.with_name(f".{job.out.name}.work")
+
+
+def stopped_after(job: FineTuning, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a fine-tuning in this process that gets SIGTERM in a step."""
+    from training.finetuning.monitor import StepBeats
+
+    def ask(self: object, args: object, state: object, control: object, **others: object) -> None:
+        if state.global_step == step - 1:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StepBeats, "on_step_begin", ask, raising=False)
+        with pytest.raises(Preempted, match=rf"checkpoint at step {step} .* run the same command again"):
+            train_here(replace(job, heartbeat=job.out.parent / "beat.heartbeat.json"))
+
+
+@pytest.mark.parametrize("layout", ["padded", "grouped"])
+def test_sigterm_writes_a_checkpoint_and_the_next_start_ends_with_the_same_bytes(layout, job, tmp_path, monkeypatch):
+    job = replace(job, training=TrainingConfig.model_validate(job.training.model_dump() | {"layout": layout}))
+    train_here(replace(job, out=tmp_path / "alone"))
+    stopped_after(job, 5, monkeypatch)
+    assert newest_whole(work_of(job)).name == "checkpoint-5"
+    train_here(job)
+    assert result(job) == result(replace(job, out=tmp_path / "alone"))
+
+
+@pytest.mark.parametrize("harm", ["no mark", "cut", "no file", "broken mark", "empty folder"])
+def test_half_a_checkpoint_is_deleted_and_the_one_before_it_taken(harm, job, tmp_path, monkeypatch):
+    train_here(replace(job, out=tmp_path / "alone"))
+    stopped_after(job, 5, monkeypatch)
+    newest = work_of(job) / "checkpoint-5"
+    if harm == "no mark":
+        (newest / MARK).unlink()
+    elif harm == "cut":
+        with (newest / "optimizer.pt").open("r+b") as file:
+            file.truncate(100)
+    elif harm == "no file":
+        (newest / "trainer_state.json").unlink()
+    elif harm == "broken mark":
+        (newest / MARK).write_text("{")
+    else:
+        (work_of(job) / "checkpoint-11").mkdir()
+    assert newest_whole(work_of(job)).name == ("checkpoint-5" if harm == "empty folder" else "checkpoint-3")
+    train_here(job)
+    assert result(job) == result(replace(job, out=tmp_path / "alone"))
+
+
+@pytest.mark.slow
+def test_fine_tunings_killed_at_random_end_with_the_same_bytes(job, tmp_path):
+    """Thirty signals, SIGTERM and SIGKILL in turn, at random times from the first checkpoint on."""
+    train_here(replace(job, out=tmp_path / "alone"))
+    chance, done, number = random.Random(0), 0, 0
+    while done < 30:
+        mine = replace(job, out=tmp_path / f"adapter-{number}")
+        while not (mine.out / "manifest.json").exists():
+            process = started(mine, tmp_path / "job.json")
+            until = time.monotonic() + 60
+            while process.poll() is None and not any(work_of(mine).glob("checkpoint-*")) and time.monotonic() < until:
+                time.sleep(0.005)
+            time.sleep(chance.uniform(0, 0.5))
+            if process.poll() is None and done < 30:
+                process.send_signal((signal.SIGTERM, signal.SIGKILL)[done % 2])
+                done += 1
+            process.wait(120)
+        assert result(mine) == result(replace(job, out=tmp_path / "alone")), f"after {done} signals"
+        number += 1
+
+
+def test_a_run_that_is_asked_to_end_says_so_and_has_the_status_of_a_temporary_failure(monkeypatch, capsys):
+    import typer
+
+    from training.cli import _guarded
+
+    def work() -> None:
+        with raised():
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(typer.Exit) as ended:
+        _guarded(work)()
+    assert ended.value.exit_code == STATUS == 75
+    assert "run the same command again" in capsys.readouterr().err
+
+
+def test_what_is_whole_needs_its_mark(tmp_path):
+    assert not is_whole(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root may mount a small file system")
+def test_a_disk_that_fills_ends_with_one_line_and_goes_on_when_there_is_room(job, tmp_path):
+    small = tmp_path / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", small], check=False).returncode:
+        pytest.skip("this machine lets nobody mount")
+    try:
+        train_here(replace(job, out=tmp_path / "alone"))
+        whole = sum(map(len, result(replace(job, out=tmp_path / "alone")).values())) // 1024
+        mine = replace(job, out=small / "adapter")
+        for room in (whole, 3 * whole, 5 * whole):
+            subprocess.run(["mount", "-o", f"remount,size={room}k", small], check=True)
+            with pytest.raises(TrainingFailed, match=r"no room is left .* run the same command again"):
+                train_here(mine)
+        subprocess.run(["mount", "-o", f"remount,size={40 * whole}k", small], check=True)
+        train_here(mine)
+        assert result(mine) == result(replace(job, out=tmp_path / "alone"))
+    finally:
+        subprocess.run(["umount", small], check=True)
