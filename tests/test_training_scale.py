@@ -326,6 +326,9 @@ def test_torchrun_dies_where_who_started_it_ended_before_it_could_ask_to(job, tm
 
 
 class _Done:
+    def terminate(self) -> None:
+        """Take a signal."""
+
     def wait(self) -> int:
         return 0
 
