@@ -17,7 +17,7 @@ from critics.programs.csp_search import Solution, compiled, solutions
 from critics.programs.csp_text import difference_from_text
 from critics.programs.sections import Repairs
 from critics.programs.submission import read_submission
-from critics.question import read_question
+from critics.question import adds_condition, read_question
 from critics.replay.finite.solutions import check_solutions
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
 
@@ -58,7 +58,11 @@ def judge_csp(problem: Problem, attempt: Attempt) -> Verdict:
         return refused(refusal, problem, None)
     holding = found.holding() if found.solution is not None else []
     answer = chr(ord("A") + holding[0]) if len(holding) == 1 else None
-    bar = _bar(program, found, holding, difference) or other_question(problem.question) or _unread(problem, difference)
+    bar = (
+        _bar(program, found, holding, difference)
+        or other_question(problem.question, compared=difference is not None)
+        or _unread(problem, difference)
+    )
     if bar is not None or answer is None or found.solution is None:
         assert bar is not None
         return refused(bar, problem, answer)
@@ -120,13 +124,19 @@ def _unread(problem: Problem, difference: str | None) -> Refusal | None:
     return None
 
 
-def other_question(question: str) -> Refusal | None:
-    """Return a refusal where the question does not ask which option must be true: a program here says no more."""
+def other_question(question: str, *, compared: bool) -> Refusal | None:
+    """Return a refusal where the question does not ask which option must be true: a program here says no more.
+
+    A program that is `compared` with the context must not leave out what the question adds to it.
+    """
     asked = read_question(question)
     if asked is None or asked == "unsaid":
         return Refusal(Unproved, "question_not_read", f"what is asked cannot be read: {brief(question)}")
     if asked not in ("must", "fact"):
         return Refusal(Unproved, "goal_mismatch", "the question does not ask which option must be true")
+    if compared and adds_condition(question):
+        # Attack: answer without the condition under which the question asks.
+        return Refusal(Unproved, "question_not_read", "the question adds a condition to the text")
     return None
 
 

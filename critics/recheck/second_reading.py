@@ -286,7 +286,7 @@ def _solutions(_: Origin, certificate: SealedCertificate) -> None:
         raise Rejected("text_says_otherwise")
     if core_of(program) != evidence["core"]:
         raise Rejected("other_program")
-    if (otherwise := other_question(problem.question)) is not None:
+    if (otherwise := other_question(problem.question, compared=difference is not None)) is not None:
         raise Rejected(otherwise.reason)
 
 

@@ -6,7 +6,7 @@ from itertools import permutations
 
 from critics.problem import Problem
 from critics.programs.ordering_text import At, Claim, Ordering, read_ordering
-from critics.question import Asked, read_question
+from critics.question import Asked, adds_condition, read_question
 from critics.reference import text_decides
 from critics.scripts.printed import Wording
 
@@ -17,9 +17,13 @@ MAX_OBJECTS = 7
 def answer_of_text(problem: Problem, written: Wording) -> str | None:
     """Return the text's own answer; None where the text is in no such language, or no option holds in it."""
     if written.truths is None:
-        return _answer_of_row(problem.context, written.options or (), read_question(problem.question))
+        return _answer_of_row(problem.context, written.options or (), _asked(problem.question))
     said = text_decides(problem.dataset, problem.context, problem.question)
     return None if said is None else written.truths.get(said, "none")
+
+
+def _asked(question: str) -> Asked | None:
+    return None if adds_condition(question) else read_question(question)
 
 
 _SATISFIED: dict[Asked | None, Callable[[list[bool]], bool]] = {
@@ -36,7 +40,7 @@ _SATISFIED: dict[Asked | None, Callable[[list[bool]], bool]] = {
 def _answer_of_row(context: str, options: tuple[str, ...], asked: Asked | None) -> str | None:
     """Return the one option that is as asked in the orders that LogicalDeduction's sentences allow."""
     text = read_ordering(context, options)
-    if text is None or len(text.objects) > MAX_OBJECTS or asked not in _SATISFIED:
+    if text is None or asked is None or len(text.objects) > MAX_OBJECTS or asked not in _SATISFIED:
         return None
     orders = list(_orders(text))
     found = [[_holds(claim, order) for order in orders] for claim in text.options]
