@@ -58,7 +58,7 @@ def test_each_filter_keeps_what_it_says():
 def test_strict_keeps_what_somebody_beside_the_model_vouches_for():
     graded = [trace(n, "certified", "true", grade=word) for n, word in enumerate(GRADES)]
     assert ids(select(graded, "trusted")) == ["t0", "t1", "t2", "t3"]
-    assert ids(select(graded, "strict")) == ids(select(graded, "faithful")) == ["t0", "t1"]
+    assert ids(select(graded, "strict")) == ids(select(graded, "faithful")) == ["t0", "t1", "t2"]
 
 
 def test_the_same_text_about_the_same_problem_counts_once():
