@@ -49,9 +49,11 @@ DEFAULT_TIMEOUT_S = 10.0
 def judge(problem: Problem, attempt: Attempt) -> Verdict:
     """Judge one attempt by its format's critic; what it takes on trust is `aligned` where the text bears it out."""
     verdict = _by_critic(problem, attempt)
-    if isinstance(verdict, Certified) and verdict.grade == "trusted" and is_aligned(replace(attempt, problem=problem)):
-        return replace(verdict, certificate=regraded(verdict.certificate, "aligned"))
-    return verdict
+    if not isinstance(verdict, Certified) or verdict.grade != "trusted":
+        return verdict
+    if not is_aligned(replace(attempt, problem=problem), verdict.answer):
+        return verdict
+    return replace(verdict, certificate=regraded(verdict.certificate, "aligned"))
 
 
 def _by_critic(problem: Problem, attempt: Attempt) -> Verdict:

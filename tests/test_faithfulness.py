@@ -93,7 +93,7 @@ def test_premises_are_laid_beside_their_sentences(check: str, premise: str, sent
     ("check", "goal"),
     [
         ("names_of_goal", "Bird(tom)"),
-        ("completeness_of_goal", "∃x Chase(x, cat)"),
+        ("structure_of_goal", "∃x Chase(x, cat)"),
         ("order_of_goal", "Chase(cat, dog)"),
     ],
 )

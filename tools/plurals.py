@@ -1,8 +1,9 @@
-"""Writes critics/plurals.txt from lemminflect's dictionary: the plurals that the rules of critics.inflection miss.
+"""Writes the inflected forms that our rules miss, from lemminflect's dictionary.
 
     python -m tools.plurals
 
-A line holds a plural and its singulars. Left out are plurals that are adjectives, verbs or singulars as well.
+critics/plurals.txt: a plural and its singulars a line, for critics.inflection. critics/faithfulness/verbs.txt: a form
+and its verb a line, for the stems of critics.faithfulness. Left out are forms that are words of their own as well.
 """
 
 import csv
@@ -13,13 +14,16 @@ from importlib import resources
 from pathlib import Path
 
 from critics import inflection
+from critics.faithfulness import english
 
 OUT = Path(inflection.__file__).with_name("plurals.txt")
+VERBS = Path(english.__file__).with_name("verbs.txt")
 
 
 def main() -> None:
-    """Write the file anew."""
+    """Write the files anew."""
     nouns: dict[str, set[str]] = defaultdict(set)
+    verbs: dict[str, str] = {}
     others: set[str] = set()
     with resources.files("lemminflect").joinpath("resources/infl_lu.csv.gz").open("rb") as packed:
         text = io.StringIO(gzip.decompress(packed.read()).decode())
@@ -28,6 +32,8 @@ def main() -> None:
             for form in forms.split("/"):
                 if form != word and all(text.isascii() and text.isalpha() and text.islower() for text in (form, word)):
                     nouns[form].add(word)
+        if part == "verb":
+            verbs |= {form: word for form in forms.replace(",", "/").split("/") if form.isascii() and form.islower()}
         others.add(word)
     missed = {
         form: sorted(words)
@@ -35,6 +41,12 @@ def main() -> None:
         if form not in others and (len(words) > 1 or not inflection.follows_rules(form, next(iter(words))))
     }
     OUT.write_text("".join(f"{form} {' '.join(words)}\n" for form, words in sorted(missed.items())), encoding="utf-8")
+    lemmas = {
+        form: verb
+        for form, verb in sorted(verbs.items())
+        if form not in others and english.stem_by_rule(form) != english.stem_by_rule(verb)
+    }
+    VERBS.write_text("".join(f"{form} {verb}\n" for form, verb in lemmas.items()), encoding="utf-8")
 
 
 if __name__ == "__main__":

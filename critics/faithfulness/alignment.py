@@ -1,63 +1,70 @@
 """Alignment of a formula with the sentence that has all its names and the fewest other words."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from critics.faithfulness.english import Sentence, name_stems, squashed
+from critics.faithfulness.english import Sentence
+from critics.faithfulness.naming import Places, places
 from critics.faithfulness.signs import SignedAtom
+from critics.fol.syntax import Formula
 
-MIN_SQUASHED = 4
-"""Letters from which a name may be found across words (`diamondmine`); shorter ones would be found anywhere."""
 _JOINING = frozenset({"and", "but", "or", "nor", "who", "which", "both"})
 
 
 @dataclass(frozen=True, slots=True)
-class Aligned:
-    """A formula's atoms beside a sentence; `unsaid` are the stems in the sentence that the formula does not have."""
+class Anchored:
+    """An atom and the words that its names stand for; None for an argument that is a variable."""
 
-    atoms: tuple[SignedAtom, ...]
+    atom: SignedAtom
+    predicate: Places
+    arguments: tuple[Places | None, ...]
+
+    def places(self) -> Places:
+        """Return all its positions."""
+        return self.predicate.union(*(each for each in self.arguments if each is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """A formula beside a sentence; `unsaid` are positions of words with content that no name stands for."""
+
+    formula: Formula
+    atoms: tuple[Anchored, ...]
     sentence: Sentence
-    unsaid: tuple[str, ...]
+    unsaid: Places
+
+    def said(self) -> Places:
+        """Return the positions of the words that the formula's names stand for."""
+        return frozenset().union(*(each.places() for each in self.atoms))
 
     def is_part(self) -> bool:
         """Say whether the formula may be one of several that a sentence with a joint was split into."""
         return bool(self.unsaid) and bool(_JOINING & set(self.sentence.words))
 
+    def words(self, at: Iterable[int]) -> str:
+        """Return the words at these positions, for people."""
+        return ", ".join(self.sentence.words[i] for i in sorted(at))
 
-def missing(atoms: Sequence[SignedAtom], sentence: Sentence) -> tuple[str, ...]:
+
+def missing(atoms: Sequence[SignedAtom], sentence: Sentence, vocabulary: frozenset[str]) -> tuple[str, ...]:
     """Return the names that do not occur in a sentence."""
-    return tuple(dict.fromkeys(name for atom in atoms for name in atom.names() if not _occurs(name, sentence)))
+    names = dict.fromkeys(name for atom in atoms for name in atom.names())
+    return tuple(name for name in names if places(name, sentence, vocabulary) is None)
 
 
-def _occurs(name: str, sentence: Sentence) -> bool:
-    if set(name_stems(name)) <= set(sentence.stems):
-        return True
-    letters = squashed(name)
-    return len(letters) >= MIN_SQUASHED and letters in sentence.squashed
+def aligned(formula: Formula, atoms: Sequence[SignedAtom], sentence: Sentence, vocabulary: frozenset[str]) -> Aligned:
+    """Lay a formula beside a sentence, whether or not that has its names."""
+    anchored = tuple(
+        Anchored(
+            atom,
+            _at(atom.predicate, sentence, vocabulary),
+            tuple(None if name is None else _at(name, sentence, vocabulary) for name in atom.arguments),
+        )
+        for atom in atoms
+    )
+    said: Places = frozenset().union(*(each.places() for each in anchored))
+    return Aligned(formula, anchored, sentence, sentence.content() - said)
 
 
-def align(atoms: tuple[SignedAtom, ...], text: Sequence[Sentence]) -> tuple[Aligned, ...]:
-    """Return the formula beside each sentence that it may stand for: those with the least unsaid."""
-    found = [Aligned(atoms, each, unsaid(atoms, each)) for each in text if not missing(atoms, each)]
-    least = min((len(each.unsaid) for each in found), default=0)
-    return tuple(each for each in found if len(each.unsaid) == least)
-
-
-def unsaid(atoms: Sequence[SignedAtom], sentence: Sentence) -> tuple[str, ...]:
-    """Return the stems in a sentence, as often as they stand there, that no name accounts for."""
-    names = [name for atom in atoms for name in atom.names()]
-    left = Counter(each for each in sentence.stems if each)
-    left -= Counter(each for name in names for each in name_stems(name))
-    written = [squashed(name) for name in names]
-    return tuple(each for each in left.elements() if not any(each in name for name in written if name not in left))
-
-
-def rendered(atoms: Sequence[SignedAtom]) -> tuple[str, ...]:
-    """Return the stems of atoms as English has them: subject, predicate, objects."""
-    found: list[str] = []
-    for atom in atoms:
-        first, *others = atom.arguments or (None,)
-        for name in (first, atom.predicate, *others):
-            found += name_stems(name) if name else ()
-    return tuple(found)
+def _at(name: str, sentence: Sentence, vocabulary: frozenset[str]) -> Places:
+    return (places(name, sentence, vocabulary) if name else None) or frozenset()

@@ -1,191 +1,136 @@
-"""The checks of one formalisation against one text: polarity, names, completeness, order.
+"""The checks of one formalisation against one text: polarity, names, completeness, order, structure.
 
 None of them understands English. Each compares what can be counted, and says `not applicable` where counting does not
-decide. Passing all of them does not make a formalisation right: synonyms, quantifiers and tenses are not looked at.
+decide. Passing all of them does not make a formalisation right: tenses and modal verbs are not looked at.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
 
-from critics.faithfulness.alignment import Aligned, align, missing, rendered, unsaid
+from critics.faithfulness.alignment import Aligned, aligned, missing
+from critics.faithfulness.compression import left_out
 from critics.faithfulness.english import Sentence, asked, sentences
-from critics.faithfulness.finding import Failed, Finding, NotApplicable, Passed, all_of, any_of
+from critics.faithfulness.finding import Failed, Finding, Passed, all_of
 from critics.faithfulness.formalisation import Formalisation, atoms_of
+from critics.faithfulness.order import order
+from critics.faithfulness.polarity import polarity
 from critics.faithfulness.signs import SignedAtom
+from critics.faithfulness.structure import structure
+from critics.fol.syntax import Formula
 from critics.problem import Problem
 
+_ADDING = frozenset({"and", "or", "but", "nor", "who", "which"})
 MAX_PREMISES = 400
 """More are not compared: each is laid beside every sentence."""
-MAX_PERMUTED = 4
-"""Premises of one rule whose order is free."""
-_REORDERING = frozenset({"by", "only", "when", "while", "unless", "because", "who", "whom", "which", "that", "there"})
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A problem's sentences, and the stems of all of them."""
+
+    context: tuple[Sentence, ...]
+    question: Sentence
+    vocabulary: frozenset[str]
+
+    def sentences(self) -> tuple[Sentence, ...]:
+        """Return all sentences."""
+        return (*self.context, self.question)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A formalisation beside the text: the goal beside the question, each premise beside its likeliest sentences."""
+    """A formalisation beside the text: the goal beside the question, each premise beside its likeliest sentence."""
 
-    question: Sentence
-    goal: tuple[SignedAtom, ...]
-    text: tuple[Sentence, ...]
-    premises: tuple[tuple[SignedAtom, ...], ...]
-    beside: tuple[tuple[Aligned, ...], ...]
-    """For each premise; empty where no sentence has its names."""
+    text: Text
+    goal: Aligned
+    premises: tuple[Aligned | tuple[str, ...], ...]
+    """The names of a premise where no sentence has them all."""
 
-    def asked(self) -> Aligned:
-        """Return the goal beside the question."""
-        return Aligned(self.goal, self.question, unsaid(self.goal, self.question))
-
-
-Check = Callable[[Reading], Finding]
+    def placed(self) -> tuple[Aligned, ...]:
+        """Return the premises that a sentence has the names of."""
+        return tuple(each for each in self.premises if isinstance(each, Aligned))
 
 
 def read(problem: Problem, formalised: Formalisation) -> Reading | None:
     """Lay a formalisation beside a problem's text; None where the question or a formula's signs cannot be read."""
     question, goal = asked(problem.question), atoms_of(formalised.goal)
-    premises = [atoms_of(premise) for premise in formalised.premises[: MAX_PREMISES + 1]]
-    read_premises = tuple(premise for premise in premises if premise is not None)
-    if question is None or goal is None or len(premises) > MAX_PREMISES or len(read_premises) < len(premises):
+    premises = [(premise, atoms_of(premise)) for premise in formalised.premises[: MAX_PREMISES + 1]]
+    if question is None or goal is None or len(premises) > MAX_PREMISES:
         return None
-    text = sentences(problem.context)
-    return Reading(question, goal, text, read_premises, tuple(align(premise, text) for premise in read_premises))
-
-
-def polarity_of_goal(reading: Reading) -> Finding:
-    """Attack: prove the opposite of what is asked, and answer it."""
-    return _polarity(reading.asked())
-
-
-def polarity_of_premises(reading: Reading) -> Finding:
-    """Attack: state a rule or a fact with another sign than the text's."""
-    return all_of(any_of(map(_polarity, beside)) for beside in reading.beside if beside)
-
-
-def _polarity(pair: Aligned) -> Finding:
-    denials = sum(atom.denied for atom in pair.atoms)
-    negations = len(pair.sentence.negations())
-    told = " ".join(pair.sentence.words)
-    if pair.sentence.has_unclear_words():
-        return NotApplicable(f"how often {told!r} negates cannot be counted")
-    if not negations:
-        # Attack: two wrong signs, which leave the parity as it is.
-        return Failed(f"{told!r} negates nothing, its formula does") if denials else Passed()
-    if pair.sentence.ranges_over_several() or ("unless" in told and not any(a.is_premise for a in pair.atoms)):
-        return NotApplicable(f"what {told!r} negates cannot be told")
-    if stray := _misplaced(pair):
-        # Attack: move the sign from one part of a sentence to another.
-        return Failed(f"{told!r} denies {stray!r}, its formula does not")
-    if pair.is_part():
-        return NotApplicable(f"the formula is a part of {told!r}")
-    if "neither" in pair.sentence.words and not denials:
-        # Attack: leave out both signs of `neither .. nor`, which leaves the parity as it is.
-        return Failed(f"{told!r} negates, its formula does not")
-    if (denials - negations) % 2:
-        return Failed(f"{told!r} has {negations} negations, its formula {denials}")
-    return Passed() if denials == negations else NotApplicable(f"{told!r} may negate a negation")
-
-
-def _misplaced(pair: Aligned) -> str | None:
-    """Return what the sentence denies and the formula asserts, if anything."""
-    if len(pair.sentence.negations()) != 1:
+    context = sentences(problem.context)
+    text = Text(context, question, frozenset(stem for each in (*context, question) for stem in each.stems if stem))
+    placed = [_placed(formula, atoms, text) for formula, atoms in premises if atoms is not None]
+    if len(placed) < len(premises):
         return None
-    for denied in sorted(pair.sentence.denied()):
-        signs = {atom.denied for atom in pair.atoms if denied in atom.stems()}
-        if signs == {False}:
-            return denied
-    return None
+    return Reading(text, aligned(formalised.goal, goal, question, text.vocabulary), tuple(placed))
+
+
+def _placed(formula: Formula, atoms: Sequence[SignedAtom], text: Text) -> Aligned | tuple[str, ...]:
+    """Return a premise beside the sentence that has its names and speaks least against it."""
+    having = [each for each in text.context if not missing(atoms, each, text.vocabulary)]
+    pairs = [aligned(formula, atoms, each, text.vocabulary) for each in having]
+    if not pairs:
+        return tuple(dict.fromkeys(name for atom in atoms for name in atom.names()))
+    return min(pairs, key=lambda pair: (len(_objections(pair, text)), len(pair.unsaid)))
+
+
+def _objections(pair: Aligned, text: Text) -> list[Finding]:
+    found = [check(pair) for check in (polarity, order, structure)] if len(text.context) > 1 else []
+    return [each for each in found if isinstance(each, Failed)]
 
 
 def names_of_goal(reading: Reading) -> Finding:
     """Attack: prove something that was not asked."""
-    absent = missing(reading.goal, reading.question)
+    atoms = [each.atom for each in reading.goal.atoms]
+    absent = missing(atoms, reading.goal.sentence, reading.text.vocabulary)
     return Failed(f"the question does not speak of {', '.join(absent)}") if absent else Passed()
 
 
 def names_of_premises(reading: Reading) -> Finding:
     """Attack: state a premise about what no sentence puts together, or more premises than the text can hold."""
-    for premise, beside in zip(reading.premises, reading.beside, strict=True):
-        if not beside:
-            return Failed(f"no sentence speaks of {', '.join(_names(premise)) or 'nothing'}")
-    room = sum(1 + sum(word in ("and", "or", "but", "nor") for word in s.words) for s in reading.text)
+    for each in reading.premises:
+        if not isinstance(each, Aligned):
+            return Failed(f"no sentence speaks of {', '.join(each) or 'nothing'}")
+    room = sum(1 + len(s.commas) + sum(word in _ADDING for word in s.words) for s in reading.text.context)
     if len(reading.premises) > room:
-        return Failed(f"{len(reading.premises)} premises for {len(reading.text)} sentences")
+        return Failed(f"{len(reading.premises)} premises for {len(reading.text.context)} sentences")
     return all_of([Passed() for _ in reading.premises])
-
-
-def _names(atoms: Sequence[SignedAtom]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for atom in atoms for name in atom.names()))
 
 
 def completeness_of_goal(reading: Reading) -> Finding:
     """Attack: leave out of the question what makes it hard."""
-    left = reading.asked().unsaid
-    return Failed(f"the goal does not say {', '.join(left)}") if left else Passed()
+    left = left_out(reading.goal, (), reading.text.sentences(), may_weaken=False)
+    return Failed(f"the goal does not say {reading.goal.words(left)}") if left else Passed()
 
 
-def completeness_of_premises(reading: Reading) -> Finding:
+def completeness(pair: Aligned, reading: Reading) -> Finding:
     """Attack: state of everything what the text says of one thing, by leaving that out."""
-    return all_of(any_of(_completeness(a, reading) for a in beside) for beside in reading.beside if beside)
-
-
-def _completeness(pair: Aligned, reading: Reading) -> Finding:
-    left = pair.unsaid
-    if left and pair.is_part():
-        others = [
-            a for beside in reading.beside for each in beside if each.sentence == pair.sentence for a in each.atoms
-        ]
-        left = unsaid(others, pair.sentence)
+    others = [each for each in reading.placed() if each.sentence == pair.sentence and each is not pair]
+    left = left_out(pair, others, reading.text.sentences(), may_weaken=True)
     told = " ".join(pair.sentence.words)
-    return Failed(f"of {told!r} its formula leaves out {', '.join(left)}") if left else Passed()
+    return Failed(f"of {told!r} its formula leaves out {pair.words(left)}") if left else Passed()
 
 
-def order_of_goal(reading: Reading) -> Finding:
-    """Attack: swap who does it to whom."""
-    return _order(reading.asked())
+OF_ONE: Mapping[str, Callable[[Aligned], Finding]] = {"polarity": polarity, "order": order, "structure": structure}
+"""Checks of one formula beside one sentence."""
+CHECKS = tuple(f"{name}_of_{what}" for name in ("polarity", "names", "completeness", "order", "structure")
+               for what in ("goal", "premises"))  # fmt: skip
 
 
-def order_of_premises(reading: Reading) -> Finding:
-    """Attack: turn a rule round, or swap arguments."""
-    return all_of(any_of(map(_order, beside)) for beside in reading.beside if beside)
+def check(reading: Reading) -> dict[str, Finding]:
+    """Return what every check finds."""
+    found = {f"{name}_of_goal": of_one(reading.goal) for name, of_one in OF_ONE.items()}
+    found |= {f"{name}_of_premises": all_of(map(of_one, reading.placed())) for name, of_one in OF_ONE.items()}
+    found |= {"names_of_goal": names_of_goal(reading), "names_of_premises": names_of_premises(reading)}
+    found["completeness_of_goal"] = completeness_of_goal(reading)
+    found["completeness_of_premises"] = all_of(completeness(each, reading) for each in reading.placed())
+    return {name: found[name] for name in CHECKS}
 
 
-def _order(pair: Aligned) -> Finding:
-    words = pair.sentence.words
-    told = " ".join(words)
-    if pair.unsaid:
-        return NotApplicable(f"the formula leaves out words of {told!r}")
-    if _REORDERING & set(words) or "if" in words[1:]:
-        return NotApplicable(f"the order of {told!r} may be free")
-    if any(not set(rendered([atom])) <= set(pair.sentence.stems) for atom in pair.atoms):
-        return NotApplicable(f"names of the formula are spelt otherwise in {told!r}")
-    said = [each for each in pair.sentence.stems if each]
-    if any(_is_within(said, rendered(atoms)) for atoms in _orders(pair.atoms)):
-        return Passed()
-    return Failed(f"{told!r} has another order than its formula")
-
-
-def _orders(atoms: tuple[SignedAtom, ...]) -> list[tuple[SignedAtom, ...]]:
-    premises = [atom for atom in atoms if atom.is_premise]
-    others = tuple(atom for atom in atoms if not atom.is_premise)
-    if len(premises) > MAX_PERMUTED:
-        return [(*premises, *others)]
-    return [(*order, *others) for order in permutations(premises)]
-
-
-def _is_within(words: Sequence[str], whole: Sequence[str]) -> bool:
-    """Say whether the words stand in that order in the whole, other words between them or not."""
-    waiting = iter(whole)
-    return all(word in waiting for word in words)
-
-
-CHECKS: Mapping[str, Check] = {
-    "polarity_of_goal": polarity_of_goal,
-    "polarity_of_premises": polarity_of_premises,
-    "names_of_goal": names_of_goal,
-    "names_of_premises": names_of_premises,
-    "completeness_of_goal": completeness_of_goal,
-    "completeness_of_premises": completeness_of_premises,
-    "order_of_goal": order_of_goal,
-    "order_of_premises": order_of_premises,
-}
+def borne_out(reading: Reading) -> tuple[Formula, ...]:
+    """Return the premises that pass every check on their own."""
+    return tuple(
+        each.formula
+        for each in reading.placed()
+        if not any(isinstance(f, Failed) for f in (*(c(each) for c in OF_ONE.values()), completeness(each, reading)))
+    )

@@ -1,4 +1,5 @@
-"""Sentences as these checks read them: content words by their stems, and negations with what they stand before.
+"""Sentences as these checks read them: content words by their lemmas' stems, the parts between function words and
+commas, and negations with what they stand before.
 
 This is no parser. Where a sentence's words leave open what is negated (`not big or round`, `only`, `except`), it says
 so, and whoever asks must not take that for an answer.
@@ -8,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from critics.inflection import is_plural, singular
 from critics.translators.function_words import FUNCTION_WORDS
@@ -30,23 +32,51 @@ _EMPTY = (
     | frozenset(
         "thing things people person given following statement true true's case above based information".split()  # noqa: SIM905
         + "let us suppose assume either if then whether that's".split()  # noqa: SIM905
+        + "me my your our their him her them lot lots longer year am s".split()  # noqa: SIM905
     )
+) - {"mine"}
+_PARTING = NEGATIONS | frozenset(
+    """
+    if then and or but either both who whom whose which that when while unless because
+    is are was were be been being am has have had having do does did can could will would shall should may might must
+    all every each any some there
+    """.split()  # noqa: SIM905
 )
+"""Words between the parts of a sentence; what a name leaves out of its own part may go with it."""
 MAX_CHARACTERS = 20_000
-_WORD = re.compile(r"[^\W_]+(?:['’][a-z]+)?")
+MIN_DOUBLED = 6
+"""Letters of a word that may be mistyped with a letter doubled (`Brazillian`)."""
+_DOUBLED = re.compile(r"([a-z])\1")
+_WORD = re.compile(r"[^\W_]+(?:['’][a-z]+)?|[,;:]")
 _BREAK = re.compile(r"(?<=[.!?])\s+|\n+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z])(?=[0-9])|(?<=[0-9])(?=[a-z])|[\W_]+")
+_TAG = re.compile(r"^\s*\[\w+\]")
+"""FOLIO marks background knowledge with `[BG]`."""
 _LAST_ASKED = re.compile(r"(?:\?|:)\s+(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence: `words` in order and lower case; `stems` of the same length, empty for words without content."""
+    """One sentence: `words` in order and lower case; the others are of the same length.
+
+    `stems` are empty for words without content. `parts` number the stretches between function words and commas.
+    `proper` says which words are written with a capital.
+    """
 
     words: tuple[str, ...]
     stems: tuple[str, ...]
-    squashed: str
-    """All letters and digits without what stands between them."""
+    parts: tuple[int, ...]
+    proper: tuple[bool, ...]
+    commas: frozenset[int]
+    """Positions of words right after a comma."""
+
+    def part(self, number: int) -> frozenset[int]:
+        """Return the positions of a part's words that have content."""
+        return frozenset(i for i, part in enumerate(self.parts) if part == number and self.stems[i])
+
+    def content(self) -> frozenset[int]:
+        """Return the positions of all words that have content."""
+        return frozenset(i for i, stem in enumerate(self.stems) if stem)
 
     def negations(self) -> tuple[int, ...]:
         """Return the positions of the negations."""
@@ -71,6 +101,8 @@ class Sentence:
         for number, at in enumerate(negations):
             end = negations[number + 1] if number + 1 < len(negations) else len(self.words)
             part = self.words[at + 1 : end]
+            if end < len(self.words) and _JOINTS & set(part[-2:]):
+                part = part[:-2]
             stop = next((i for i, word in enumerate(part) if word in ("then", "if")), len(part))
             if self.words[at] not in ("neither", "unless") and _JOINTS & set(part[:stop]):
                 return True
@@ -92,17 +124,30 @@ def asked(question: str) -> Sentence | None:
 @lru_cache(maxsize=4096)
 def sentence(text: str) -> Sentence:
     """Return one sentence taken apart."""
-    words = tuple(_words(text))
-    return Sentence(words, tuple("" if w in _EMPTY else stem(w) for w in words), squashed(text))
+    words: list[str] = []
+    parts: list[int] = []
+    proper: list[bool] = []
+    commas: set[int] = set()
+    number = 0
+    for written in _words(_TAG.sub("", text)):
+        word = written.lower()
+        number += word in ",;:" or word in _PARTING
+        if word not in ",;:":
+            words.append(word)
+            parts.append(number)
+            proper.append(written[0].isupper() or written[0].isdigit())
+        else:
+            commas.add(len(words))
+    stems = tuple("" if word in _EMPTY else stem(word) for word in words)
+    return Sentence(tuple(words), stems, tuple(parts), tuple(proper), frozenset(commas))
 
 
 def _words(text: str) -> Iterator[str]:
-    for found in _WORD.findall(text.replace("’", "'")):
-        word = found.lower()
-        if word.endswith("n't"):
-            yield from ([word[:-3]] if word[:-3] else []) + ["not"]
-        elif word == "can't":
+    for word in _WORD.findall(text.replace("’", "'")):
+        if word.lower() == "can't":
             yield "cannot"
+        elif word.endswith("n't"):
+            yield from ([word[:-3]] if word[:-3] else []) + ["not"]
         else:
             yield word.removesuffix("'s") or word
 
@@ -112,20 +157,44 @@ def squashed(text: str) -> str:
     return "".join(character for character in text.lower() if character.isalnum())
 
 
+@lru_cache(maxsize=16384)
+def name_words(name: str) -> tuple[str, ...]:
+    """Return the words of a symbol in lower case: `FormedIn`, `formed_in` and `formed-in` have the same."""
+    return tuple(word for part in _HUMP.split(name) if (word := part.lower()))
+
+
+@lru_cache(maxsize=16384)
 def name_stems(name: str) -> tuple[str, ...]:
-    """Return the stems of a symbol's words: `FormedIn`, `formed_in` and `formed-in` say the same."""
-    words = [part.lower() for part in _HUMP.split(name) if part]
+    """Return the stems of those of a symbol's words that have content; of all of them where none has."""
+    words = name_words(name)
     told = [stem(word) for word in words if word not in _EMPTY]
     return tuple(told) or tuple(map(stem, words))
 
 
 @lru_cache(maxsize=16384)
 def stem(word: str) -> str:
-    """Cut what inflects a noun, a verb or an adjective: `chases`, `chased` and `chasing` have one stem."""
+    """Return what the forms of a noun, a verb or an adjective share: `chases`, `chased` and `chasing` have one stem."""
     word = word.lower()
+    found = stem_by_rule(_irregular().get(word, word))
+    return _DOUBLED.sub(r"\1", found) if len(found) >= MIN_DOUBLED else found
+
+
+def stem_by_rule(word: str) -> str:
+    """Return a word's stem without a look into the dictionary."""
     if len(word) > 2 and is_plural(word):
         word = singular(word)
-    for suffix in ("ing", "ed", "ly", "e", "y", "i"):
+    for suffix in ("ing", "ed", "ly"):
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
-            return word[: -len(suffix)]
-    return word
+            word = word[: -len(suffix)]
+            if suffix != "ly" and word[-1] == word[-2] and word[-1] not in "aeiolsz":
+                word = word[:-1]
+            break
+    is_cut = word.endswith(("e", "i")) or (word.endswith("y") and word[-2:-1] not in tuple("aeiou"))
+    return word[:-1] if is_cut and len(word) >= 4 else word
+
+
+@lru_cache(maxsize=1)
+def _irregular() -> dict[str, str]:
+    """Return lemmas by forms of verbs."""
+    text = (Path(__file__).parent / "verbs.txt").read_text(encoding="utf-8")
+    return dict(line.split(" ", 1) for line in text.splitlines())

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from critics.faithfulness.agreement import Opinion, Opinions, cross_agreement, round_trip
-from critics.faithfulness.checks import CHECKS, read
-from critics.faithfulness.finding import Failed, Finding, NotApplicable, Passed
+from critics.faithfulness.beside import TEXT_CHECKS, beside
+from critics.faithfulness.finding import Failed, Finding, Passed
 from critics.faithfulness.formalisation import formalisation
 from critics.problem import Attempt, Problem, is_object, read_attempt
 
-ALL_CHECKS = (*CHECKS, "cross_agreement", "round_trip")
+ALL_CHECKS = (*TEXT_CHECKS, "cross_agreement", "round_trip")
 Outcome = Literal["checked", "passed", "failed", "nothing_applies", "not_certified"]
 
 
@@ -39,22 +39,12 @@ def _agreement(trace: TraceRecord, opinions: Opinions) -> dict[str, Finding]:
 
 def beside_text(trace: TraceRecord) -> dict[str, Finding]:
     """Return what the checks find that need nothing but the attempt and its problem's text."""
-    return _beside_text(read_attempt(trace))
+    return beside(read_attempt(trace), _answer(trace))
 
 
-def is_aligned(attempt: Attempt) -> bool:
-    """Say whether the text of its problem bears out what an attempt formalises on trust."""
-    return concluded(_beside_text(attempt))[0] == "passed"
-
-
-def _beside_text(attempt: Attempt) -> dict[str, Finding]:
-    formalised = formalisation(attempt)
-    if formalised is None:
-        why = NotApplicable(f"formulas of the format {attempt.format} are not laid beside sentences")
-        return dict.fromkeys(CHECKS, why)
-    reading = read(attempt.problem, formalised)
-    unread = NotApplicable("the question or the signs of a formula cannot be read")
-    return {name: unread if reading is None else check(reading) for name, check in CHECKS.items()}
+def is_aligned(attempt: Attempt, answer: str) -> bool:
+    """Say whether the text of its problem bears out what an attempt formalises on trust, and answers with."""
+    return concluded(beside(attempt, answer))[0] == "passed"
 
 
 def gather(traces: Iterable[TraceRecord]) -> dict[str, list[Opinion]]:
@@ -97,9 +87,14 @@ def problem_key(problem: Problem) -> str:
 
 
 def _opinion(trace: TraceRecord) -> Opinion:
-    attempt, judgement = read_attempt(trace), trace.get("judgement")
-    answer = str(judgement.get("answer") if is_object(judgement) else None)
-    return Opinion(attempt.id, attempt.format, answer, attempt.completion, formalisation(attempt))
+    attempt = read_attempt(trace)
+    return Opinion(attempt.id, attempt.format, str(_answer(trace)), attempt.completion, formalisation(attempt))
+
+
+def _answer(trace: TraceRecord) -> str | None:
+    judgement = trace.get("judgement")
+    answer = judgement.get("answer") if is_object(judgement) else None
+    return answer if isinstance(answer, str) else None
 
 
 def _grade(trace: TraceRecord) -> str | None:

@@ -389,7 +389,7 @@ def confirmed_grade(origin: Origin, certificate: SealedCertificate) -> Grade:
     sealed = certificate.problem
     options = None if sealed.options is None else tuple(sealed.options)
     problem = Problem("", origin.dataset or "", sealed.context, sealed.question, options, sealed.answer)
-    if not is_aligned(Attempt("", problem, origin.format, origin.attempt)):
+    if not is_aligned(Attempt("", problem, origin.format, origin.attempt), certificate.claim):
         # Attack: call a formalisation on trust one that the text bears out.
         raise Rejected("not_aligned")
     return "aligned"

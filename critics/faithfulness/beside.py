@@ -1,0 +1,56 @@
+"""One attempt beside its problem's text: what every check finds.
+
+An attempt in first-order logic whose answer follows from a part of its premises is judged by that part: the text bears
+out the proof, if not all that was written beside it. `unknown` needs the whole text.
+"""
+
+from critics.checker import in_terms_of
+from critics.faithfulness.checks import CHECKS, borne_out, check, read
+from critics.faithfulness.finding import Failed, Finding, NotApplicable, Passed
+from critics.faithfulness.formalisation import Formalisation, atoms_of, formalisation
+from critics.faithfulness.whole import whole_text
+from critics.fol.entailment import Denied, Entailed, decide
+from critics.fol.theory import conjuncts
+from critics.problem import Attempt, Problem
+
+TEXT_CHECKS = (*CHECKS, "whole_text")
+
+
+def beside(attempt: Attempt, answer: str | None) -> dict[str, Finding]:
+    """Return what every check finds that needs nothing but the attempt, what it answers and its problem's text."""
+    formalised = formalisation(attempt)
+    if formalised is None:
+        return _unread(f"formulas of the format {attempt.format} are not laid beside sentences")
+    is_open = answer is not None and answer == in_terms_of("unknown", attempt.problem.options)
+    found = _found(attempt.problem, formalised, is_open=is_open)
+    if attempt.format != "fol" or is_open or _speaks_for_it(found):
+        return found
+    part = _borne_out(attempt.problem, formalised)
+    return found if part is None else _found(attempt.problem, part, is_open=False)
+
+
+def _speaks_for_it(found: dict[str, Finding]) -> bool:
+    kinds = [type(each) for each in found.values()]
+    return Passed in kinds and Failed not in kinds
+
+
+def _found(problem: Problem, formalised: Formalisation, *, is_open: bool) -> dict[str, Finding]:
+    reading = read(problem, formalised)
+    if reading is None:
+        return _unread("the question or the signs of a formula cannot be read")
+    whole = whole_text(reading) if is_open else NotApplicable("a proof need not use everything")
+    return {**check(reading), "whole_text": whole}
+
+
+def _borne_out(problem: Problem, formalised: Formalisation) -> Formalisation | None:
+    """Return the formalisation without the premises that the text does not bear out, if the others decide alone."""
+    parts = dict.fromkeys(part for premise in formalised.premises for part in conjuncts(premise))
+    readable = tuple(part for part in parts if atoms_of(part) is not None)
+    reading = read(problem, Formalisation(readable, formalised.goal))
+    kept = () if reading is None else borne_out(reading)
+    is_decided = bool(kept) and isinstance(decide(kept, formalised.goal), Entailed | Denied)
+    return Formalisation(kept, formalised.goal) if is_decided else None
+
+
+def _unread(why: str) -> dict[str, Finding]:
+    return dict.fromkeys(TEXT_CHECKS, NotApplicable(why))
