@@ -8,16 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from critics.faithfulness.checks import (
-    Reading,
-    completeness_of_goal,
-    names_of_goal,
-    order_of_goal,
-    polarity_of_goal,
-)
+from critics.faithfulness.alignment import aligned, missing
+from critics.faithfulness.compression import miscounted
 from critics.faithfulness.english import Sentence
 from critics.faithfulness.finding import Failed, Finding, NotApplicable, Passed, all_of, any_of
 from critics.faithfulness.formalisation import atoms_of
+from critics.faithfulness.order import order
+from critics.faithfulness.polarity import polarity
 from critics.fol.syntax import Atom, Compound, Equality, Formula, Not, Operator, Quantified, Quantifier, subformulas
 from critics.fol.theory import conjuncts
 from critics.inflection import is_plural
@@ -60,9 +57,13 @@ def beside(formula: Formula, sentence: Sentence) -> Finding:
     atoms = atoms_of(formula)
     if atoms is None:
         return NotApplicable("the signs of the formula have no one reading")
-    reading = Reading(sentence, atoms, (), (), ())
-    counted = (names_of_goal, completeness_of_goal, polarity_of_goal, order_of_goal)
-    return all_of([*(check(reading) for check in counted), _hedged(formula, sentence), *_shapes(formula, sentence)])
+    vocabulary = frozenset(sentence.stems)
+    if absent := missing(atoms, sentence, vocabulary):
+        return Failed(f"the sentence does not speak of {', '.join(absent)}")
+    pair = aligned(formula, atoms, sentence, vocabulary)
+    if left := pair.unsaid | miscounted([pair], strictly=True):
+        return Failed(f"the formula does not say {pair.words(left)}")
+    return all_of([polarity(pair), order(pair), _hedged(formula, sentence), *_shapes(formula, sentence)])
 
 
 def _hedged(formula: Formula, sentence: Sentence) -> Finding:

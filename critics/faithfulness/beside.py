@@ -45,9 +45,11 @@ def _found(problem: Problem, formalised: Formalisation, *, is_open: bool) -> dic
 def _borne_out(problem: Problem, formalised: Formalisation) -> Formalisation | None:
     """Return the formalisation without the premises that the text does not bear out, if the others decide alone."""
     parts = dict.fromkeys(part for premise in formalised.premises for part in conjuncts(premise))
-    readable = tuple(part for part in parts if atoms_of(part) is not None)
-    reading = read(problem, Formalisation(readable, formalised.goal))
-    kept = () if reading is None else borne_out(reading)
+    kept = tuple(part for part in parts if atoms_of(part) is not None)
+    before = None
+    while kept != before:
+        before, reading = kept, read(problem, Formalisation(kept, formalised.goal))
+        kept = () if reading is None else borne_out(reading)
     is_decided = bool(kept) and isinstance(decide(kept, formalised.goal), Entailed | Denied)
     return Formalisation(kept, formalised.goal) if is_decided else None
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from critics.faithfulness.alignment import Aligned, aligned, missing
-from critics.faithfulness.compression import left_out
-from critics.faithfulness.english import Sentence, asked, sentences
+from critics.faithfulness.compression import Whole, left_out
+from critics.faithfulness.english import Sentence, asked, name_stems, sentences
 from critics.faithfulness.finding import Failed, Finding, Passed, all_of
 from critics.faithfulness.formalisation import Formalisation, atoms_of
 from critics.faithfulness.order import order
@@ -32,10 +32,6 @@ class Text:
     question: Sentence
     vocabulary: frozenset[str]
 
-    def sentences(self) -> tuple[Sentence, ...]:
-        """Return all sentences."""
-        return (*self.context, self.question)
-
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -45,6 +41,12 @@ class Reading:
     goal: Aligned
     premises: tuple[Aligned | tuple[str, ...], ...]
     """The names of a premise where no sentence has them all."""
+
+    def whole(self) -> Whole:
+        """Return all sentences, and what the formalisation names."""
+        pairs = (*self.placed(), self.goal)
+        names = frozenset(frozenset(name_stems(n)) for pair in pairs for a in pair.atoms for n in a.atom.names())
+        return Whole((*self.text.context, self.text.question), names)
 
     def placed(self) -> tuple[Aligned, ...]:
         """Return the premises that a sentence has the names of."""
@@ -99,14 +101,14 @@ def names_of_premises(reading: Reading) -> Finding:
 
 def completeness_of_goal(reading: Reading) -> Finding:
     """Attack: leave out of the question what makes it hard."""
-    left = left_out(reading.goal, (), reading.text.sentences(), may_weaken=False)
+    left = left_out(reading.goal, (), reading.whole(), is_goal=True)
     return Failed(f"the goal does not say {reading.goal.words(left)}") if left else Passed()
 
 
-def completeness(pair: Aligned, reading: Reading) -> Finding:
+def completeness(pair: Aligned, reading: Reading, whole: Whole) -> Finding:
     """Attack: state of everything what the text says of one thing, by leaving that out."""
     others = [each for each in reading.placed() if each.sentence == pair.sentence and each is not pair]
-    left = left_out(pair, others, reading.text.sentences(), may_weaken=True)
+    left = left_out(pair, others, whole, is_goal=False)
     told = " ".join(pair.sentence.words)
     return Failed(f"of {told!r} its formula leaves out {pair.words(left)}") if left else Passed()
 
@@ -123,14 +125,17 @@ def check(reading: Reading) -> dict[str, Finding]:
     found |= {f"{name}_of_premises": all_of(map(of_one, reading.placed())) for name, of_one in OF_ONE.items()}
     found |= {"names_of_goal": names_of_goal(reading), "names_of_premises": names_of_premises(reading)}
     found["completeness_of_goal"] = completeness_of_goal(reading)
-    found["completeness_of_premises"] = all_of(completeness(each, reading) for each in reading.placed())
+    whole = reading.whole()
+    found["completeness_of_premises"] = all_of(completeness(each, reading, whole) for each in reading.placed())
     return {name: found[name] for name in CHECKS}
 
 
 def borne_out(reading: Reading) -> tuple[Formula, ...]:
     """Return the premises that pass every check on their own."""
-    return tuple(
-        each.formula
-        for each in reading.placed()
-        if not any(isinstance(f, Failed) for f in (*(c(each) for c in OF_ONE.values()), completeness(each, reading)))
-    )
+    whole = reading.whole()
+
+    def passes(pair: Aligned) -> bool:
+        found = [*(of_one(pair) for of_one in OF_ONE.values()), completeness(pair, reading, whole)]
+        return not any(isinstance(each, Failed) for each in found)
+
+    return tuple(each.formula for each in reading.placed() if passes(each))

@@ -7,10 +7,24 @@ may say less than its sentence: `a Brazilian footballer` is Brazilian.
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from critics.faithfulness.alignment import Aligned
 from critics.faithfulness.english import Sentence
 from critics.faithfulness.naming import Places
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """All sentences of a problem, and the names of a formalisation, each by the stems of its words."""
+
+    sentences: tuple[Sentence, ...]
+    names: frozenset[frozenset[str]]
+
+    def named_in(self, sentence: Sentence) -> frozenset[str]:
+        """Return the stems of those names that a sentence has all words of."""
+        return frozenset().union(*(name for name in self.names if name <= set(sentence.stems)))
+
 
 MIN_RULES = 3
 """Sentences with `all`, `if` and the like in which a noun must stand to be what all of them are about."""
@@ -19,36 +33,30 @@ _ARTICLES = frozenset("a an all every each any no".split())  # noqa: SIM905
 _BE = frozenset("is are was were".split())  # noqa: SIM905
 _RELATIVE = frozenset("who which that".split())  # noqa: SIM905
 _UNCERTAIN = frozenset("or if unless either neither nor when may might must should would could".split())  # noqa: SIM905
-_PRONOUNS = frozenset("it they he she him her his its their them himself herself itself themselves".split())  # noqa: SIM905
 
 
-def left_out(pair: Aligned, others: Sequence[Aligned], text: Sequence[Sentence], *, may_weaken: bool) -> Places:
-    """Return the positions of words that the formula leaves out and may not.
-
-    `others` are the formulas beside the same sentence. What `may_weaken` is no goal.
-    """
+def left_out(pair: Aligned, others: Sequence[Aligned], whole: Whole, *, is_goal: bool) -> Places:
+    """Return the positions of words that the formula leaves out and may not; `others` are beside the same sentence."""
     sentence, together = pair.sentence, [each for each in others if _shares_condition(each, pair)]
     said = pair.said().union(*(each.said() for each in together))
-    weak = may_weaken and _is_fact(pair)
-    left = set(_not_repeated([pair, *together]))
+    weak = not is_goal and _is_fact(pair)
+    left = set(miscounted([pair, *together], strictly=is_goal or bool(_UNCERTAIN & set(sentence.words))))
     for number in dict.fromkeys(sentence.parts):
         content = sentence.part(number)
         part = [i for i, each in enumerate(sentence.parts) if each == number]
+        opens = sentence.words[part[0]]
         if content & said:
-            is_said_of = weak and sentence.words[part[0]] in _BE
             left |= {
                 at
                 for at in content - said
-                if not (is_said_of and not sentence.proper[at])
-                and not (weak and sentence.words[at].isdigit())
-                and not _goes_without(at, content & said, sentence, text)
-                and not (_is_headed(at, sentence) and _is_domain({sentence.stems[at]}, text))
+                if not (weak and ((opens in _BE and not sentence.proper[at]) or sentence.words[at].isdigit()))
+                and not _goes_without(at, content & said, sentence, whole)
+                and (is_goal or not _is_domain(at, at, sentence, whole))
             }
         elif content and not (
-            (weak and (sentence.words[part[0]] in _RELATIVE | _BE or part[0] in sentence.commas))
-            or (_is_headed(min(content), sentence) and max(content) == part[-1]
-                and _is_domain({sentence.stems[at] for at in content}, text))
-        ):  # fmt: skip
+            (weak and (opens in _RELATIVE | _BE or part[0] in sentence.commas))
+            or (not is_goal and max(content) == part[-1] and _is_domain(min(content), max(content), sentence, whole))
+        ):
             left |= content
     return frozenset(left)
 
@@ -74,36 +82,42 @@ def _is_fact(pair: Aligned) -> bool:
     )
 
 
-def _not_repeated(pairs: Sequence[Aligned]) -> Places:
-    """Return where names of objects and relations stand more often than the formulas have them.
+def miscounted(pairs: Sequence[Aligned], *, strictly: bool) -> Places:
+    """Return where names stand more often than the formulas have them, or less often and not as the subject.
 
-    Attack: `sees(x, rabbit) → visits(x, eagle)` for `If something sees the rabbit then the rabbit visits the eagle`.
+    Names of objects and relations are counted; all names, where `strictly`. Attack: `sees(x, rabbit) → likes(x, cow)`
+    for `If something sees the rabbit then the rabbit likes the cow`.
     """
     mentions: Counter[str] = Counter()
+    objects: set[str] = set()
     counted: set[str] = set()
     sentence = pairs[0].sentence
     for each in (each for pair in pairs for each in pair.atoms):
-        for found in (each.predicate, *each.arguments):
+        for number, found in enumerate((each.predicate, *each.arguments)):
             stems = {sentence.stems[i] for i in found or ()} - {""}
             mentions.update(stems)
+            objects |= stems if number > 1 else set()
             is_relation = len(each.arguments) > 1 or any(i and sentence.proper[i] for i in found or ())
-            counted |= stems if is_relation or found is not each.predicate else set()
+            counted |= stems if strictly or is_relation or number else set()
     times = Counter(sentence.stems)
-    return frozenset(i for i, each in enumerate(sentence.stems) if each in counted and times[each] > mentions[each])
+    wrong = {each for each in counted if times[each] > mentions[each]}
+    wrong |= {each for each in objects if times[each] < mentions[each]} if len(pairs) == 1 else set()
+    return frozenset(i for i, each in enumerate(sentence.stems) if each in wrong)
 
 
-def _goes_without(at: int, said: Places, sentence: Sentence, text: Sequence[Sentence]) -> bool:
+def _goes_without(at: int, said: Places, sentence: Sentence, whole: Whole) -> bool:
     """Say whether the word at a position goes with what is said of its part."""
-    stem, named = sentence.stems[at], {sentence.stems[i] for i in said}
-    if sentence.proper[at] and at:
-        return _is_part_of_a_name(at, said, sentence, text)
-    for each in text:
-        if stem in each.stems and not named & set(each.stems):
-            continue
+    stem, said_stems = sentence.stems[at], {sentence.stems[i] for i in said}
+    if sentence.proper[at] and at and _is_part_of_a_name(at, said, sentence, whole.sentences):
+        return True
+    if stem in whole.named_in(sentence) or (sentence.proper[at] and at):
+        # Attack: leave out here what the program has a name for.
+        return False
+    for each in whole.sentences:
         for number in dict.fromkeys(each.parts):
             stems = {each.stems[i] for i in each.part(number)}
             # Attack: say `cat` for `big cat`, where the text knows other cats.
-            if named <= stems and stem not in stems:
+            if said_stems <= stems and stem not in stems:
                 return False
     return True
 
@@ -119,12 +133,11 @@ def _is_part_of_a_name(at: int, said: Places, sentence: Sentence, text: Sequence
     )
 
 
-def _is_headed(at: int, sentence: Sentence) -> bool:
-    return at == 0 or sentence.words[at - 1] in _ARTICLES | _BE
-
-
-def _is_domain(stems: set[str], text: Sequence[Sentence]) -> bool:
-    """Say whether most rules of a text speak of the same noun."""
-    rules = [set(each.stems) for each in text if _GENERAL & set(each.words)]
+def _is_domain(first: int, last: int, sentence: Sentence, whole: Whole) -> bool:
+    """Say whether these words are a noun that most rules of a text speak of."""
+    if first and sentence.words[first - 1] not in _ARTICLES | _BE:
+        return False
+    stems = {sentence.stems[at] for at in range(first, last + 1)}
+    rules = [set(each.stems) for each in whole.sentences if _GENERAL & set(each.words)]
     having = sum(stems <= rule for rule in rules)
     return having >= MIN_RULES and 2 * having > len(rules)

@@ -14,32 +14,7 @@ MIN_LOOSE = 4
 """Letters of a word that may be abbreviated or derived."""
 MIN_MISTYPED = 6
 _SUFFIXES = frozenset(
-    [
-        "s",
-        "er",
-        "r",
-        "or",
-        "ion",
-        "ation",
-        "ment",
-        "ness",
-        "al",
-        "ity",
-        "ing",
-        "ist",
-        "ian",
-        "ic",
-        "ical",
-        "ive",
-        "ship",
-        "hood",
-        "ish",
-        "ous",
-        "ful",
-        "able",
-        "an",
-        "n",
-    ]
+    "s er r or ion ation ment ness al ity ing ist ian ic ical ive ship hood ish ous ful able an n".split()  # noqa: SIM905
 )
 
 Places = frozenset[int]

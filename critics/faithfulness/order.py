@@ -1,11 +1,13 @@
 """Order: do arguments and the sides of an implication stand as the words of the sentence do?"""
 
 from collections.abc import Iterable
+from itertools import accumulate
 
 from critics.faithfulness.alignment import Aligned, Anchored
 from critics.faithfulness.finding import Failed, Finding, NotApplicable, Passed
 from critics.faithfulness.naming import Places
 
+_CLAUSES = frozenset({"if", "then", "when"})
 _PRONOUNS = frozenset("it they he she him her them".split())  # noqa: SIM905
 
 
@@ -17,7 +19,7 @@ def order(pair: Aligned) -> Finding:
         return NotApplicable(f"the order of {told!r} may be free")
     for each in pair.atoms:
         if not _arguments_in_order(each, pair):
-            if "by" in words:
+            if any(words[i + 1 : i + 2] == ("by",) for i in each.predicate):
                 return NotApplicable(f"the order of {told!r} may be free")
             return Failed(f"{told!r} has another order than {each.atom.predicate}")
     if not _sides_in_order(pair):
@@ -27,7 +29,7 @@ def order(pair: Aligned) -> Finding:
 
 def _arguments_in_order(anchored: Anchored, pair: Aligned) -> bool:
     """Say whether the arguments can be found in their order, and a lone one on its side of the predicate."""
-    found = [_places(i, anchored, pair) for i in range(len(anchored.arguments))]
+    found = [_near(_places(i, anchored, pair), anchored, pair) for i in range(len(anchored.arguments))]
     for i, one in enumerate(found):
         for other in found[i + 1 :]:
             if one and other and not min(one) < max(other):
@@ -38,6 +40,14 @@ def _arguments_in_order(anchored: Anchored, pair: Aligned) -> bool:
             return min(first) < max(anchored.predicate)
         return min(anchored.predicate) < max(second)
     return True
+
+
+def _near(found: Places, anchored: Anchored, pair: Aligned) -> Places:
+    """Return the positions in the predicate's own clause, where there are any: `If Tom sings, Ann sees Tom`."""
+    words = pair.sentence.words
+    clauses = list(accumulate(int(word in _CLAUSES or i in pair.sentence.commas) for i, word in enumerate(words)))
+    own = {clauses[i] for i in anchored.predicate}
+    return frozenset(i for i in found if clauses[i] in own) or found
 
 
 def _places(index: int, anchored: Anchored, pair: Aligned) -> Places:

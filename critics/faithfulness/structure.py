@@ -9,6 +9,7 @@ from critics.fol.syntax import Atom, Compound, Equality, Formula, Not, Operator,
 _ALL = frozenset("all every each any no none nobody everyone everybody everything anyone anything whoever".split())  # noqa: SIM905
 _SOME = frozenset({"some", "someone", "something"})
 _ANY = frozenset("some someone somebody something there a an any one least exist exists not never".split()) | _ALL  # noqa: SIM905
+_EVERYTHING = frozenset({"everyone", "everybody", "everything"})
 _VAGUE = frozenset("most many few several half almost usually normally generally probably perhaps maybe".split())  # noqa: SIM905
 _CONDITIONAL = frozenset({"if", "when", "whenever", "unless", "only", "because"})
 _OR = frozenset({"or", "nor", "neither", "either", "unless", "whether"})
@@ -28,7 +29,7 @@ def _quantifier(formula: Formula, words: tuple[str, ...]) -> str | None:
     if outer is Quantifier.ALL and not isinstance(body, Quantified):
         if _VAGUE & set(words):
             return "is not about all"
-        if isinstance(body, Compound) and body.operator is Operator.AND and not _ALL & set(words[:1]):
+        if isinstance(body, Compound) and body.operator is Operator.AND and words[0] not in _EVERYTHING:
             return "does not say all that of everything"
     if outer is Quantifier.ALL and isinstance(body, Atom | Equality) and not _ALL & set(words):
         return "does not say that of everything"
@@ -74,7 +75,7 @@ def _connectives(pair: Aligned, formula: Formula, words: tuple[str, ...]) -> str
     disjoined = operators & {Operator.OR, Operator.XOR}
     if Operator.IFF in operators and not (told & {"iff", "exactly"} or " ".join(words).count("if and only if")):
         return "is no equivalence"
-    if disjoined and not _OR & told and not (is_general and "and" in told):
+    if disjoined and not _OR & told and not (is_general and "and" in told and "if" not in told):
         return "has no `or`, its formula does"
     if Operator.IMPLIES in operators and not is_general and not (_CONDITIONAL | _OR) & told:
         return "is no condition, its formula is"
@@ -82,6 +83,5 @@ def _connectives(pair: Aligned, formula: Formula, words: tuple[str, ...]) -> str
         return "is a condition, its formula is none"
     is_rule = bool(_CONDITIONAL & told) or is_general
     hidden = any(names_word(name, frozenset({"or"})) for each in pair.atoms for name in each.atom.names())
-    if told & {"or", "either"} and not disjoined and not is_rule and not hidden and not pair.sentence.negations():
-        return "has an `or`, its formula has none"
-    return None
+    counts = not hidden and not pair.sentence.negations() and (not is_rule or Operator.AND in operators)
+    return "has an `or`, its formula has none" if counts and told & {"or", "either"} and not disjoined else None

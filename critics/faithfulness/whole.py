@@ -1,7 +1,7 @@
 """What `unknown` needs beside a text: the whole of it. Leaving anything out leaves things open."""
 
 from critics.faithfulness.alignment import Aligned
-from critics.faithfulness.checks import Reading
+from critics.faithfulness.checks import OF_ONE, Reading
 from critics.faithfulness.english import name_stems
 from critics.faithfulness.finding import Failed, Finding, NotApplicable, Passed
 from critics.faithfulness.signs import plain
@@ -27,12 +27,15 @@ def whole_text(reading: Reading) -> Finding:
     if absent is not None:
         return Failed(f"no premise stands for {' '.join(absent.words)!r}")
     pairs = (*placed, reading.goal)
-    named = {stem for pair in pairs for i in pair.said() if (stem := pair.sentence.stems[i])}
+    whole = reading.whole()
+    for found in (of_one(pair) for of_one in OF_ONE.values() for pair in pairs):
+        if not isinstance(found, Passed):
+            return Failed(found.reason)
     for sentence in {pair.sentence for pair in pairs}:
         said = frozenset().union(*(pair.said() for pair in pairs if pair.sentence == sentence))
-        left = {sentence.stems[i] for i in sentence.content() - said}
-        if left & named:
-            return Failed(f"of {' '.join(sentence.words)!r} the formulas leave out {', '.join(sorted(left & named))}")
+        left = {sentence.stems[i] for i in sentence.content() - said} & whole.named_in(sentence)
+        if left:
+            return Failed(f"of {' '.join(sentence.words)!r} the formulas leave out {', '.join(sorted(left))}")
     if (twice := _twice(pairs)) is not None:
         return Failed(f"{twice[0]} and {twice[1]} have the same words")
     for pair in pairs:
