@@ -15,6 +15,7 @@ negation as failure (notes on LogicGuide, section 8).
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeGuard
 
 NAME = re.compile(r"[a-zA-Z0-9_]+(?:-[a-zA-Z0-9_]+)*")
@@ -32,6 +33,9 @@ MAX_FUNCTION_ARITY = 4
 MAX_TERM_DEPTH = 16
 MAX_TERM_SIZE = 1024
 """Symbols in one term. A rule such as `(p 'x) -> (p (f 'x 'x))` doubles them at every step."""
+
+MAX_REMEMBERED = 400
+"""Characters of a statement whose reading is kept."""
 
 
 class FormulaError(ValueError):
@@ -142,8 +146,13 @@ Statement = Literal | Rule
 def parse_statement(text: str) -> Statement:
     """Read an axiom: a fact, a universal fact, or a rule whose conclusion uses no variable of its own.
 
-    Raises `FormulaError` for anything else; blanks between tokens are free.
+    Raises `FormulaError` for anything else; blanks between tokens are free. A problem's statements are read again for
+    its reference and for each attempt, so that short ones are remembered.
     """
+    return _read_again(text) if len(text) <= MAX_REMEMBERED else _read_statement(text)
+
+
+def _read_statement(text: str) -> Statement:
     reader = _Reader(text)
     parts = [reader.literal()]
     while reader.peek() == "->":
@@ -165,6 +174,9 @@ def parse_statement(text: str) -> Statement:
     return rule
 
 
+_read_again = lru_cache(maxsize=4096)(_read_statement)
+
+
 def parse_literal(text: str) -> Literal:
     """Read a goal or an inference: one literal without variables."""
     reader = _Reader(text)
@@ -183,6 +195,7 @@ def parse_name(text: str) -> str:
     return name
 
 
+@lru_cache(maxsize=4096)
 def canonical_statement(statement: Statement) -> str:
     """Return one text for all statements that differ only in blanks, variable names or premise order.
 

@@ -44,6 +44,10 @@ CRITICS: dict[str, Judge] = {
     "equivalence": judge_equivalence,
 }
 DEFAULT_TIMEOUT_S = 10.0
+QUICK = frozenset(("cot", "guided", "rules"))
+"""Formats whose attempts take a millisecond or two, and are judged in batches."""
+MAX_BATCH = 32
+BATCHES_PER_JOB = 8
 
 
 def judge(problem: Problem, attempt: Attempt) -> Verdict:
@@ -107,8 +111,26 @@ class JudgePool(KillablePool[dict[str, Any]]):
     def judge(self, records: Iterable[Mapping[str, object]]) -> Iterator[dict[str, Any]]:
         """Yield verdict records in the attempts' order; raises `RecordError` at what is no attempt."""
         listed = list(records)
-        for record, outcome in zip(listed, self.outcomes(map(slim, listed)), strict=True):
+        batches = _batches(list(map(slim, listed)), self._jobs)
+        for record, outcome in zip(listed, self.outcomes_of_batches(batches), strict=True):
             yield _verdict(record, outcome)
+
+
+def _batches(records: list[dict[str, object]], jobs: int) -> Iterator[list[dict[str, object]]]:
+    """Yield neighbours of quick formats together, as many as leave every process several batches."""
+    most = max(1, min(MAX_BATCH, len(records) // (BATCHES_PER_JOB * jobs)))
+    batch: list[dict[str, object]] = []
+    for record in records:
+        is_quick = record.get("format") in QUICK
+        if batch and (not is_quick or len(batch) == most):
+            yield batch
+            batch = []
+        if is_quick:
+            batch.append(record)
+        else:
+            yield [record]
+    if batch:
+        yield batch
 
 
 def slim(record: Mapping[str, object]) -> dict[str, object]:

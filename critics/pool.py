@@ -12,7 +12,7 @@ of the line is made again alone: if its process dies each time, the call is the 
 import logging
 import signal
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -85,7 +85,10 @@ class KillablePool(Generic[Result]):
 
     def outcomes(self, arguments: Iterable[Any]) -> Iterator[CallOutcome[Result]]:
         """Yield what became of each call, in order; all are scheduled before the first is waited for."""
-        waiting = deque(map(_Call, arguments))
+        return self._outcomes(self._function, arguments)
+
+    def _outcomes(self, function: Callable[[Any], Any], arguments: Iterable[Any]) -> Iterator[CallOutcome[Any]]:
+        waiting = deque(_Call(function, argument) for argument in arguments)
         asked = None
         while waiting:
             if asked is not self._pool:
@@ -94,11 +97,24 @@ class KillablePool(Generic[Result]):
                     self._schedule(call)
             yield self._outcome(waiting.popleft())
 
+    def outcomes_of_batches(self, batches: Iterable[Sequence[Any]]) -> Iterator[CallOutcome[Result]]:
+        """Yield as `outcomes` does, for calls so short that handing over each by itself would take longer.
+
+        A batch that does not return, within the time of one call, is called one by one.
+        """
+        listed = list(batches)
+        for batch, found in zip(listed, self._outcomes(_Each(self._function), listed), strict=True):
+            match found:
+                case Returned(values):
+                    yield from map(Returned, values)
+                case _:
+                    yield from self.outcomes(batch)
+
     def stop(self) -> None:
         """End the processes at once."""
         self._pool.stop()
 
-    def _outcome(self, call: "_Call") -> CallOutcome[Result]:
+    def _outcome(self, call: "_Call") -> CallOutcome[Any]:
         found = self._awaited(call)
         for _ in range(CALLS_ALONE):
             if not isinstance(found, _Lost):
@@ -112,9 +128,9 @@ class KillablePool(Generic[Result]):
     def _schedule(self, call: "_Call") -> None:
         """Schedule a call with the processes that are there now, unless it is done."""
         if call.future is None or not call.future.done() or isinstance(_seen(call.future), _Lost):
-            call.future = self._pool.schedule(self._function, call.argument, self._timeout_s)
+            call.future = self._pool.schedule(call.function, call.argument, self._timeout_s)
 
-    def _awaited(self, call: "_Call") -> "CallOutcome[Result] | _Lost":
+    def _awaited(self, call: "_Call") -> "CallOutcome[Any] | _Lost":
         """Return what became of a call at the head of the line."""
         if call.future is None:
             return _Lost("a pool of critics broke before a call")
@@ -143,8 +159,20 @@ class KillablePool(Generic[Result]):
 class _Call:
     """A call and the future of its result; None where no process has it."""
 
+    function: Callable[[Any], Any]
     argument: Any
     future: "Future[Any] | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Each:
+    """Calls a function for each of many arguments."""
+
+    function: Callable[[Any], Any]
+
+    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
+        """Return the results in order."""
+        return [self.function(argument) for argument in arguments]
 
 
 class _Processes:

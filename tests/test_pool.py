@@ -105,3 +105,12 @@ def test_what_dies_again_and_again_dies_of_itself_and_its_neighbours_live(chores
     assert isinstance(found["exits"], Died)
     assert isinstance(found["raises"], Raised)
     assert found["sleeps"] == OverTime()
+
+
+@pytest.mark.parametrize("kind", ["killed", "exits", "raises", "sleeps"])
+def test_a_call_that_ends_its_batch_ends_no_other_call(kind: str, chores: ModuleType) -> None:
+    batches = [["a", "b"], ["c", kind, "d"], ["e"]]
+    with KillablePool[str](chores.die, jobs=2, timeout_s=1.0) as pool:
+        found = list(pool.outcomes_of_batches(batches))
+    assert [outcome for outcome in found if isinstance(outcome, Returned)] == list(map(Returned, "abcde"))
+    assert isinstance(found[3], Died | Raised | OverTime)
