@@ -63,6 +63,10 @@ class Sampling:
         }
 
 
+GRADE = "grade"
+"""Key of a judgement whose certificate was left out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """Critic's verdict on a trace, as a file keeps it: a certificate may have been left out to save memory."""
@@ -82,11 +86,15 @@ class Judgement:
 
     @property
     def grade(self) -> Grade | None:
-        """On whose word the formulas say what the text says; None where nothing is certified."""
+        """On whose word the formulas say what the text says; None where nothing is certified, or it was not kept."""
         if self.certificate is None or not self.is_certified:
-            return None
+            return self.others.get(GRADE)
         word, source = self.certificate["formalisation"], self.certificate["evidence"].get("reference")
         return word if source is None else grade_of(word, source)
+
+    def without_certificate(self) -> "Judgement":
+        """Return it with the grade in the certificate's place: thousands of certificates fill the memory."""
+        return replace(self, certificate=None, others={**self.others, GRADE: self.grade})
 
     @property
     def digest(self) -> str | None:

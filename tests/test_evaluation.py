@@ -16,6 +16,7 @@ from training.cli import app
 from training.configuration.run import load_run
 from training.configuration.section import ConfigError
 from training.reporting.comparison import write_report
+from training.reporting.evaluations import read_mode
 from training.rounds.evaluation import asked, formal_outcome, measure, tally
 from training.rounds.problems import held_out_problems, load_problems, training_problems
 from training.workers.strategies import SingleAttempt
@@ -45,7 +46,7 @@ def record(problem: Problem, completion: str, format_: str = "guided") -> Trace:
 
 def counts(*records: Trace) -> dict:
     told = tally(records)
-    return {name: told[name] for name in told if told[name] and name not in ("outcomes", "n") and name[:3] != "by_"}
+    return {name: told[name] for name in told if told[name] and name not in ("outcomes", "grades", "n") and name[:3] != "by_"}
 
 
 @pytest.mark.parametrize(
@@ -294,3 +295,10 @@ def test_every_named_arm_is_evaluated(tmp_path, tiny_model):
     refused = certistar("evaluate", config, "--problems", problems, "--arm", "naive")
     assert refused.exit_code == 2
     assert "guided, plain" in refused.stderr
+
+
+def test_certified_answers_are_counted_by_grade_beside_each_answer():
+    told = tally([record(TRUE, PROOF), record(TRUE, "Answer: true")])
+    assert told["grades"] == {"checked": 0, "given": 1, "aligned": 0, "trusted": 0}
+    assert told["outcomes"]["grades"] == ["given", None]
+    assert read_mode({**told, "decoding": "free"}).grades == ["given", None]

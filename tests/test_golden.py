@@ -171,6 +171,10 @@ GRADED = {("checked", "given"), ("trusted", "aligned")}
 """What a certificate said of its formulas before the grades, and may say now."""
 
 
+ADDED = {"grades"}
+"""Keys of summaries and evaluations that there were not."""
+
+
 def regraded(old: Any, made: Any, digests: dict[str, str]) -> Any:
     """Return a stored value with the grades of the one made now; `digests` gets the new names of its certificates."""
     if isinstance(old, list) and isinstance(made, list):
@@ -178,6 +182,7 @@ def regraded(old: Any, made: Any, digests: dict[str, str]) -> Any:
     if not isinstance(old, dict) or not isinstance(made, dict):
         return digests.get(old, old) if isinstance(old, str) else old
     found = {key: regraded(value, made.get(key), digests) for key, value in old.items()}
+    found |= {key: made[key] for key in ADDED & made.keys() - old.keys()}
     if (old.get("formalisation"), made.get("formalisation")) in GRADED and "evidence" in old:
         found["formalisation"] = made["formalisation"]
         digests[old["digest"]] = found["digest"] = digest(found)
@@ -199,12 +204,16 @@ def converted(record: Any) -> Any:
     return record
 
 
+def records_of(place: str, files: dict[str, str]) -> list[str]:
+    return [files[place]] if place.endswith(".json") else files[place].splitlines()
+
+
 def same(made: dict[str, str], before: dict[str, str]) -> None:
     """Fail where a data file differs, but for the conversion that CHANGELOG.md declares."""
     assert made.keys() == before.keys()
     digests: dict[str, str] = {}
     for place in sorted(made, key=lambda place: "examples" in place):  # after the certificates that they name
-        for line, old in zip(made[place].splitlines(), before[place].splitlines(), strict=True):
+        for line, old in zip(records_of(place, made), records_of(place, before), strict=True):
             if line != old:
                 now, stored = ({k: v for k, v in json.loads(each).items() if k != "crc"} for each in (line, old))
                 assert now == converted(regraded(stored, now, digests)), place

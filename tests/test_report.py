@@ -418,7 +418,7 @@ def test_what_is_lost_by_the_correction_and_seeds_that_disagree_are_said():
     found = PairedComparison(0.05, (0.02, 0.08), 0.02, 900, None, (0.06, -0.01), "sign-flip")
     gain = Comparison("strict", "naive", "gain", found, 0.12, paired=True)
     tenth = Rates(10, {"certified": Proportion(1, 10), "lucky": Proportion(1, 10)})
-    start = Round(0, tenth, 0, {}, None, None, {}, {}, {}, Dialogs(), {}, None)
+    start = Round(0, tenth, 0, {}, None, None, {}, {}, {}, {}, Dialogs(), {}, None)
     arm = ArmSummary("free", None, [0, 1], [start, start], {}, 0.1, (0.0, 0.2))
     said = verdict_sentence(Summary({"strict": arm, "naive": arm}, [gain], {}))[2]
     assert "Yes: +5.0 points (95% +2.0 to +8.0; p = 0.020, corrected = 0.120; n = 900). Looked at alone" in said

@@ -53,8 +53,14 @@ def traces():
 
 
 def test_a_certificate_is_worth_one_and_what_is_unknown_nothing():
-    verdicts = ("certified", "refuted", "unproved", "vacuous", "malformed", "timeout", "error")
-    assert [reward(verdict) for verdict in verdicts] == [1, 0, 0, 0, 0, None, None]
+    verdicts = ("refuted", "unproved", "vacuous", "malformed", "timeout", "error")
+    assert [reward({"verdict": verdict}) for verdict in verdicts] == [0, 0, 0, 0, None, None]
+
+
+@pytest.mark.parametrize(("grade", "worth"), [("checked", 1), ("given", 1), ("aligned", 1), ("trusted", 0)])
+def test_a_proof_of_which_nothing_says_that_it_is_about_the_question_is_worth_nothing(grade, worth):
+    certificate = {"formalisation": grade, "evidence": {}}
+    assert reward({"verdict": "certified", "certificate": certificate}) == worth
 
 
 def test_rewards_are_the_verdicts_and_every_attempt_is_shown():
@@ -148,7 +154,7 @@ def test_trl_takes_the_reward_and_what_it_learnt_from_can_be_judged_again(algori
     assert made["attempts"] == 8
     assert verify_adapter(tmp_path / "adapter") is None
     for trace in read_records(tmp_path / "adapter" / "traces.jsonl", checksum=True):
-        assert trace["reward"] == reward(judge_record(trace)["verdict"])
+        assert trace["reward"] == reward(judge_record(trace))
 
 
 def test_trl_masks_what_is_unknown(tiny_model, tmp_path):

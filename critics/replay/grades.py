@@ -1,6 +1,6 @@
 """Grades of a certificate: on whose word its formulas say what the problem's text says, the best first."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal, get_args
 
 Grade = Literal["checked", "given", "aligned", "trusted"]
@@ -27,6 +27,11 @@ def grade_of(word: object, reference: object) -> Grade | None:
     if word == earned or (word, earned) == ("checked", "given"):
         return earned
     return "aligned" if (word, earned) == ("aligned", "trusted") else None
+
+
+def grades_said(counts: Mapping[str, int]) -> str:
+    """Return counts by grade for people, without those that are zero: `30 checked, 2 aligned`."""
+    return ", ".join(f"{counts[grade]} {grade}" for grade in GRADES if counts.get(grade))
 
 
 def count_by_grade(grades: Iterable[str | None]) -> dict[str, int]:

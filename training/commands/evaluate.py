@@ -10,6 +10,7 @@ import typer
 from critics.errors import InputError
 from critics.judge import JudgePool
 from critics.problem import Problem
+from critics.replay.grades import grades_said
 from rollout.actor_critic.feedback import DialogReviewPool
 from training.commands.messages import say
 from training.commands.options import (
@@ -121,6 +122,8 @@ def _say_mode(label: str, mode: dict[str, Any]) -> None:
         rate = Proportion(mode[key], mode["n"])
         low, high = rate.interval
         say(f"{label}{name}: {rate.rate:.1%} (95% {low:.1%} to {high:.1%}, {mode[key]} of {mode['n']})")
+    if mode["certified"]:
+        say(f"{label}certified by grade: {grades_said(mode['grades'])}")
     say(
         f"{label}no answer {mode['no_answer']}, abstained {mode['abstained']}, formally wrong {mode['wrong_formal']}; "
         f"accuracy with a guess for no answer: {mode['accuracy_with_guess']:.1%}"

@@ -107,7 +107,7 @@ def _write_dataset(
     summary = {**funnel(list(map(outline, traces)), len(kept)), **made, "examples": len(examples), "keep": keep}
     summary |= {"rejected": rejected} if rejected else {}
     write_json(out / "summary.json", summary)
-    shown = {k: summary[k] for k in ("sampled", "right", "certified", "lucky", *made, "kept")}
+    shown = {k: summary[k] for k in ("sampled", "right", "certified", "grades", "lucky", *made, "kept")}
     return shown | ({"rejected": len(rejected)} if rejected else {}), summary
 
 

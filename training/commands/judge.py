@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from critics.replay.grades import count_by_grade
+from rollout.traces import read_judgement
 from training.commands.attempts import judged, read_attempts
 from training.commands.messages import print_counts
 from training.commands.options import (
@@ -43,7 +45,9 @@ def judge(
     records = read_attempts(file, problems)
     verdicts = list(judged(records, jobs, timeout))
     write_records(out, verdicts)
-    counts = tally(verdict["verdict"] for verdict in verdicts)
+    counts: dict[str, Any] = tally(verdict["verdict"] for verdict in verdicts)
+    if grades := count_by_grade(read_judgement(verdict).grade for verdict in verdicts if verdict["certificate"]):
+        counts["grades"] = grades
     if not any(record["format"] in _PROGRAM_FORMATS for record in records):
         print_counts(counts, as_json)
         return

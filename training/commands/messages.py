@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 Item = TypeVar("Item")
 
@@ -18,7 +18,17 @@ def print_counts(counts: Mapping[str, object], as_json: bool) -> None:
     if as_json:
         print(json.dumps(counts))
     else:
-        say(", ".join(f"{name}: {value}" for name, value in counts.items()) or "nothing to do")
+        shown = {name: _shown(value) for name, value in counts.items()}
+        say(", ".join(f"{name}: {value}" for name, value in shown.items() if value) or "nothing to do")
+
+
+def _shown(value: object) -> str:
+    """Return a count as it is, and several by name in parentheses, without those that are zero."""
+    if not isinstance(value, Mapping):
+        return str(value)
+    named = cast("Mapping[str, object]", value)
+    inner = ", ".join(f"{num} {name}" for name, num in named.items() if num)
+    return f"({inner})" if inner else ""
 
 
 def say_or_print(message: str, record: Mapping[str, object], as_json: bool) -> None:

@@ -60,7 +60,7 @@ def filter_table(
     _opened(out).unlink(missing_ok=True)
     if not as_json:
         _show(traces, table)
-    shown = {key: summary[key] for key in ("rows", "right", "certified", "lucky", "kept")}
+    shown = {key: summary[key] for key in ("rows", "right", "certified", "grades", "lucky", "kept")}
     print_counts(summary if as_json else shown, as_json)
 
 

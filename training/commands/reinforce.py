@@ -15,4 +15,4 @@ def reinforce(config: Config, out: Out, overrides: Overrides = None, as_json: Js
     from training.rewards.reinforcement import reinforce
 
     made = reinforce(loaded, out)
-    print_counts({"attempts": made["attempts"], "certified": made["certified"]}, as_json)
+    print_counts({"attempts": made["attempts"], "certified": made["certified"], "grades": made["grades"]}, as_json)

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from critics.errors import InputError
 from critics.faithfulness.faithful import gather, is_disputed, outcome, problem_key
-from critics.replay.grades import STRICT
+from critics.replay.grades import STRICT, Grade, count_by_grade
 from rollout.steps import DialogTurn
 from rollout.traces import Trace, derived_seed
 
@@ -31,11 +31,12 @@ class Outline:
     right: bool
     verdict: str
     reason: str
+    grade: Grade | None = None
 
 
 def outline(trace: Trace) -> Outline:
     """Return what is counted of a judged trace."""
-    return Outline(is_right(trace), trace.judged.verdict, trace.judged.reason)
+    return Outline(is_right(trace), trace.judged.verdict, trace.judged.reason, trace.judged.grade)
 
 
 def is_right(trace: Trace) -> bool:
@@ -138,11 +139,12 @@ def subsample(traces: Sequence[Trace], num: int, *, seed: int) -> list[Trace]:
 
 
 def funnel(traces: Sequence[Outline], num_kept: int) -> dict[str, Any]:
-    """Count sampled, right, certified, lucky and kept, with every verdict and reason."""
+    """Count sampled, right, certified (by grade), lucky and kept, with every verdict and reason."""
     return {
         "sampled": len(traces),
         "right": sum(outline.right for outline in traces),
         "certified": sum(outline.verdict == "certified" for outline in traces),
+        "grades": count_by_grade(outline.grade for outline in traces),
         "lucky": sum(outline.right and outline.verdict != "certified" for outline in traces),
         "kept": num_kept,
         "verdicts": _counts(outline.verdict for outline in traces),

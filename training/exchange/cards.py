@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from critics.replay.grades import count_by_grade, grades_said
 from training.estimates import Proportion
 from training.lineage.adapter_files import AdapterManifest
 from training.records.run_folder import RunLine
@@ -24,12 +25,14 @@ class DatasetFacts:
     keep: str
     counts: Mapping[str, int]
     verdicts: Mapping[str, int]
+    grades: Mapping[str, int]
+    """How many of the certified attempts have which grade."""
 
 
 def dataset_facts(summary: Mapping[str, Any]) -> DatasetFacts:
     """Read the facts out of a dataset's summary.json."""
     counts = {key: summary[key] for key in _COUNTED if key in summary}
-    return DatasetFacts(summary.get("keep", "strict"), counts, summary.get("verdicts", {}))
+    return DatasetFacts(summary.get("keep", "strict"), counts, summary.get("verdicts", {}), summary.get("grades", {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ def certified_dataset_card(name: str, facts: DatasetFacts) -> str:
             "",
             *("| counted | n |", "|---|--:|", *counts),
             "",
+            *([said] if (said := _grades(facts.grades)) else []),
             *_verdicts(facts.verdicts),
             "Each line of `examples.jsonl` has an `id`, what is read and what is learnt (`prompt` and `completion`, or",
             "`messages`), and the digest of its `certificate`. `certificates.jsonl` holds the attempts with their",
@@ -108,6 +112,11 @@ def _what_is_kept(keep: str) -> str:
     return f"Filter: `{keep}`. " + said.get(
         keep, "Attempts with the right answer are kept, proved or not; see `certified` below for how many were proved."
     )
+
+
+def _grades(grades: Mapping[str, int]) -> str:
+    said = grades_said(grades)
+    return f"Certified by grade: {said}." if said else ""
 
 
 def _verdicts(verdicts: Mapping[str, int]) -> list[str]:
@@ -185,7 +194,7 @@ def _data_section(facts: AdapterFacts) -> list[str]:
         return ["## Data", "", f"{learnt} The dataset was not beside the adapter.", ""]
     of_rollout = ("sampled", "right", "certified", "lucky", "kept")
     counted = ", ".join(f"{key} {found.counts[key]}" for key in of_rollout if key in found.counts)
-    last = f" Of the last rollout: {counted}." if counted else ""
+    last = f" Of the last rollout: {counted}. {_grades(found.grades)}".rstrip() if counted else ""
     return ["## Data", "", _what_is_kept(found.keep), "", f"{learnt}{last}", ""]
 
 
@@ -200,8 +209,8 @@ def _results_section(facts: AdapterFacts) -> list[str]:
         f"Held-out problems ({run.split or 'held out'}), sampled at the run's temperature, "
         f"decoding {run.after.decoding}; 95% intervals (Wilson).",
         "",
-        "| | n | accuracy | certified | lucky |",
-        "|---|--:|---|---|---|",
+        "| | n | accuracy | certified | by grade | lucky |",
+        "|---|--:|---|---|---|---|",
         *(f"| {' | '.join(row)} |" for row in rows),
         "",
     ]
@@ -209,7 +218,8 @@ def _results_section(facts: AdapterFacts) -> list[str]:
 
 def _rates(mode: Mode) -> list[str]:
     shares = [Proportion(mode.counts[key], mode.counts["n"]) for key in ("right", "certified", "lucky")]
-    return [f"{share.rate:.1%} ({share.interval[0]:.1%} to {share.interval[1]:.1%})" for share in shares]
+    right, proved, lucky = (f"{s.rate:.1%} ({s.interval[0]:.1%} to {s.interval[1]:.1%})" for s in shares)
+    return [right, proved, grades_said(count_by_grade(mode.grades)) or "–", lucky]
 
 
 def _lineage_section(facts: AdapterFacts) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from critics.errors import InputError
+from critics.replay.grades import count_by_grade
 from training.autoeval.false_positives import pooled_false_positives
 from training.autoeval.scores import pooled
 from training.estimates import (
@@ -227,6 +228,7 @@ def _round(arm: Arm, number: int) -> Round:
         {grouping: _by_group(sampled, grouping) for grouping in GROUPINGS},
         _totals([rollout.verdicts for rollout in rollouts]),
         _totals([rollout.reasons for rollout in rollouts]),
+        count_by_grade(grade for mode in sampled for grade in mode.grades),
         dialogs_of(evaluations),
         pooled(trips) if len(trips) == len(sampled) else {},
         pooled_false_positives(wrong) if len(wrong) == len(sampled) else None,

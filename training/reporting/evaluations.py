@@ -42,6 +42,8 @@ class Mode:
     ids: Sequence[str]
     outcomes: Mapping[str, Sequence[int]]
     """0 or 1 for each answer under each name that is counted, in the order of the ids."""
+    grades: Sequence[str | None]
+    """The grade of each answer's certificate; empty in evaluations that are older than grades."""
     levels: tuple[Level, ...]
     """After 0, 1, .. retries; empty where attempts are no dialogs."""
     round_trips: Mapping[str, Scores]
@@ -98,7 +100,8 @@ def read_mode(record: Mapping[str, Any]) -> Mode:
         record.get("accuracy_with_guess"),
         {grouping: _cells(record.get(grouping) or {}) for grouping in GROUPINGS},
         outcomes.get("ids", ()),
-        {name: values for name, values in outcomes.items() if name not in ("ids", "hops")},
+        {name: values for name, values in outcomes.items() if name not in ("ids", "hops", "grades")},
+        outcomes.get("grades", ()),
         tuple(
             Level(level["retries"], _counts(level, _AT_RETRIES), level["outcomes"])
             for level in record.get("by_retries") or ()

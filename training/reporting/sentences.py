@@ -6,6 +6,7 @@ No sentence has a margin that was hoped for: it says the difference, its interva
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
+from critics.replay.grades import grades_said
 from training.reporting.summary import ArmSummary, Comparison, Summary
 
 LEVEL = 0.05
@@ -42,7 +43,7 @@ def p_value(p: float) -> str:
 def verdict_sentence(summary: Summary) -> list[str]:
     """Say whether certification pays, what each arm gained, and how the first arm compares with each other one."""
     sentences = [*_revoked_sentence(summary), *_answer(summary)]
-    sentences += [_gains_sentence(summary.arms), _certified_sentence(summary.arms)]
+    sentences += [_gains_sentence(summary.arms), _certified_sentence(summary.arms), *_grades_sentence(summary.arms)]
     sentences += _lead_sentences(summary.comparisons)
     sentences += _cautions(summary)
     if len({arm.decoding for arm in summary.arms.values()}) > 1:
@@ -151,6 +152,18 @@ def _certified_sentence(arms: Mapping[str, ArmSummary]) -> str:
         for name, first, last in ((name, arm.rounds[0].rates, arm.rounds[-1].rates) for name, arm in arms.items())
     )
     return f"Answers with a certified proof, from the start to the last round: {'; '.join(said)}."
+
+
+def _grades_sentence(arms: Mapping[str, ArmSummary]) -> list[str]:
+    """Say on whose word the formulas of the last round's certified answers are about the text."""
+    last = {name: arm.rounds[-1].grades for name, arm in arms.items()}
+    found = {grade for counts in last.values() for grade, num in counts.items() if num}
+    if not found:
+        return []
+    if found == {"checked"}:
+        return ["All of these proofs are of grade checked: context and question were read, and the formulas agree."]
+    said = "; ".join(f"{name} {grades_said(counts) or 'none'}" for name, counts in last.items())
+    return [f"By grade, in the last round: {said}. What is trusted is proved of the model's own formulas alone."]
 
 
 def _lead_sentences(comparisons: Sequence[Comparison]) -> list[str]:

@@ -91,6 +91,8 @@ class Round:
     groups: Mapping[Grouping, Mapping[str, Rates]]
     verdicts: Mapping[str, int]
     reasons: Mapping[str, int]
+    grades: Mapping[str, int]
+    """How many of the certified answers have which grade."""
     dialogs: Dialogs
     trips: Mapping[str, Scores]
     """Scores of round trips, by data set."""
@@ -108,6 +110,7 @@ class Round:
             **{name: {label: r.record() for label, r in cells.items()} for name, cells in self.groups.items()},
             "verdicts": self.verdicts,
             "reasons": self.reasons,
+            "grades": self.grades,
             **self.dialogs.record(),
             **({"round_trips": report_record(self.trips)} if self.trips else {}),
             **({"false_positives": self.false_positives.record()} if self.false_positives else {}),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from critics.replay.grades import grades_said
 from training.reporting.sentences import p_value, percent, points
 from training.reporting.summary import Rates, Summary
 
@@ -11,7 +12,7 @@ def table(summary: Summary) -> Any:
     from rich.table import Table
 
     shown = Table("arm", "round")
-    for column in ("n", "accuracy [95%]", "certified [95%]", "lucky", "greedy", "kept"):
+    for column in ("n", "accuracy [95%]", "certified [95%]", "by grade", "lucky", "greedy", "kept"):
         shown.add_column(column, justify="right")
     for name, arm in summary.arms.items():
         for found in arm.rounds:
@@ -20,6 +21,7 @@ def table(summary: Summary) -> Any:
                 str(found.number or "start"),
                 str(found.rates.n),
                 *_rates(found.rates),
+                grades_said(found.grades) or "–",
                 percent(found.rates["lucky"].rate),
                 percent(found.otherwise["accuracy_greedy"]),
                 str(found.kept),

@@ -1,4 +1,7 @@
-"""Reward of an attempt: 1 for a certificate, 0 for anything else that was judged, and nothing where it was not.
+"""Reward of an attempt: 1 for a certificate that `strict` keeps, 0 for what else was judged, nothing where it was not.
+
+A proof of the model's own formulas, of which nothing says that they are about the question (grade `trusted`), is worth
+0: else the model learns to prove what was not asked.
 
 A critic that ran out of time or failed has said nothing about the attempt. Its reward is None, which TRL leaves out of
 the group's baseline and gives no gradient; a 0 would teach the model to avoid what is hard to check.
@@ -10,15 +13,19 @@ from typing import Any
 from critics.errors import InputError
 from critics.judge import Judging
 from critics.problem import Problem
+from critics.replay.grades import STRICT
+from rollout.traces import read_judgement
 
 UNKNOWN = frozenset({"timeout", "error"})
 COLUMNS = ("problem", "format")
 """What a dataset must have beside `prompt`: see `rows`."""
 
 
-def reward(verdict: str) -> float | None:
-    """Return what a verdict is worth; None: unknown, to be masked."""
-    return None if verdict in UNKNOWN else float(verdict == "certified")
+def reward(verdict: Mapping[str, Any]) -> float | None:
+    """Return what a verdict record is worth; None: unknown, to be masked."""
+    if verdict["verdict"] in UNKNOWN:
+        return None
+    return float(verdict["verdict"] == "certified" and read_judgement(verdict).grade in STRICT)
 
 
 class CertifiedReward:
@@ -51,7 +58,7 @@ class CertifiedReward:
         ]
         rewards: list[float | None] = []
         for attempt, prompt, verdict in zip(attempts, prompts, self._judge(attempts), strict=True):
-            rewards.append(reward(verdict["verdict"]))
+            rewards.append(reward(verdict))
             self._record({**attempt, "prompt": _text(prompt), "judgement": verdict, "reward": rewards[-1]})
         return rewards
 

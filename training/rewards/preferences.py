@@ -1,6 +1,7 @@
 """Preferences from judged traces: a certified attempt against a refuted one at the same problem, for DPO and KTO.
 
-Right answers without a proof are on neither side, and neither is what no critic could judge.
+Right answers without a proof are on neither side, nor what no critic could judge, nor proofs of formulas of which
+nothing says that they are about the question (grade `trusted`).
 """
 
 from collections import defaultdict
@@ -8,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from critics.errors import InputError
+from critics.replay.grades import STRICT
 from rollout.traces import Trace
 
 Group = tuple[list[Trace], list[Trace]]
@@ -23,10 +25,10 @@ def preferences(traces: Iterable[Trace], shape: str) -> Iterator[dict[str, Any]]
 
 
 def _groups(traces: Iterable[Trace]) -> dict[tuple[str, str], Group]:
-    """Return certified and refuted traces by problem and prompt, in the traces' order."""
+    """Return refuted traces, and certified ones that `strict` keeps, by problem and prompt, in the traces' order."""
     groups: dict[tuple[str, str], Group] = defaultdict(lambda: ([], []))
     for trace in traces:
-        if trace.judged.verdict not in ("certified", "refuted"):
+        if trace.judged.verdict != "refuted" and trace.judged.grade not in STRICT:
             continue
         if trace.prompt is None or trace.messages:
             raise InputError(

@@ -14,8 +14,10 @@ from typing import Any
 from critics.errors import InputError, RunFailed
 from critics.judge import JudgePool
 from critics.problem import Problem
+from critics.replay.grades import count_by_grade
 from rollout.policy import adapter_weights_digest, load_tokenizer, model_digest
 from rollout.prompt import messages, text
+from rollout.traces import read_judgement
 from training.configuration.rewards import ReinforcementConfig
 from training.finetuning.job import FineTuning
 from training.finetuning.trainable import trainable_model
@@ -126,7 +128,8 @@ def _manifest(config: ReinforcementConfig, out: Path, judged: list[dict[str, Any
         "weights": adapter_weights_digest(out),
         "seed": config.seed,
         "attempts": len(judged),
-        "certified": sum(trace["reward"] == 1 for trace in judged),
+        "certified": sum(trace["judgement"]["verdict"] == "certified" for trace in judged),
+        "grades": count_by_grade(read_judgement(trace["judgement"]).grade for trace in judged),
     }
 
 

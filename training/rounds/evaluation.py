@@ -8,16 +8,18 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from critics.checker import in_terms_of
 from critics.judge import Judging
 from critics.problem import Problem
+from critics.replay.grades import count_by_grade
 from rollout.guide import Truth
 from rollout.guides.logic import LogicGuide
 from rollout.policy import Policy
 from rollout.splits import content_key
-from rollout.traces import Sampling, Trace, with_judgement
+from rollout.traces import Sampling, Trace, read_judgement
 from training.autoeval.errors import measure_false_positives
 from training.autoeval.scores import report_record, score_report
 from training.curation.filters import compiles, is_certified, is_lucky, is_right, passes_tests
@@ -61,28 +63,31 @@ def asked(
 
 
 def _judged(traces: Iterable[Trace], judging: Judging) -> list[Trace]:
-    """Return the traces with their verdicts, without certificates: thousands of those fill the memory."""
+    """Return the traces with their verdicts, without certificates."""
     listed = list(traces)
     verdicts = judging([trace.record() for trace in listed])
-    return [
-        with_judgement(trace, {**verdict, "certificate": None}) for trace, verdict in zip(listed, verdicts, strict=True)
-    ]
+    judgements = (read_judgement(verdict).without_certificate() for verdict in verdicts)
+    return [replace(trace, judgement=found) for trace, found in zip(listed, judgements, strict=True)]
 
 
 def tally(records: Sequence[Trace]) -> dict[str, Any]:
     """Return counts, groups and outcomes of judged traces, one for each problem."""
     outcomes = _outcomes(records)
     chances = _chances(records)
+    grades = [r.judged.grade for r in records]
+
+    def counts(chosen: Sequence[int]) -> dict[str, Any]:
+        return _counts(outcomes, chances, chosen) | {"grades": count_by_grade(grades[i] for i in chosen)}
 
     def grouped(labels: Iterable[str | None]) -> dict[str, dict[str, Any]]:
         places: dict[str, list[int]] = defaultdict(list)
         for i, label in enumerate(labels):
             if label is not None:
                 places[label].append(i)
-        return {label: _counts(outcomes, chances, chosen) for label, chosen in sorted(places.items())}
+        return {label: counts(chosen) for label, chosen in sorted(places.items())}
 
     return {
-        **_counts(outcomes, chances, range(len(records))),
+        **counts(range(len(records))),
         "by_hops": grouped(str(r.problem.meta.get("hops", "unknown")) for r in records),
         "by_condition": grouped(_condition(r) for r in records),
         "by_dataset": grouped(r.problem.dataset for r in records),
@@ -90,6 +95,7 @@ def tally(records: Sequence[Trace]) -> dict[str, Any]:
             "ids": [r.problem.id for r in records],
             **outcomes,
             "hops": [r.problem.meta.get("hops") for r in records],
+            "grades": grades,
         },
     }
 
@@ -135,7 +141,8 @@ def _at_retries(num: int, dialogs: Sequence[Trace]) -> dict[str, Any]:
     }
     outcomes = {name: [int(test(dialog)) for dialog in dialogs] for name, test in holds.items()}
     counts = {name: sum(values) for name, values in outcomes.items()}
-    return {"retries": num, "n": len(dialogs), **counts, "outcomes": outcomes}
+    grades = count_by_grade(dialog.judged.grade for dialog in dialogs)
+    return {"retries": num, "n": len(dialogs), **counts, "grades": grades, "outcomes": outcomes}
 
 
 def problems_digest(problems: Sequence[Problem]) -> str:
