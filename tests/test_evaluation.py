@@ -46,7 +46,11 @@ def record(problem: Problem, completion: str, format_: str = "guided") -> Trace:
 
 def counts(*records: Trace) -> dict:
     told = tally(records)
-    return {name: told[name] for name in told if told[name] and name not in ("outcomes", "grades", "n") and name[:3] != "by_"}
+    return {
+        name: told[name]
+        for name in told
+        if told[name] and name not in ("outcomes", "grades", "n") and name[:3] != "by_"
+    }
 
 
 @pytest.mark.parametrize(
