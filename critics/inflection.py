@@ -116,12 +116,43 @@ def follows_rules(many: str, one: str) -> bool:
     return many.endswith("s") and not many.endswith(_NOT_PLURAL) and _singular_by_rule(many) == one
 
 
+_ENDINGS = {
+    **{"y": "ies", "f": "ves", "fe": "ves", "man": "men", "ie": "ice"},
+    **{"um": "a", "on": "a", "us": "i", "is": "es", "ex": "ices", "ix": "ices", "a": "ae", "en": "ina"},
+}
+"""Of singulars, with those of plurals, rare ones too."""
+
+
+@lru_cache(maxsize=2_000)
+def forms(noun: str) -> frozenset[str]:
+    """Return a noun and everything that may be its plural; two nouns that share one could be taken for each other."""
+    modifiers, head = _split(noun)
+    ends = [head, f"{head}s", f"{head}es", *_plurals_of().get(head, ())]
+    ends += [head.removesuffix(one) + many for one, many in _ENDINGS.items() if head.endswith(one)]
+    return frozenset(modifiers + end for end in ends)
+
+
+@lru_cache(maxsize=1)
+def _plurals_of() -> dict[str, list[str]]:
+    """Return the plurals of the dictionary by each of their singulars."""
+    found: dict[str, list[str]] = {}
+    for many, *singulars in _lines():
+        for one in singulars:
+            found.setdefault(one, []).append(many)
+    for many, one in _SINGULARS.items():
+        found.setdefault(one, []).append(many)
+    return found
+
+
+def _lines() -> list[list[str]]:
+    text = Path(__file__).with_name("plurals.txt").read_text(encoding="utf-8")
+    return [line.split(" ") for line in text.splitlines()]
+
+
 @lru_cache(maxsize=1)
 def _dictionary() -> dict[str, str]:
     """Return singulars by plurals, the first where spellings vary; our own list has the last word."""
-    text = Path(__file__).with_name("plurals.txt").read_text(encoding="utf-8")
-    listed = (line.split(" ") for line in text.splitlines())
-    return {many: singulars[0] for many, *singulars in listed} | _SINGULARS
+    return {many: singulars[0] for many, *singulars in _lines()} | _SINGULARS
 
 
 def article(noun: str) -> str:

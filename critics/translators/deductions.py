@@ -31,7 +31,7 @@ from critics.formula import MAX_NAME_LENGTH, MAX_PREMISES, Literal, Rule, Statem
 from critics.inflection import is_ambiguous, is_plural, singular
 from critics.kernel import Kernel, WorkLimitExceeded
 from critics.problem import Formal
-from critics.translators.function_words import FUNCTION_WORDS
+from critics.translators.function_words import FUNCTION_WORDS, QUANTIFYING_WORDS
 from critics.translators.translation import (
     Roles,
     TranslationError,
@@ -260,7 +260,11 @@ def _adjective(text: str) -> _Property:
 
 
 def _name(text: str) -> str:
-    if _NAME.fullmatch(text) is None or text.lower() in FUNCTION_WORDS or len(text) > MAX_NAME_LENGTH:
+    if (
+        _NAME.fullmatch(text) is None
+        or text.lower() in FUNCTION_WORDS | QUANTIFYING_WORDS
+        or len(text) > MAX_NAME_LENGTH
+    ):
         raise Unread(f"{text!r} is not a name")
     return text.lower()
 

@@ -15,10 +15,12 @@ FUNCTION_WORDS = RESERVED_NAMES | frozenset(
     eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion
     dozen dozens hundreds thousands millions zero nought naught nil noone whoever whatever whichever ones oneself
     himself herself itself themself themselves myself yourself ourselves yourselves
+    my our your their him her us them me thee thou thy ye
     can could may might must shall should will would cannot
     """.split()  # noqa: SIM905 (a list of quoted words is harder to read)
 )
 QUANTIFYING_WORDS = frozenset({
-    "average", "certain", "countless", "half", "normal", "numerous", "same", "sundry", "typical", "various",
+    "average", "certain", "countless", "enough", "half", "insufficient", "myriad", "normal", "numerous", "plenty",
+    "same", "sufficient", "sundry", "typical", "umpteen", "various",
 })  # fmt: skip
 """Adjectives that quantify: `Numerous cats are dogs` says nothing about every member of a kind."""

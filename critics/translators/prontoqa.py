@@ -26,8 +26,9 @@ from typing import Literal as Choice
 from critics.formula import Literal, Rule, Statement
 from critics.inflection import is_ambiguous, is_plural, singular
 from critics.problem import Formal
-from critics.translators.function_words import QUANTIFYING_WORDS
+from critics.translators.function_words import FUNCTION_WORDS, QUANTIFYING_WORDS
 from critics.translators.translation import (
+    TERM_HEADS,
     WORD,
     Roles,
     TranslationError,
@@ -50,9 +51,6 @@ _QUESTION_LEAD = re.compile(
 )
 _NAME = re.compile(r"[A-Z][a-z]*|[0-9]+")
 _CAPITAL_WORD = re.compile(r"[A-Za-z][a-z]*(?:-[a-z]+)*")
-
-_TERM_HEADS = frozenset({"fraction", "integer", "number", "prime", "set"})
-"""Heads of terms of art: a prime number is what is called so, whatever `prime` and `number` say apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +168,7 @@ def _adjective(text: str) -> _Term:
 
 
 def _name(text: str) -> _Term:
-    check_word(text, _NAME)
+    check_word(text, _NAME, FUNCTION_WORDS | QUANTIFYING_WORDS)
     return _Term(text.lower(), "name")
 
 
@@ -182,7 +180,6 @@ def _check_roles(clauses: list[_Clause]) -> None:
             roles.claim_forms(term.symbol, term.role)
     for sentence, term in uses:
         modifier, _, head = term.text.partition(" ")
-        apart = roles.known.get(modifier) == "adjective" or roles.known.get(head) == "noun"
-        if head and apart and head not in _TERM_HEADS:
+        if head not in ("", *TERM_HEADS) and roles.known.get(modifier) == "adjective":
             # Attack: cut a noun off from its head, so that nothing follows from being a big dog.
             raise TranslationError(sentence, f"{term.text!r} may mean {modifier!r} and {head!r} at once")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
 from critics.formula import MAX_NAME_LENGTH
-from critics.inflection import is_plural, singular
+from critics.inflection import forms, is_plural, singular
 from critics.problem import Formal
 from critics.translators.function_words import FUNCTION_WORDS
 
@@ -85,11 +85,27 @@ def check_word(text: str, pattern: re.Pattern[str] = WORD, empty: frozenset[str]
         raise Unread(f"{text!r} names neither a property nor a relation nor an object")
 
 
+_DENYING = ("non", "un", "dis")
+"""Prefixes; `in-` stands before `vertebrate` in PrOntoQA's own ontologies, which tell both apart."""
+TERM_HEADS = frozenset({"fraction", "integer", "number", "prime", "set"})
+"""Heads of terms of art: a prime number is what is called so, whatever `prime` and `number` say apart."""
+
+
+def _holds(word: str, part: str) -> bool:
+    """Say whether a word is another one with a prefix that denies it, or has it as its head."""
+    if not word.endswith(part) or part in TERM_HEADS:
+        return False
+    before = word.removesuffix(part)
+    return before in _DENYING or before.endswith("-")
+
+
 @dataclass(slots=True)
 class Roles:
     """The words of one problem, each in the one role that its places in the sentences give it."""
 
     known: dict[str, str] = field(default_factory=dict[str, str])
+    _forms: dict[str, str] = field(default_factory=dict[str, str])
+    """By each form of a noun or an adjective the word that has it."""
 
     def claim(self, word: str, role: str) -> str:
         """Return the word as a symbol; raises `Unread` where it has another role already, or is too long."""
@@ -97,6 +113,15 @@ class Roles:
             raise Unread(f"{word!r} is longer than {MAX_NAME_LENGTH} letters")
         if self.known.setdefault(word, role) != role:
             raise Unread(f"{word!r} is {self.known[word]} and {role} in one problem")
+        if role in ("noun", "adjective"):
+            for form in forms(word):
+                if (owner := self._forms.setdefault(form, word)) != word:
+                    # Attack: tell a plural from its singular, so that nothing follows of what is one.
+                    raise Unread(f"{form!r} may be of {owner!r} and of {word!r}")
+            for other, other_role in self.known.items():
+                if other_role in ("noun", "adjective") and (_holds(word, other) or _holds(other, word)):
+                    # Attack: cut a word off from its parts, so that nothing follows of a lone-cat or the unkind.
+                    raise Unread(f"{word!r} and {other!r} may be said at once")
         return word
 
     def claim_forms(self, word: str, role: str) -> None:
