@@ -13,9 +13,10 @@ from rollout.guides.parity import ParityGuide
 from rollout.guides.peano import PeanoGuide
 from rollout.guides.quote import QuoteGuide
 
+COMPATIBLE = "compatible"
 GUIDES: Mapping[str, Callable[[Problem], Guide]] = {
     "logic": LogicGuide.for_problem,
-    "compatible": lambda problem: PeanoGuide(),
+    COMPATIBLE: lambda problem: PeanoGuide(),
     "memory": lambda problem: MemoryGuide(),
     "quote": lambda problem: QuoteGuide(source=problem.context, name=problem.id),
     "algebra": lambda problem: AlgebraGuide(),

@@ -2,22 +2,19 @@
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
-from critics import plugins
 from critics.blocks import ACTIONS
 from critics.errors import InputError
+from critics.problem import Problem
 from rollout.automaton import Automaton, Words
 from rollout.guide import CLOSE, Guide
-from rollout.guides.algebra import AlgebraGuide
+from rollout.guides.catalogue import COMPATIBLE, guide_named, known_guides
 from rollout.guides.logic import LogicGuide
-from rollout.guides.memory import MemoryGuide
-from rollout.guides.parity import ParityGuide
 from rollout.guides.peano import PeanoGuide
-from rollout.guides.quote import QuoteGuide
 from training.records.store import read_records, write_records
 
 Mode: TypeAlias = Literal["fixed", "compatible"]
@@ -43,31 +40,16 @@ class Position:
 
 def build_guide(name: str, mode: str = "fixed", source: Path | None = None) -> Guide:
     """Return a guide at its start; raises `InputError` for a name, a mode or a source that it does not have."""
-    others = plugins.names("guides", _GUIDES)
-    if name not in _GUIDES and name not in others:
-        raise InputError(f"guide {name!r}: must be one of {', '.join([*_GUIDES, *others])}")
+    if name not in (known := [guide for guide in known_guides() if guide != COMPATIBLE]):
+        raise InputError(f"guide {name!r}: must be one of {', '.join(known)}")
     if mode not in get_args(Mode):
         raise InputError(f"--mode {mode!r}: must be one of {', '.join(get_args(Mode))}")
     if mode != "fixed" and name != "logic":
         raise InputError(f"--mode {mode}: only the guide `logic` has it; leave it out")
     if (source is not None) != (name == "quote"):
         raise InputError("--source FILE: the guide `quote` needs the text to quote from, and no other guide has one")
-    return plugins.load("guides", name)() if name in others else _GUIDES[name](mode, source)
-
-
-def _quote(source: Path | None) -> Guide:
-    assert source is not None
-    return QuoteGuide(source=read_text(source), name=source.name)
-
-
-_GUIDES: dict[str, Callable[[str, Path | None], Guide]] = {
-    "logic": lambda mode, source: PeanoGuide() if mode == "compatible" else LogicGuide(),
-    "memory": lambda mode, source: MemoryGuide(),
-    "quote": lambda mode, source: _quote(source),
-    "algebra": lambda mode, source: AlgebraGuide(),
-    "parity": lambda mode, source: ParityGuide(),
-}
-"""How each guide is made from `--mode` and `--source`; a new guide is one line here."""
+    about = Problem("", "", "", "") if source is None else Problem(source.name, "", read_text(source), "")
+    return guide_named(COMPATIBLE if mode == COMPATIBLE else name, about)
 
 
 def position(guide: Guide, text: str) -> Position:
@@ -162,7 +144,8 @@ def _search(automaton: Automaton, start: bytes, *, colon: bool) -> list[bytes] |
 def answer_batch(name: str, mode: str, source: Path | None, batch: Path, out: Path | None) -> int:
     """Write one line for each `{"id", "text"}` line, in order, to `out` or standard output; return their number."""
     guide = build_guide(name, mode, source)
-    lines = [_line(guide, name, mode, record) for record in _texts(batch)]
+    shown = {"mode": mode} if name == "logic" else {}
+    lines = [{"id": id_, **_answer(position(guide, text), shown)} for id_, text in _texts(batch)]
     if out is None:
         for line in lines:
             print(json.dumps(line))
@@ -171,23 +154,18 @@ def answer_batch(name: str, mode: str, source: Path | None, batch: Path, out: Pa
     return len(lines)
 
 
-def _texts(path: Path) -> Iterator[dict[str, Any]]:
+def _texts(path: Path) -> Iterator[tuple[str, str]]:
     for number, record in enumerate(read_records(path), 1):
         for key in ("id", "text"):
             if not isinstance(record.get(key), str):
                 raise InputError(f"{path}: record {number}: {key!r} must be a string")
-        yield record
+        yield record["id"], record["text"]
 
 
-def _line(guide: Guide, name: str, mode: str, record: dict[str, Any]) -> dict[str, Any]:
+def _answer(here: Position, shown: dict[str, str]) -> dict[str, str | list[str] | None]:
     """Return the answer for a text; a text that the original engine refuses says so, and decides nothing."""
-    here = position(guide, record["text"])
-    line: dict[str, Any] = {"id": record["id"], "state": here.state, "allowed": here.allowed, "goal": here.goal}
-    if name == "logic":
-        line["mode"] = mode
-    if here.unusable is not None:
-        line["unusable"] = here.unusable
-    return line
+    unusable = {} if here.unusable is None else {"unusable": here.unusable}
+    return {"state": here.state, "allowed": here.allowed, "goal": here.goal, **shown, **unusable}
 
 
 def read_text(path: Path) -> str:
