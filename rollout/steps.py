@@ -246,17 +246,13 @@ def _plain(value: Any) -> Any:
 
 def read_steps(record: Mapping[str, Any]) -> tuple[Step, ...]:
     """Return the steps of a trace's record; raises `KeyError` or `TypeError` for what is none."""
-    return tuple(_built(_SHAPES[step["kind"]], step) for step in _upgraded(record))
-
-
-def _upgraded(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the steps with their kinds, which traces had under other names: `turns`, `legs`, and steps by purpose."""
-    for key, kind in (("turns", "turn"), ("legs", "leg")):
+    for key, shape in (("turns", DialogTurn), ("legs", Leg)):  # names that steps had once
         if is_list(listed := record.get(key)):
-            return [{**step, "kind": kind} for step in listed]
+            return tuple(_built(shape, step) for step in listed)
     kinds = {"rate": "rating", "prototype": "choice"}
     given = record.get("steps") or ()
-    return [{"kind": kinds.get(step.get("purpose"), "reply"), "asked": None, **step} for step in given]
+    named = ((step.get("kind") or kinds.get(step.get("purpose"), "reply"), step) for step in given)
+    return tuple(_built(_SHAPES[kind], {"asked": None, **step}) for kind, step in named)
 
 
 def _built(shape: type, record: Mapping[str, Any]) -> Any:

@@ -15,16 +15,7 @@ from critics.verdict import VERDICTS
 from rollout.decoding.switches import ALL_OFF, Switches
 from rollout.digests import PolicyDigests, read_digests
 from rollout.server_use import ServerUse
-from rollout.steps import (
-    DialogTurn,
-    Ending,
-    Leg,
-    ProgramStep,
-    RunReview,
-    Step,
-    last_version,
-    read_steps,
-)
+from rollout.steps import DialogTurn, Ending, Leg, ProgramStep, RunReview, Step, last_version, read_steps
 
 Decoding = Literal["guided", "free"]
 Conclusion = Literal["free", "decided"]
@@ -220,13 +211,15 @@ class Trace:
 
     def _sampled(self) -> dict[str, Any]:
         if self.sampling is None or self.policy is None:
-            return {} if self.finished else {"finished": False}
+            whose = {} if self.policy is None else {"policy": self.policy.record()}
+            return whose if self.finished else {"finished": False, **whose}
+        backup = None if self.backup is None else asdict(self.backup)
         return {
             **({"steps": [step.record() for step in self.steps]} if self.steps else {}),
             **({} if self.ending is None else {"ending": self.ending}),
             "finished": self.finished,
             **({"accepted": self.turns[-1].is_accepted} if self.turns else {}),
-            **self._ran(),
+            **({} if self.review is None else {"review": self.review.record(), "backup": backup}),
             "sample": self.sample,
             "hint": self.hint,
             "seed": self.seed,
@@ -237,14 +230,6 @@ class Trace:
             **({"forced": list(self.forced)} if self.sampling.switches.jump_forward else {}),
             **({"log_probabilities": list(self.log_probabilities)} if self.log_probabilities else {}),
             **({"thoughts": self.thoughts} if self.thoughts else {}),
-        }
-
-    def _ran(self) -> dict[str, Any]:
-        if self.review is None:
-            return {}
-        return {
-            "review": self.review.record(),
-            "backup": None if self.backup is None else asdict(self.backup),
         }
 
 

@@ -58,6 +58,25 @@ def test_an_override_of_a_section_reaches_the_arms(tmp_path: Path):
     assert [s.max_rounds for s in strategies if isinstance(s, ProgramsConfig)] == [0, 3]
 
 
+def test_the_published_settings_are_had_by_name_and_can_be_changed():
+    named, changed, other = run_of(
+        arms=[
+            {**ARM, "strategy": "prototype-then-refine"},
+            {**ARM, "name": "b", "strategy": {"name": "prototype-then-refine", "backup": "none"}},
+            {**ARM, "name": "c", "strategy": "translate-and-refine"},
+        ]
+    ).arms
+    shown = [
+        (s.samples, len(s.prototypers), len(s.refiners), s.backup) for s in map(programs_of, (named, changed, other))
+    ]
+    assert shown == [(10, 2, 3, "llm"), (10, 2, 3, "none"), (1, 0, 1, "none")]
+
+
+def programs_of(arm) -> ProgramsConfig:
+    assert isinstance(arm.strategy, ProgramsConfig)
+    return arm.strategy
+
+
 def test_a_trained_actor_is_shown_no_examples():
     (arm,) = run_of(arms=[{**ARM, "strategy": "actor-critic"}]).arms
     assert isinstance(arm.strategy, ActorCriticConfig)

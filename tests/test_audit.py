@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from critics.audit.audit import CaseResult, audit, report, without_slow_cases
-from critics.audit.case import Catalogue, ForgeryCase, HonestCase, attempt_record
+from critics.audit.case import Catalogue, ForgeryCase, HonestCase
 from critics.audit.catalogue_file import load_catalogue, own_catalogues
 from critics.errors import InputError
 from critics.formula import parse_literal
@@ -160,7 +160,7 @@ def test_edits_and_families_are_written_out(tmp_path: Path) -> None:
         {"Model": "abab![3]", "Tests": [{"a": [3]}]},
     ]
     assert [case.rules for case in read.cheats] == [("r",), ("r",)]
-    assert [attempt_record(case.attempt)["id"] for case in read.honest] == ["x/honest/h@p", "x/honest/h@q"]
+    assert [case.attempt.id for case in read.honest] == ["x/honest/h@p", "x/honest/h@q"]
 
 
 TRUTHS = {"True": "true", "False": "false", "Uncertain": "unknown"}
@@ -172,18 +172,18 @@ def shared_attempt(case: dict[str, Any]) -> dict[str, Any]:
     if kind == "peano_trace":
         formal = Formal(tuple(given["context_axioms"]), given["goal"])
         problem = Problem("p", "mine", "(see formal)", "(see formal)", answer=given["label"], formal=formal)
-        return attempt_record(Attempt(case["id"], problem, "guided", given["trace"]))
+        return Attempt(case["id"], problem, "guided", given["trace"]).record()
     if kind == "asp":
         meta = {"num_premises": given["premises"]}
         problem = Problem("p", "mine", "", "Is it?", answer=TRUTHS[given["label"]], meta=meta)
         completion = json.dumps({"Model": given["program"], "Tests": given["tests"], "Query": given["query"]})
-        return attempt_record(Attempt(case["id"], problem, "asp", completion))
+        return Attempt(case["id"], problem, "asp", completion).record()
     if kind == "logic_program":
         options = tuple(f"{chr(ord('A') + place)})" for place in range(given["n_options"]))
         problem = Problem("p", "ar-lsat", "Prose.", "q", options, given["label"])
-        return attempt_record(Attempt(case["id"], problem, "logic-program", given["program"]))
+        return Attempt(case["id"], problem, "logic-program", given["program"]).record()
     problem = Problem("p", "mine", ".", "?", tuple(given["options"]), given["label"])
-    return attempt_record(Attempt(case["id"], problem, "z3-python", given["code"]))
+    return Attempt(case["id"], problem, "z3-python", given["code"]).record()
 
 
 @pytest.mark.parametrize("kind", map(slow_where_jailed, ["peano_trace", "asp", "logic_program", "z3_python"]))

@@ -17,7 +17,7 @@ from rollout.prompt import PromptStyle
 from rollout.servers.connection import ServerSettings
 from rollout.servers.policy import ServerPolicy
 from rollout.steps import ChosenSample, ProgramReply, Rating
-from rollout.strategies.programs import ProgramSettings, prototype_then_refine, refine
+from rollout.strategies.programs import ProgramSettings, refine
 from rollout.traces import BackupAnswer, Sampling
 
 pytest.importorskip("llguidance")
@@ -30,7 +30,7 @@ def policy(tiny_model: Path) -> HuggingFacePolicy:
 
 
 def test_a_small_model_goes_through_the_whole_strategy(policy: HuggingFacePolicy):
-    settings = prototype_then_refine(
+    settings = ProgramSettings(name="prototype-then-refine", 
         examples=0, samples=3, max_rounds=1,
         refiners=("self-check", "implicit", "consistency", "error-feedback", "semantic"),
     )  # fmt: skip

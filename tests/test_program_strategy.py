@@ -18,7 +18,7 @@ from rollout.programs.prototypers import PROTOTYPERS
 from rollout.programs.refiners import REFINERS
 from rollout.programs.review import review_here
 from rollout.steps import ChosenSample, Rating
-from rollout.strategies.programs import ProgramSettings, prototype_then_refine, refine
+from rollout.strategies.programs import ProgramSettings, refine
 from rollout.traces import BackupAnswer, Sampling, Trace
 
 LSAT = next(e for e in solved_examples() if e.format == "logic-program")
@@ -115,8 +115,12 @@ def test_fewer_rounds_are_the_beginning_of_more():
 
 
 def test_nothing_that_is_read_depends_on_the_gold_answer():
-    everything = prototype_then_refine(
-        samples=1, prototypers=(), refiners=("self-check", "implicit", "error-feedback", "semantic"), max_rounds=1
+    everything = ProgramSettings(
+        name="prototype-then-refine",
+        samples=1,
+        prototypers=(),
+        refiners=("self-check", "implicit", "error-feedback", "semantic"),
+        max_rounds=1,
     )
     checks = ["The query is wrong.", WEAK, WEAK, BROKEN, WEAK, "Answer: C"]
     asked: list[list[str]] = []
@@ -134,14 +138,14 @@ def test_a_wrong_answer_is_not_found_out_before_it_is_judged():
 
 
 def test_the_majority_of_the_answers_chooses():
-    settings = prototype_then_refine(samples=4, refiners=())
+    settings = ProgramSettings(name="prototype-then-refine", samples=4, refiners=())
     trace = one([BROKEN, WRONG, GOOD, f"```\n{GOOD}\n```"], settings)
     assert trace.steps[-1] == ChosenSample("majority", 2)
     assert trace.completion == GOOD
 
 
 def test_log_probabilities_rank_programs_none_of_which_answers():
-    settings = prototype_then_refine(samples=3, refiners=(), backup="none")
+    settings = ProgramSettings(name="prototype-then-refine", samples=3, refiners=(), backup="none")
     misspelt = GOOD.replace("speaks(Moss) !=", "speaks(Mosss) !=")
     ratings = {
         ("coder", "Levi"): -10.0, ("coder", "Friday"): -12.0, ("coder", "Mosss"): -11.0,
@@ -156,7 +160,9 @@ def test_log_probabilities_rank_programs_none_of_which_answers():
 
 
 def test_either_side_of_the_product_can_decide_the_ranking():
-    settings = prototype_then_refine(samples=2, refiners=(), backup="none", prototypers=("coder-reviewer",))
+    settings = ProgramSettings(
+        name="prototype-then-refine", samples=2, refiners=(), backup="none", prototypers=("coder-reviewer",)
+    )
     for coder, reviewer, chosen in (((-5, -9), (-6, -6), 0), ((-5, -5), (-8, -6), 1), ((-5, -9), (-9, -4), 1)):
         ratings = {
             ("coder", "Levi"): coder[0], ("coder", "Friday"): coder[1],
@@ -167,13 +173,15 @@ def test_either_side_of_the_product_can_decide_the_ranking():
 
 
 def test_a_policy_that_cannot_rate_is_named():
-    settings = prototype_then_refine(samples=2, refiners=(), backup="none")
+    settings = ProgramSettings(name="prototype-then-refine", samples=2, refiners=(), backup="none")
     with pytest.raises(InputError, match="ScriptedPolicy does not tell"):
         run(ScriptedPolicy([BROKEN, BROKEN]), settings)
 
 
 def test_a_random_prototype_comes_from_the_seed():
-    settings = prototype_then_refine(samples=5, prototypers=("random",), refiners=(), backup="none")
+    settings = ProgramSettings(
+        name="prototype-then-refine", samples=5, prototypers=("random",), refiners=(), backup="none"
+    )
     chosen = [one([GOOD] * 5, settings).record()["steps"][-1]["chosen"] for _ in range(2)]
     assert chosen[0] == chosen[1]
     seen = {
@@ -183,7 +191,7 @@ def test_a_random_prototype_comes_from_the_seed():
 
 
 def test_refiners_of_the_paper_speak_in_their_order_while_there_is_no_answer():
-    settings = prototype_then_refine(samples=1, backup="none", max_rounds=2)
+    settings = ProgramSettings(name="prototype-then-refine", samples=1, backup="none", max_rounds=2)
     policy = Script([WEAK, WEAK, BROKEN, GOOD])
     [trace] = run(policy, settings)
     assert purposes(trace)[-3:] == ["implicit", "consistency", "error-feedback"]

@@ -123,7 +123,7 @@ def test_references_from_controlled_english_are_certified_dialogs_with_tests():
     assert [trace.id for trace in made] == [f"{problem.id}#demonstration" for problem in problems]
     judged = [with_judgement(trace, judge_record(trace.record())) for trace in made[:-1]]
     assert all(kept(trace, "trusted") and kept(trace, "tests") for trace in judged)
-    (lesson,) = file_examples(judged[:1])
+    lesson = file_examples(judged[:1])[0].record()
     assert lesson["kind"] == "direct"
     assert "## The tests" in lesson["messages"][0]["content"]
 
@@ -134,7 +134,7 @@ def test_references_from_formulas_have_no_tests_and_are_asked_for_none():
     assert trace.turns[-1].is_accepted
     assert trace.judged.answer == "true"
     assert (kept(trace, "label"), kept(trace, "tests"), kept(trace, "trusted")) == (True, False, False)
-    (lesson,) = file_examples([trace])
+    lesson = file_examples([trace])[0].record()
     assert "## The tests" not in lesson["messages"][0]["content"]
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from critics.audit.case import attempt_record
 from critics.formula import parse_literal
 from critics.horn import horn_certificate
 from critics.judge import CRITICS, judge_record
@@ -47,7 +46,7 @@ def test_a_short_search_finds_nothing_where_a_solver_is_slow(name: str) -> None:
 @pytest.mark.parametrize("name", QUICK)
 def test_the_search_starts_from_what_is_certified_and_true(name: str) -> None:
     for seed in seeds(name, 5, 9):
-        record = judge_record(attempt_record(seed.attempt))
+        record = judge_record(seed.attempt.record())
         assert seed.attempt.problem.answer is None
         on_trust = seed.kind == "trusted" and record["reason"] in ("unknown_on_trust", "not_in_premises")
         assert (record["verdict"] == "certified") == (name != "cot" and not on_trust), (record, seed)

@@ -46,7 +46,7 @@ def run(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert certistar("demonstrate", problems, "--out", attempts).exit_code == 0
     traces = [{**attempt, "judgement": judge_record(attempt)} for attempt in lines(attempts)]
     write_records(round_folder / "traces.jsonl", traces, checksum=True)
-    examples = [{**completion_example(read_trace(t)), "id": f"round-000/{t['id']}"} for t in traces]
+    examples = [{**completion_example(read_trace(t)).record(), "id": f"round-000/{t['id']}"} for t in traces]
     write_records(round_folder / "dataset" / "examples.jsonl", examples)
     summary = {"sampled": 4, "right": 4, "certified": 3, "lucky": 1, "kept": 3, "examples": 3}
     write_json(round_folder / "dataset" / "summary.json", summary)
@@ -239,7 +239,7 @@ def test_a_dialogs_lesson_is_that_of_its_trace_turn_by_turn(tmp_path: Path) -> N
     assert certistar("problems", "controlled-english", "--num", 1, "--out", problems).exit_code == 0
     assert certistar("demonstrate", problems, "--format", "asp", "--out", attempts).exit_code == 0
     traces = [{**trace, "judgement": judge_record(trace)} for trace in lines(attempts)]
-    examples = file_examples(map(read_trace, traces))
+    examples = [example.record() for example in file_examples(map(read_trace, traces))]
     for changed in (None, "user", "assistant"):
         for turn in examples[0]["messages"]:
             turn["content"] += " " if turn["role"] == changed else ""

@@ -63,7 +63,7 @@ def test_attempts_are_judged_while_others_are_sampled(tmp_path):
     sampled = LocalWorkers(load=numbering)
 
     def judging(records):
-        return [{"verdict": "no_certificate"} for _ in records]
+        return [{"verdict": "unproved"} for _ in records]
 
     def round_traces(store):
         units = RolloutStore(store, asking)
@@ -81,7 +81,7 @@ def test_attempts_are_judged_while_others_are_sampled(tmp_path):
     certification = round_traces(attempts)
     certification.judge(RolloutRequest(PROBLEMS, SAMPLING), rollout_ended)
     assert judged == [0, 2, 4]
-    assert [trace["problem"]["id"] for trace in certification.judged(RolloutRequest(PROBLEMS, SAMPLING))] == [
+    assert [trace.problem.id for trace in certification.judged(RolloutRequest(PROBLEMS, SAMPLING))] == [
         problem.id for problem in PROBLEMS
     ]
 

@@ -125,7 +125,7 @@ def a_round(folder, strategy: Asked, judged: list[str]) -> RoundTraces:
     def sampling(batches):
         for batch in batches:
             traces = strategy.attempts(None, batch.problems, batch.sampling, seed=7, hinted=batch.hinted)
-            yield batch, [trace.record() for trace in traces]
+            yield batch, list(traces)
 
     attempts, verdicts = (OpenStore(folder / f"{name}.open.jsonl") for name in ("traces", "verdicts"))
     return RoundTraces(RolloutStore(attempts, KEY), verdicts, sampling, judging, 2, lambda _: None, lambda _: None)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from critics.audit.case import Case, Catalogue, CheatCase, ForgeryCase, HonestCase, attempt_record, trace_record
+from critics.audit.case import Case, Catalogue, CheatCase, ForgeryCase, HonestCase, trace_record
 from critics.audit.catalogue_file import put
 from critics.checker import digest
 from critics.judge import Judging
@@ -42,7 +42,7 @@ class Row:
 def audit(catalogue: Catalogue, judging: Judging) -> list[CaseResult]:
     """Judge every case of a catalogue and re-check what was certified, forged certificates too."""
     attempts: list[HonestCase | CheatCase] = [*catalogue.honest, *catalogue.cheats]
-    judged = map(read_verdict, judging([attempt_record(case.attempt) for case in attempts]))
+    judged = map(read_verdict, judging([case.attempt.record() for case in attempts]))
     verdicts = dict(zip((case.attempt.id for case in attempts), judged, strict=True))
     found = [_judged(case, verdicts[case.attempt.id]) for case in attempts]
     return found + [_forged(case, verdicts[case.honest.attempt.id]) for case in catalogue.forgeries]

@@ -63,16 +63,6 @@ class Catalogue:
     forgeries: tuple[ForgeryCase, ...]
 
 
-def attempt_record(attempt: Attempt) -> dict[str, Any]:
-    """Return an attempt's JSON form."""
-    return {
-        "id": attempt.id,
-        "problem": attempt.problem.record(),
-        "format": attempt.format,
-        "completion": attempt.completion,
-    }
-
-
 def trace_record(attempt: Attempt, found: Verdict) -> dict[str, Any]:
     """Return the JSON form of an attempt with its verdict."""
-    return {**attempt_record(attempt), "judgement": verdict_record(attempt.id, found)}
+    return {**attempt.record(), "judgement": verdict_record(attempt.id, found)}

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from critics.audit.case import attempt_record, trace_record
+from critics.audit.case import trace_record
 from critics.audit.entry import judge_record_by
 from critics.certificate import Certificate, RecordedEvidence, sealed
 from critics.checker import Rejected
@@ -72,7 +72,7 @@ def budget_violations(entry: str, hanging: Attempt, honest: Attempt, *, timeout_
     """
     start = time.monotonic()
     with JudgePool(timeout_s=timeout_s, judging=partial(judge_record_by, entry)) as pool:
-        hung, judged = pool.judge([attempt_record(hanging), attempt_record(honest)])
+        hung, judged = pool.judge([hanging.record(), honest.record()])
     took_s = time.monotonic() - start
     if hung["verdict"] == "certified":
         return [Violation("budget", hanging.id, "certified")]

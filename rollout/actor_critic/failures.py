@@ -16,15 +16,7 @@ from critics.asp.rules import AspRule, Choice, constants_of, is_variable
 from critics.asp.submission import Submission, read_submission
 from critics.asp.tokens import AspError
 from critics.fol.parser import parse
-from critics.fol.syntax import (
-    Compound,
-    Formula,
-    FormulaError,
-    Operator,
-    Quantified,
-    signature,
-    subformulas,
-)
+from critics.fol.syntax import Compound, Formula, FormulaError, Operator, Quantified, signature, subformulas
 from critics.problem import Problem, is_list
 from rollout.logic_forms import form_of
 from rollout.traces import Judgement, Trace

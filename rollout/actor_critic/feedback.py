@@ -156,7 +156,7 @@ def _shortened(told: str) -> str:
 
 def _unreadable(reply: Reply, error: AspError) -> DialogReview:
     """Return the review of what cannot be run: no JSON, or JSON whose program, tests or query cannot be read."""
-    data = _object(reply.text)
+    data = replied_object(reply.text)
     if data is None:
         written = Written(re.sub(r"\s+", " ", reply.text).strip(), (), "")
         if not reply.finished:
@@ -183,7 +183,8 @@ def _part_at_fault(text: str, error: AspError) -> str:
     return "the program"
 
 
-def _object(text: str) -> dict[str, Any] | None:
+def replied_object(text: str) -> dict[str, Any] | None:
+    """Return the JSON object of a reply, fenced or not; None where there is none."""
     try:
         data = json.loads(text.strip().removeprefix("```json").removeprefix("```").removesuffix("```"))
     except (ValueError, RecursionError):
@@ -222,29 +223,19 @@ def _test(test: ProgramTest) -> str:
     return json.dumps([*(sorted(map(str, group)) for group in groups), test.contradiction])
 
 
-class DialogReviewPool:
+class DialogReviewPool(KillablePool[DialogReview]):
     """Reviews replies in `jobs` processes that can be killed, each within `timeout_s` seconds; a context manager.
 
     They are started by the first call.
     """
 
     def __init__(self, *, jobs: int = 1, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
-        self._pool = KillablePool(review, jobs=jobs, timeout_s=timeout_s)
+        super().__init__(review, jobs=jobs, timeout_s=timeout_s)
 
     def __call__(self, replies: Sequence[Reply]) -> list[DialogReview]:
-        """DialogReview replies in their order."""
-        outcomes = self._pool.outcomes(replies)
+        """Review replies in their order."""
+        outcomes = self.outcomes(replies)
         return [_review(reply, outcome) for reply, outcome in zip(replies, outcomes, strict=True)]
-
-    def stop(self) -> None:
-        """End the workers at once."""
-        self._pool.stop()
-
-    def __enter__(self) -> "DialogReviewPool":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
 
 
 def _review(reply: Reply, outcome: CallOutcome[DialogReview]) -> DialogReview:

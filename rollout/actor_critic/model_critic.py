@@ -6,14 +6,11 @@ is added to what the actor is told, marked as an opinion. Kind, reason, part and
 the solver made them; a reply that the solver accepts is told nothing; and no verdict asks for it.
 """
 
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from critics.problem import is_object
-from rollout.actor_critic.feedback import Reply, Reviewing
+from rollout.actor_critic.feedback import Reply, Reviewing, replied_object
 from rollout.conversation import Messages, message
 from rollout.digests import PolicyDigests
 from rollout.policy import ChatPolicy, Completion
@@ -27,7 +24,6 @@ _MAX_READ = 16_000
 _LONGEST_WORDS = 700
 _LONGEST_DOUBT = 200
 """Characters told of the proof in words, and of each doubt."""
-_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n```\s*", re.DOTALL)
 _UNMARKED = str.maketrans("<>[]", "‹›()")
 
 _TASK = """You assist a logician who translates English statements into an answer set program with tests. The solver \
@@ -105,9 +101,9 @@ def question(reply: Reply, review: DialogReview) -> Messages:
 
 
 def _opinion(completion: Completion, num_tests: int, seed: int, policy: PolicyDigests) -> SecondOpinion:
-    said = _read(completion.text)
+    said = replied_object(completion.text) or {}  # a reply that is none is no opinion
     listed = said.get("tests")
-    tests: dict[str, Any] = listed if is_object(listed) else {}
+    tests: dict[str, object] = listed if is_object(listed) else {}
     doubts = {number: _plain(tests.get(str(number)), _LONGEST_DOUBT) for number in range(1, num_tests + 1)}
     return SecondOpinion(
         {number: why for number, why in doubts.items() if why},
@@ -118,16 +114,6 @@ def _opinion(completion: Completion, num_tests: int, seed: int, policy: PolicyDi
         policy,
         completion.server,
     )
-
-
-def _read(text: str) -> dict[str, Any]:
-    """Return the object of a reply; an empty one where there is none, which is no opinion."""
-    fenced = _FENCED.fullmatch(text)
-    try:
-        data = json.loads(fenced[1] if fenced else text)
-    except (ValueError, RecursionError):
-        return {}
-    return data if is_object(data) else {}
 
 
 def _plain(value: object, longest: int) -> str:

@@ -98,28 +98,18 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_TOLD else f"{text[:_LONGEST_TOLD]} .."
 
 
-class RunReviewPool:
+class RunReviewPool(KillablePool[RunReview]):
     """Reviews programs in `jobs` processes that can be killed, each within `timeout_s` seconds; a context manager.
 
     They are started by the first call.
     """
 
     def __init__(self, *, jobs: int = 1, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
-        self._pool = KillablePool(review, jobs=jobs, timeout_s=timeout_s)
+        super().__init__(review, jobs=jobs, timeout_s=timeout_s)
 
     def __call__(self, submissions: Sequence[Submission]) -> list[RunReview]:
-        """RunReview programs in their order."""
-        return list(map(_review, self._pool.outcomes(submissions)))
-
-    def stop(self) -> None:
-        """End the workers at once."""
-        self._pool.stop()
-
-    def __enter__(self) -> "RunReviewPool":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
+        """Review programs in their order."""
+        return list(map(_review, self.outcomes(submissions)))
 
 
 def _review(outcome: CallOutcome[RunReview]) -> RunReview:

@@ -8,16 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from critics.problem import Problem, RecordError
-from rollout.published.records import (
-    Entry,
-    Fields,
-    as_fields,
-    as_list,
-    as_texts,
-    lettered,
-    read_all,
-    read_entries,
-)
+from rollout.published.records import Entry, Fields, as_fields, as_list, as_texts, lettered, read_all, read_entries
 
 DATASET = "ar-lsat"
 

@@ -12,15 +12,7 @@ from pathlib import Path
 
 from critics.problem import Problem, RecordError, read_problem
 from critics.reference import ReferenceMismatch, reference
-from rollout.published.records import (
-    Entry,
-    Fields,
-    as_list,
-    entry_error,
-    generated_example,
-    read_all,
-    read_entries,
-)
+from rollout.published.records import Entry, Fields, as_list, entry_error, generated_example, read_all, read_entries
 
 _ANSWERS = {"True": "true", "False": "false"}
 

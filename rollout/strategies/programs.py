@@ -8,7 +8,7 @@ the last program. Nothing that the policy reads depends on the gold answer.
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
@@ -26,6 +26,13 @@ from rollout.strategies.settings import Settings
 from rollout.traces import BackupAnswer, Sampling, Trace, derived_seed
 
 Name = Literal["translate-and-refine", "prototype-then-refine"]
+PUBLISHED = {
+    "samples": 10,
+    "prototypers": ("majority", "coder-reviewer"),
+    "refiners": ("implicit", "consistency", "error-feedback"),
+    "backup": "llm",
+}
+"""Settings of paper 001: a majority vote, else reranking; three refiners; the model's own answer as back-up."""
 
 
 class ProgramSettings(Settings):
@@ -50,6 +57,13 @@ class ProgramSettings(Settings):
     """Reach of feedback: to a program that runs, or to one that a certificate could be had for."""
     constrained: bool = False
     """Write under the language's grammar, so that no program fails to parse."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_published(cls, given: Any) -> Any:
+        """Give prototype-then-refine the settings of paper 001 where nothing else is said."""
+        is_named = isinstance(given, Mapping) and cast("Any", given).get("name") == "prototype-then-refine"
+        return {**PUBLISHED, **given} if is_named else given
 
     @model_validator(mode="after")
     def _names_what_there_is(self) -> Self:
@@ -79,17 +93,6 @@ class ProgramSettings(Settings):
             "depth": self.depth,
             "constrained": self.constrained,
         }
-
-
-def prototype_then_refine(**changes: Any) -> ProgramSettings:
-    """Return paper 001's settings: ten samples, majority vote, else reranking, three refiners, the model as back-up."""
-    published: dict[str, Any] = {
-        "samples": 10,
-        "prototypers": ("majority", "coder-reviewer"),
-        "refiners": ("implicit", "consistency", "error-feedback"),
-        "backup": "llm",
-    }
-    return ProgramSettings(name="prototype-then-refine", **published | changes)
 
 
 def refine(

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from critics.audit.case import attempt_record
 from critics.judge import judge_record
 from critics.plugin_certificates import recheck
 from critics.problem import Attempt
@@ -91,7 +90,7 @@ def advance(
 ) -> Iterator[Record]:
     """Judge the next mutants and yield what must not be, as records that a test can replay."""
     batch = search.batch(num)
-    verdicts = judging([attempt_record(mutant.attempt) for _, mutant in batch])
+    verdicts = judging([mutant.attempt.record() for _, mutant in batch])
     for (index, mutant), verdict in zip(batch, verdicts, strict=True):
         search.tally.iterations += 1
         search.tally.counts[verdict["verdict"]] += 1
@@ -104,7 +103,7 @@ def advance(
                 "iteration": index,
                 "truth": mutant.truth,
                 "kind": mutant.kind,
-                "attempt": attempt_record(mutant.attempt),
+                "attempt": mutant.attempt.record(),
                 "verdict": verdict,
             }
         elif verdict["verdict"] == "certified":

@@ -10,17 +10,7 @@ from training.autoeval.benchmarks import PredictivePower, correlation
 from training.autoeval.errors import VerifierScore
 from training.autoeval.scores import Category, Scores
 from training.estimates import Estimate
-from training.figures import (
-    GREY,
-    INK,
-    MARKERS,
-    SPARE_COLOURS,
-    drawing,
-    inlined,
-    panels_of,
-    percent_scale,
-    svg_of,
-)
+from training.figures import GREY, INK, MARKERS, SPARE_COLOURS, drawing, inlined, panels_of, percent_scale, svg_of
 from training.records.store import write_text
 
 Pairs = Mapping[str, Sequence[float]]

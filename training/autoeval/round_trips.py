@@ -7,13 +7,13 @@ the trip came back; that the description itself is right it does not say (`train
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import cast
 
 from critics.problem import Problem
 from rollout.policy import ChatPolicy, Policy
 from rollout.strategies.round_trip import RoundTripSettings, after_rounds, travel
 from rollout.traces import Sampling, Trace
-from training.lessons.teaching import Way, both_ways
+from training.lessons.teaching import Taught, Way, both_ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class RoundTrips:
         assert not hinted
         return travel(cast("ChatPolicy", policy), problems, self.settings, sampling, seed=seed)
 
-    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[dict[str, Any]]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Taught]:
         """Return two examples for each kept trip."""
         return [example for trace in traces for example in both_ways(trace, self.ways)]
 

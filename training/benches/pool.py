@@ -1,13 +1,14 @@
 """Certification in processes: two workers against one."""
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from math import ceil
 from multiprocessing import get_context
 from time import perf_counter
 from typing import Any
 
 from critics.judge import JudgePool, judge_record
+from critics.problem import Attempt, Problem
 from training.benches.asp import program
 from training.benches.timing import Row, Timing, interleaved
 
@@ -22,14 +23,15 @@ def pool(repeats: int) -> list[Row]:
     keep both ratios from 2.
     """
     num = max(8, NUM_ATTEMPTS * min(repeats, 100) // 100)
-    records = [_attempt(i) for i in range(num)]
+    records = [_attempt(i).record() for i in range(num)]
     rounds = max(1, min(REPEATS, repeats))
     plain = get_context("spawn").Pool
     with JudgePool(jobs=1) as one, JudgePool(jobs=2) as two, plain(1) as alone, plain(2) as both:
         timings = [
-            *(Timing(name, _timed(workers.judge, records)) for name, workers in (("one", one), ("two", two))),
-            Timing("alone", _timed(lambda listed: alone.map(judge_record, listed, num), records)),
-            Timing("both", _timed(lambda listed: both.map(judge_record, listed, ceil(num / 2)), records)),
+            Timing("one", _timed(lambda: list(one.judge(records)), num)),
+            Timing("two", _timed(lambda: list(two.judge(records)), num)),
+            Timing("alone", _timed(lambda: alone.map(judge_record, records, num), num)),
+            Timing("both", _timed(lambda: both.map(judge_record, records, ceil(num / 2)), num)),
         ]
         for timing in timings:
             timing.run()
@@ -41,24 +43,17 @@ def pool(repeats: int) -> list[Row]:
     ]
 
 
-def _attempt(number: int) -> dict[str, Any]:
-    problem = {"id": f"p{number}", "dataset": "bench", "context": "", "question": "", "options": None, "answer": None}
-    return {
-        "id": f"a{number}",
-        "problem": {**problem, "formal": None, "meta": {}},
-        "format": "asp",
-        "completion": program(random.Random(f"bench pool {number}")),
-    }
+def _attempt(number: int) -> Attempt:
+    problem = Problem(f"p{number}", "bench", "", "")
+    return Attempt(f"a{number}", problem, "asp", program(random.Random(f"bench pool {number}")))
 
 
-def _timed(
-    judging: Callable[[list[dict[str, Any]]], Iterable[dict[str, Any]]], records: list[dict[str, Any]]
-) -> Callable[[], float]:
+def _timed(judge_all: Callable[[], list[Any]], num: int) -> Callable[[], float]:
     def run() -> float:
         began = perf_counter()
-        verdicts = list(judging(records))
+        verdicts = judge_all()
         taken = perf_counter() - began
-        assert len(verdicts) == len(records)
+        assert len(verdicts) == num
         return taken
 
     return run

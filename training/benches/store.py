@@ -2,11 +2,13 @@
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from critics.problem import Problem
+from rollout.traces import Trace
 from training.benches.timing import Row, Timing, interleaved
 from training.records.shards import pack
 from training.records.store import OpenStore, line_of, read_records
@@ -19,13 +21,14 @@ REPEATS = 5
 def store(repeats: int) -> list[Row]:
     """Measure appending in batches of 100, each on the disk when the call returns, against appending without."""
     num = max(BATCH, NUM_RECORDS * min(repeats, 100) // 100)
-    records = [_record(i) for i in range(num)]
+    records = [_trace(i).record() for i in range(num)]
+    batches = [records[start : start + BATCH] for start in range(0, num, BATCH)]
     rounds = max(1, min(REPEATS, repeats))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "traces.open.jsonl"
         timings = [
-            Timing("synced", lambda: _fresh(path, lambda: _append(path, records))),
-            Timing("unsynced", lambda: _fresh(path, lambda: _write(path, records))),
+            Timing("synced", lambda: _fresh(path, lambda: _append(path, batches))),
+            Timing("unsynced", lambda: _fresh(path, lambda: _write(path, batches))),
         ]
         seconds = interleaved(timings, rounds)
         reading = [
@@ -49,18 +52,11 @@ def store(repeats: int) -> list[Row]:
     ]
 
 
-def _record(number: int) -> dict[str, Any]:
-    """Return a record of a trace's size."""
+def _trace(number: int) -> Trace:
     context = f"Every wumpus is a tumpus. Rex is wumpus number {number}. " * 6
-    problem = {"id": f"p{number}", "context": context, "question": "True or false: Rex is a tumpus?", "answer": "true"}
-    return {
-        "id": f"p{number}#0",
-        "problem": problem,
-        "format": "guided",
-        "completion": "[[infer:(tumpus rex)]] " * 12,
-        "completion_ids": [(number * 31 + i) % 4096 for i in range(150)],
-        "sample": 0,
-    }
+    problem = Problem(f"p{number}", "bench", context, "True or false: Rex is a tumpus?", answer="true")
+    ids = tuple((number * 31 + i) % 4096 for i in range(150))
+    return Trace(f"p{number}#0", problem, "guided", "[[infer:(tumpus rex)]] " * 12, completion_ids=ids)
 
 
 def _go_through(path: Path) -> None:
@@ -68,16 +64,16 @@ def _go_through(path: Path) -> None:
         pass
 
 
-def _append(path: Path, records: list[dict[str, Any]]) -> None:
+def _append(path: Path, batches: Iterable[list[Any]]) -> None:
     opened = OpenStore(path)
-    for start in range(0, len(records), BATCH):
-        opened.append(records[start : start + BATCH])
+    for batch in batches:
+        opened.append(batch)
 
 
-def _write(path: Path, records: list[dict[str, Any]]) -> None:
+def _write(path: Path, batches: Iterable[list[Any]]) -> None:
     with path.open("ab") as file:
-        for start in range(0, len(records), BATCH):
-            file.write("".join(line_of(record) for record in records[start : start + BATCH]).encode())
+        for batch in batches:
+            file.write("".join(map(line_of, batch)).encode())
             file.flush()
 
 

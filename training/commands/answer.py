@@ -17,14 +17,7 @@ from rollout.selection import Abstained, Answered, AnswerRule, Outcome, is_settl
 from rollout.traces import Trace
 from training.commands.evaluate import arms_of
 from training.commands.messages import say, tracked
-from training.commands.options import (
-    Adapter,
-    Config,
-    Jobs,
-    Json,
-    Overrides,
-    Seed,
-)
+from training.commands.options import Adapter, Config, Jobs, Json, Overrides, Seed
 from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.records.store import OpenStore, write_json, write_records, write_text
 from training.reporting.proofs import proof_lines

@@ -1,16 +1,18 @@
 """Attempts of a file: read, checked and judged, for every command that takes some."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from critics.errors import InputError
-from critics.judge import JudgePool
+from critics.judge import JudgePool, Judging, judge_record
 from critics.plugin_certificates import recheck
-from critics.problem import RecordError, is_object, read_attempt
+from critics.problem import Attempt, RecordError, is_object, read_attempt
 from critics.rejudging import judge_anew, objection
-from critics.verdict import VERDICTS
 from rollout.published.recorded import holds_recorded, load_recorded
+from rollout.traces import Judgement, read_judgement
 from training.commands.messages import say, tracked
 from training.records.store import StoreError, read_lines, read_records
 
@@ -22,36 +24,48 @@ _REPLAYED = frozenset(("guided", "english"))
 What they said a moment ago is not checked a second time."""
 
 
-def read_attempts(path: Path, problems: Sequence[Path] | None = None) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class GivenAttempt:
+    """Attempt of a file, checked to be one, with its line: that holds what its writer keeps beside it."""
+
+    record: Mapping[str, Any]
+    attempt: Attempt
+
+    @property
+    def id(self) -> str:
+        """The attempt's id."""
+        return self.attempt.id
+
+
+def read_attempts(path: Path, problems: Sequence[Path] | None = None) -> list[GivenAttempt]:
     """Read attempts, traces or recorded programs, each checked to be one; errors name the file and the line."""
     return _read(path, load_recorded(path, problems) if holds_recorded(path) else read_records(path), None)
 
 
-def read_attempts_that_are(path: Path) -> tuple[list[dict[str, Any]], list[Rejected]]:
+def read_attempts_that_are(path: Path) -> tuple[list[GivenAttempt], list[Rejected]]:
     """Read as `read_attempts` does, and reject what is none: one bad line is not the end of the file."""
     rejected: list[Rejected] = []
     return _read(path, load_recorded(path) if holds_recorded(path) else read_lines(path), rejected), rejected
 
 
-def _read(
-    path: Path, listed: Iterable[dict[str, Any] | StoreError], rejected: list[Rejected] | None
-) -> list[dict[str, Any]]:
-    records: list[dict[str, Any]] = []
+def _read(path: Path, listed: Iterable[object], rejected: list[Rejected] | None) -> list[GivenAttempt]:
+    given: list[GivenAttempt] = []
     seen: dict[str, int] = {}
     for number, record in enumerate(listed, 1):
         try:
-            if isinstance(record, StoreError):
-                raise record
-            records.append(_checked(path, number, record, seen))
+            given.append(_checked(path, number, record, seen))
         except InputError as error:
             if rejected is None:
                 raise
             say(str(error))
             rejected.append({"id": f"{path}: record {number}", "reason": BAD_LINE})
-    return records
+    return given
 
 
-def _checked(path: Path, number: int, record: dict[str, Any], seen: dict[str, int]) -> dict[str, Any]:
+def _checked(path: Path, number: int, record: object, seen: dict[str, int]) -> GivenAttempt:
+    if isinstance(record, StoreError):
+        raise record
+    assert is_object(record), "a line is an object or an error"
     try:
         attempt = read_attempt(record)
     except RecordError as error:
@@ -59,57 +73,56 @@ def _checked(path: Path, number: int, record: dict[str, Any], seen: dict[str, in
     if attempt.id in seen:
         raise InputError(f"{path}: record {number}: id {attempt.id!r} is record {seen[attempt.id]}'s already")
     seen[attempt.id] = number
-    return record
+    return GivenAttempt(record, attempt)
 
 
-def judged(records: list[dict[str, Any]], jobs: int, timeout_s: float) -> Iterator[dict[str, Any]]:
-    """Yield verdict records in the attempts' order, with a progress bar."""
-    with JudgePool(jobs=jobs, timeout_s=timeout_s) as pool:
-        yield from tracked(pool.judge(records), total=len(records), what="judging")
+def judging(jobs: int, timeout_s: float, *, anew: bool = False) -> Judging:
+    """Return what judges in processes behind a progress bar; `anew`: what an untrusted file holds."""
+    return partial(_judged, jobs, timeout_s, judge_anew if anew else judge_record)
 
 
-def judged_again(records: list[dict[str, Any]], jobs: int, timeout_s: float) -> Iterator[dict[str, Any]]:
-    """Yield what the critics say now of attempts of an untrusted file, whatever their records say."""
-    with JudgePool(jobs=jobs, timeout_s=timeout_s, judging=judge_anew) as pool:
-        yield from tracked(pool.judge(records), total=len(records), what="judging")
+def _judged(
+    jobs: int, timeout_s: float, judge: Callable[..., dict[str, Any]], records: Iterable[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    listed = list(records)
+    if listed:
+        with JudgePool(jobs=jobs, timeout_s=timeout_s, judging=judge) as pool:
+            yield from tracked(pool.judge(listed), total=len(listed), what="judging")
 
 
 def with_verdicts(
-    traces: list[dict[str, Any]], path: Path, verdicts: Path | None, jobs: int, timeout_s: float
-) -> tuple[list[dict[str, Any]], list[Rejected]]:
-    """Judge all traces; return those whose stored verdicts agree, with the critics' own, and the rejected ones.
+    given: Sequence[GivenAttempt], path: Path, verdicts: Path | None, judging: Judging
+) -> tuple[list[GivenAttempt], list[Rejected]]:
+    """Judge all attempts; return those whose stored verdicts agree, with the critics' own, and the rejected ones.
 
     Attack: a true certificate beside a text that says something else, in the trace or in the file of verdicts.
     """
-    given = _read_verdicts(verdicts) if verdicts else {}
-    for trace in traces:
-        if verdicts is not None and trace["id"] not in given:
-            raise InputError(f"{verdicts}: there is no verdict for attempt {trace['id']!r} of {path}")
-    judged_ones: list[dict[str, Any]] = []
+    told = _read_verdicts(verdicts) if verdicts else {}
+    for each in given:
+        if verdicts is not None and each.id not in told:
+            raise InputError(f"{verdicts}: there is no verdict for attempt {each.id!r} of {path}")
+    judged: list[GivenAttempt] = []
     rejected: list[Rejected] = []
-    for trace, fresh in zip(traces, judged_again(traces, jobs, timeout_s) if traces else (), strict=True):
-        stored = given.get(trace["id"], trace.get("judgement"))
-        trace["judgement"] = fresh
-        reason = None if stored is None else objection(_stated(stored), fresh)
-        if reason is None and trace["format"] not in _REPLAYED:
-            reason = next((entry["reason"] for entry in recheck([trace])["rejected"]), None)
+    for each, fresh in zip(given, judging(dict(each.record) for each in given), strict=True):
+        stored = told[each.id].record(each.id) if each.id in told else each.record.get("judgement")
+        now = replace(each, record={**each.record, "judgement": fresh})
+        reason = None if stored is None else objection(stored if is_object(stored) else {}, fresh)
+        if reason is None and each.attempt.format not in _REPLAYED:
+            reason = next((entry["reason"] for entry in recheck([now.record])["rejected"]), None)
         if reason is None:
-            judged_ones.append(trace)
+            judged.append(now)
         else:
-            rejected.append({"id": trace["id"], "reason": reason})
+            rejected.append({"id": each.id, "reason": reason})
     for entry in rejected:
         say(f"rejected {entry['id']}: {entry['reason']}")
-    return judged_ones, rejected
+    return judged, rejected
 
 
-def _stated(stored: object) -> Mapping[str, Any]:
-    return stored if is_object(stored) else {}
-
-
-def _read_verdicts(path: Path) -> dict[str, dict[str, Any]]:
-    given: dict[str, dict[str, Any]] = {}
+def _read_verdicts(path: Path) -> dict[str, Judgement]:
+    told: dict[str, Judgement] = {}
     for number, record in enumerate(read_records(path), 1):
-        if not isinstance(record.get("id"), str) or record.get("verdict") not in VERDICTS:
-            raise InputError(f"{path}: record {number}: a verdict needs an id and one of {', '.join(VERDICTS)}")
-        given[record["id"]] = {"reason": "", "answer": None, "feedback": "", "certificate": None, **record}
-    return given
+        try:
+            told[str(record["id"])] = read_judgement(record)
+        except (KeyError, ValueError) as error:
+            raise InputError(f"{path}: record {number}: a verdict needs an id and a verdict ({error})") from error
+    return told

@@ -20,14 +20,7 @@ from critics.errors import InputError
 from critics.judge import JudgePool, judge_record
 from critics.problem import FORMATS
 from training.commands.messages import say
-from training.commands.options import (
-    Jobs,
-    Json,
-    Seed,
-    Timeout,
-    WithoutJail,
-    leave_the_jail,
-)
+from training.commands.options import Jobs, Json, Seed, Timeout, WithoutJail, leave_the_jail
 
 EXAMPLE = "certistar audit --format rules --self-play 60"
 

@@ -12,9 +12,7 @@ from critics.errors import InputError
 from training.autoeval.benchmarks import MIN_MODELS, Compared, compared
 from training.autoeval.figures import correlation_panels, power_panel
 from training.autoeval.score_tables import PAPER, Source, merged, read_source
-from training.commands.options import (
-    Json,
-)
+from training.commands.options import Json
 from training.records.store import write_json, write_text
 from training.reporting.comparison import compare_runs
 from training.reporting.report import benchmarks_page, render

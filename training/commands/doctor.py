@@ -12,9 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from training.commands.options import (
-    Json,
-)
+from training.commands.options import Json
 from training.hardware import num_cores
 
 EXAMPLE = "certistar doctor"

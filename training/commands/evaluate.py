@@ -13,13 +13,7 @@ from critics.problem import Problem
 from critics.replay.grades import grades_said
 from rollout.actor_critic.feedback import DialogReviewPool
 from training.commands.messages import say
-from training.commands.options import (
-    Adapter,
-    Config,
-    Json,
-    Overrides,
-    Seed,
-)
+from training.commands.options import Adapter, Config, Json, Overrides, Seed
 from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.estimates import Proportion
 from training.records.store import OpenStore, write_text

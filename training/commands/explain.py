@@ -11,7 +11,7 @@ from critics.errors import InputError
 from critics.judge import slim
 from critics.verdict import Verdict, read_verdict
 from rollout.traces import Trace, read_trace, with_judgement
-from training.commands.attempts import judged_again, read_attempts_that_are
+from training.commands.attempts import judging, read_attempts_that_are
 from training.commands.options import Json, Timeout
 from training.reporting.proofs import trace_lines
 
@@ -29,11 +29,11 @@ def explain(
 
     A format whose critic reads no text shows reason, feedback and the proof.
     """
-    records, _ = read_attempts_that_are(file)
-    record = next((record for record in records if record["id"] == attempt), None)
+    given, _ = read_attempts_that_are(file)
+    record = next((each.record for each in given if each.id == attempt), None)
     if record is None:
-        raise InputError(f"{file}: there is no attempt {attempt!r} among {len(records)}")
-    (found,) = judged_again([record], 1, timeout)
+        raise InputError(f"{file}: there is no attempt {attempt!r} among {len(given)}")
+    (found,) = judging(1, timeout, anew=True)([dict(record)])
     verdict = read_verdict(found)
     trace = with_judgement(read_trace(slim(record)), found)
     pieces = list(_pieces(verdict, trace.completion))

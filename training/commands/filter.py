@@ -11,15 +11,9 @@ from critics.judge import Judging
 from critics.problem import RecordError
 from critics.rejudging import ILL_FORMED
 from rollout.traces import Trace, read_trace
-from training.commands.attempts import Rejected, judged, read_attempts_that_are, with_verdicts
+from training.commands.attempts import GivenAttempt, Rejected, judging, read_attempts_that_are, with_verdicts
 from training.commands.messages import print_counts, say
-from training.commands.options import (
-    Columns,
-    Jobs,
-    Json,
-    Out,
-    Timeout,
-)
+from training.commands.options import Columns, Jobs, Json, Out, Timeout
 from training.configuration.section import nearest
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import KEEPS, faithfulness_counts, funnel, outline, select
@@ -77,28 +71,29 @@ def filter(  # noqa: A001
         raise InputError(f"--keep {keep!r} is not known; {nearest(keep, KEEPS)}")
     derivation = _derivation(keep, prune, hindsight, held_out)
     records, bad = read_attempts_that_are(traces)
-    found, rejected = with_verdicts(records, traces, verdicts, jobs, timeout)
-    shown, summary = _write_dataset(
-        found, [*bad, *rejected], derivation, keep, out, lambda drafts: judged(list(drafts), jobs, timeout)
-    )
+    found, rejected = with_verdicts(records, traces, verdicts, judging(jobs, timeout, anew=True))
+    summary = _write_dataset(found, [*bad, *rejected], derivation, keep, out, judging(jobs, timeout))
+    hidden = ("kept", "verdicts", "reasons", "examples", "keep", "rejected")
+    shown = {k: v for k, v in summary.items() if k not in hidden}
+    shown |= {"kept": summary["kept"]} | ({"rejected": len(summary["rejected"])} if "rejected" in summary else {})
     print_counts(summary if as_json else shown, as_json)
 
 
 def _write_dataset(
-    found: list[dict[str, Any]],
+    found: list[GivenAttempt],
     rejected: list[Rejected],
     derivation: Derivation,
     keep: str,
     out: Path,
     judging: Judging,
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Write what is kept of judged traces; return the counts that people are shown, and all of them."""
+) -> dict[str, Any]:
+    """Write what is kept of judged traces; return the summary."""
     traces = list(_read_traces(found, rejected))
     candidates, failures = derive(traces, derivation, judging)
     kept, examples = _taught(select(candidates, keep), rejected)  # type: ignore[arg-type]
     write_records(out / "examples.jsonl", examples)
     derived = {trace.id: trace.record() for trace in kept if is_derived(trace)}
-    sources = {record["id"]: record for record in found} | derived
+    sources = {each.id: each.record for each in found} | derived
     write_entries(out / LINEAGE, entries(examples, {trace.id: origin(sources[trace.id]) for trace in kept}))
     if derivation.wanted:
         write_records(out / DERIVED, derived.values(), checksum=True)
@@ -107,17 +102,16 @@ def _write_dataset(
     summary = {**funnel(list(map(outline, traces)), len(kept)), **made, "examples": len(examples), "keep": keep}
     summary |= {"rejected": rejected} if rejected else {}
     write_json(out / "summary.json", summary)
-    shown = {k: summary[k] for k in ("sampled", "right", "certified", "grades", "lucky", *made, "kept")}
-    return shown | ({"rejected": len(rejected)} if rejected else {}), summary
+    return summary
 
 
-def _read_traces(found: list[dict[str, Any]], rejected: list[Rejected]) -> Iterator[Trace]:
-    for record in found:
+def _read_traces(found: list[GivenAttempt], rejected: list[Rejected]) -> Iterator[Trace]:
+    for each in found:
         try:
-            yield read_trace(without_stray_steps(record))
+            yield read_trace(without_stray_steps(each.record))
         except RecordError as error:
             say(str(error))
-            rejected.append({"id": record["id"], "reason": ILL_FORMED})
+            rejected.append({"id": each.id, "reason": ILL_FORMED})
 
 
 def _taught(chosen: list[Trace], rejected: list[Rejected]) -> tuple[list[Trace], list[dict[str, Any]]]:
@@ -129,7 +123,7 @@ def _taught(chosen: list[Trace], rejected: list[Rejected]) -> tuple[list[Trace],
         except NotDerivedError as error:
             say(f"rejected {trace.id}: {error}")
             rejected.append({"id": trace.id, "reason": str(error)})
-    return kept, file_examples(kept)
+    return kept, [example.record() for example in file_examples(kept)]
 
 
 def _derivation(keep: str, prune: bool, hindsight: bool, held_out: Path | None) -> Derivation:

@@ -10,16 +10,9 @@ import typer
 
 from critics.replay.grades import count_by_grade
 from rollout.traces import read_judgement
-from training.commands.attempts import judged, read_attempts
+from training.commands.attempts import judging, read_attempts
 from training.commands.messages import print_counts
-from training.commands.options import (
-    Jobs,
-    Json,
-    Out,
-    Timeout,
-    WithoutJail,
-    leave_the_jail,
-)
+from training.commands.options import Jobs, Json, Out, Timeout, WithoutJail, leave_the_jail
 from training.records.store import write_records
 from training.reporting.error_tables import error_columns, error_table
 from training.reporting.program_tables import blind_attempts, program_rows, program_table, read_programs
@@ -42,18 +35,16 @@ def judge(
     """Judge attempts: one verdict record for each, in the same order."""
     if without_jail:
         leave_the_jail()
-    records = read_attempts(file, problems)
-    verdicts = list(judged(records, jobs, timeout))
+    given, judge_all = read_attempts(file, problems), judging(jobs, timeout)
+    verdicts = list(judge_all(dict(each.record) for each in given))
     write_records(out, verdicts)
-    counts: dict[str, Any] = tally(verdict["verdict"] for verdict in verdicts)
-    if grades := count_by_grade(read_judgement(verdict).grade for verdict in verdicts if verdict["certificate"]):
-        counts["grades"] = grades
-    if not any(record["format"] in _PROGRAM_FORMATS for record in records):
+    grades = count_by_grade(read_judgement(verdict).grade for verdict in verdicts if verdict["certificate"])
+    counts = {**tally(verdict["verdict"] for verdict in verdicts), **({"grades": grades} if grades else {})}
+    if not any(each.attempt.format in _PROGRAM_FORMATS for each in given):
         print_counts(counts, as_json)
         return
-    programs = read_programs(records, verdicts)
-    hidden = [attempt.record() for attempt in blind_attempts(programs)]
-    again = judged(hidden, jobs, timeout) if hidden else ()
+    programs = read_programs((each.record for each in given), verdicts)
+    again = judge_all(attempt.record() for attempt in blind_attempts(programs))
     rows = program_rows(programs, {verdict["id"] for verdict in again if verdict["verdict"] == "certified"})
     columns = error_columns(programs)
     if as_json:

@@ -10,7 +10,7 @@ import typer
 
 from critics.merkle import inclusion, is_included
 from rollout.traces import read_trace
-from training.commands.attempts import judged_again
+from training.commands.attempts import judging
 from training.commands.messages import say
 from training.commands.options import Jobs, Json, Timeout
 from training.lineage.adapter_files import REVOKED
@@ -41,7 +41,7 @@ def lineage(
             "known; train it again from a dataset folder that `filter` or a round wrote"
         )
     older = ancestors(read, find_adapters([_line_folder(read)]))
-    checks = verify_lineage(read, older, lambda found: judged_again(list(found), jobs, timeout)) if verify else None
+    checks = verify_lineage(read, older, judging(jobs, timeout, anew=True)) if verify else None
     proof = _one_proof(read, read.entries)
     if as_json:
         print(json.dumps(_record(read, older, proof, checks)))

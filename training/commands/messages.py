@@ -60,9 +60,7 @@ def progress_bar(console: Any) -> Any:
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
-    from rich.progress import (
-        Progress as Bar,
-    )
+    from rich.progress import Progress as Bar
 
     return Bar(
         TextColumn("{task.description}"),

@@ -16,11 +16,7 @@ from rollout.published.loaders import load_published
 from rollout.splits import Split
 from training.autoeval.dataset_statistics import said, statistics_of
 from training.commands.messages import say, say_or_print
-from training.commands.options import (
-    Json,
-    Out,
-    Seed,
-)
+from training.commands.options import Json, Out, Seed
 from training.hardware import num_cores
 from training.records.store import write_records
 

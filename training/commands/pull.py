@@ -10,14 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from critics.errors import InputError
-from training.commands.attempts import judged_again
+from training.commands.attempts import judging
 from training.commands.messages import print_counts, say
-from training.commands.options import (
-    Jobs,
-    Json,
-    Out,
-    Timeout,
-)
+from training.commands.options import Jobs, Json, Out, Timeout
 from training.exchange.hub import PARTS, Place, place_to_pull
 from training.exchange.verification import Rejection, check_adapter, check_dataset, check_pair
 
@@ -65,7 +60,7 @@ def _fetched_and_checked(place: Place, source: str, staged: Path, jobs: int, tim
     if "adapter" in there:
         rejected += check_adapter(adapter)
     if "dataset" in there:
-        checked = check_dataset(dataset, lambda records: judged_again(list(records), jobs, timeout_s))
+        checked = check_dataset(dataset, judging(jobs, timeout_s, anew=True))
         rejected += checked.rejected
         counts = {name: num for name, num in asdict(checked).items() if name != "rejected"}
     if there == list(PARTS):

@@ -11,7 +11,7 @@ from critics.reference import TRANSLATORS
 from rollout.formalisation import FORMAT as FORMALISED
 from rollout.formalisation import is_short_enough, with_formulas
 from rollout.traces import Trace, with_judgement
-from training.commands.attempts import judged
+from training.commands.attempts import judging
 from training.commands.messages import print_counts, tracked
 from training.configuration.section import nearest
 from training.curation.filters import KEEPS, PROVED, is_certified
@@ -54,7 +54,7 @@ def filter_table(
         attempts = formal_versions(table, reading, reading.formalise, out)
         digests = attempts[0].policy
         about["formalised_by"] = None if digests is None else digests.record()
-    verdicts = judged([attempt.record() for attempt in attempts], jobs, timeout_s)
+    verdicts = judging(jobs, timeout_s)(attempt.record() for attempt in attempts)
     traces = [with_judgement(a, v) for a, v in zip(attempts, verdicts, strict=True)]
     summary = write_dataset(traces, table, keep, out, about)  # type: ignore[arg-type]
     _opened(out).unlink(missing_ok=True)

@@ -9,7 +9,7 @@ import typer
 
 from critics.recheck.__main__ import told
 from critics.rejudging import recheck_texts
-from training.commands.attempts import BAD_LINE, judged_again
+from training.commands.attempts import BAD_LINE, judging
 from training.commands.messages import say
 from training.commands.options import Jobs, Json, Timeout, WithoutJail, leave_the_jail
 from training.records.store import StoreError, read_lines
@@ -31,7 +31,7 @@ def recheck(
     if without_jail:
         leave_the_jail()
     bad: list[dict[str, str]] = []
-    found = recheck_texts(_readable(file, bad), lambda attempts: judged_again(list(attempts), jobs, timeout))
+    found = recheck_texts(_readable(file, bad), judging(jobs, timeout, anew=True))
     report = found.evidence
     report.rejected += bad
     if as_json:

@@ -11,10 +11,7 @@ import typer
 
 from critics.errors import InputError
 from training.commands.messages import say
-from training.commands.options import (
-    Json,
-    Runs,
-)
+from training.commands.options import Json, Runs
 from training.commands.traces import trace_files
 from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder, find_adapters

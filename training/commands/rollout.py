@@ -4,14 +4,7 @@ from functools import partial
 from itertools import chain
 
 from training.commands.messages import say_or_print
-from training.commands.options import (
-    Adapter,
-    Config,
-    Json,
-    Out,
-    Overrides,
-    Problems,
-)
+from training.commands.options import Adapter, Config, Json, Out, Overrides, Problems
 from training.configuration.run import load_run
 from training.records.store import OpenStore, write_records
 from training.rounds.problems import read_problems

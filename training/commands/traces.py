@@ -11,10 +11,7 @@ import typer
 from critics.errors import InputError
 from rollout.traces import read_trace
 from training.commands.messages import say
-from training.commands.options import (
-    Json,
-    Runs,
-)
+from training.commands.options import Json, Runs
 from training.curation.derivation import DERIVED
 from training.lineage.entries import round_of
 from training.records.store import read_records

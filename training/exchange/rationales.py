@@ -112,7 +112,7 @@ def write_dataset(
 def rationale_example(trace: Trace) -> dict[str, Any]:
     """Return a line that TRL trains on as it is; `formalisation` says on whose word the certificate is about it."""
     plain = replace(trace, completion_ids=(), prompt=text(trace.problem, PromptStyle()))
-    return {**completion_example(plain), "formalisation": trace.judged.grade, **shares(trace)}
+    return {**completion_example(plain).record(), "formalisation": trace.judged.grade, **shares(trace)}
 
 
 def shares(trace: Trace) -> dict[str, Any]:

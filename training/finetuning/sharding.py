@@ -37,15 +37,15 @@ def fsdp2(config: TrainingConfig) -> dict[str, Any]:
 def deepspeed(config: TrainingConfig) -> dict[str, Any]:
     """Return a DeepSpeed configuration; `auto` is filled in by Trainer from its own arguments."""
     stage = 2 if config.sharding == "zero2" else 3
-    zero: dict[str, Any] = {"stage": stage, "overlap_comm": True, "contiguous_gradients": True}
-    if stage == 3:
-        zero["stage3_gather_16bit_weights_on_model_save"] = True
-    if config.offload:
-        zero["offload_optimizer"] = {"device": "cpu", "pin_memory": True}
-        if stage == 3:
-            zero["offload_param"] = {"device": "cpu", "pin_memory": True}
+    offloaded = ("offload_optimizer", "offload_param")[: stage - 1] if config.offload else ()
     return {
-        "zero_optimization": zero,
+        "zero_optimization": {
+            "stage": stage,
+            "overlap_comm": True,
+            "contiguous_gradients": True,
+            **({"stage3_gather_16bit_weights_on_model_save": True} if stage == 3 else {}),
+            **{what: {"device": "cpu", "pin_memory": True} for what in offloaded},
+        },
         "bf16": {"enabled": "auto"},
         "gradient_clipping": "auto",
         "gradient_accumulation_steps": "auto",

@@ -1,6 +1,7 @@
 """Examples that kept traces teach: the same for a round's dataset and for `certistar filter`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from critics.errors import InputError
@@ -12,26 +13,53 @@ from training.configuration.lessons import LessonConfig
 from training.curation.derivation import provenance
 from training.lessons.dialogs import ActorTurn, Lesson, lessons, mixed
 
-Record = dict[str, Any]
 Way = Literal["both", "informalise", "autoformalise"]
 """Directions of a round trip that are learnt."""
 
 
-def completion_example(trace: Trace) -> Record:
-    """Return the example of a trace with one completion, with the digest of its certificate where it has one."""
-    return {
-        "id": trace.id,
-        "prompt": trace.prompt or text(trace.problem, PromptStyle()),
-        "completion": trace.completion,
-        "completion_ids": list(trace.completion_ids),
-        "certificate": trace.judged.digest,
-        **provenance(trace),
-    }
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """Completion of a prompt; of a round trip's leg with its direction and the formula's category."""
+
+    prompt: str
+    completion: str
+    completion_ids: tuple[int, ...]
+    direction: str | None = None
+    category: Any = None
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        leg = {} if self.direction is None else {"direction": self.direction, "category": self.category}
+        texts = {"prompt": self.prompt, "completion": self.completion}
+        return {**texts, "completion_ids": list(self.completion_ids), **leg}
 
 
-def file_examples(traces: Iterable[Trace]) -> list[Record]:
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """Example that a trace teaches, a line of a dataset, with the digest of the trace's certificate."""
+
+    id: str
+    learnt: Completed | Lesson
+    certificate: str | None
+    provenance: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+    """Of a trace that was made of another one: which, and by what."""
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        own = {"id": self.id}  # a lesson's may be another: a dataset of several rounds names each one's
+        return {**own, **self.learnt.record(), **own, "certificate": self.certificate, **self.provenance}
+
+
+def completion_example(trace: Trace) -> Taught:
+    """Return the example of a trace with one completion."""
+    prompt = trace.prompt or text(trace.problem, PromptStyle())
+    learnt = Completed(prompt, trace.completion, trace.completion_ids)
+    return Taught(trace.id, learnt, trace.judged.digest, provenance(trace))
+
+
+def file_examples(traces: Iterable[Trace]) -> list[Taught]:
     """Return what the traces of a file teach, whatever strategies they are of: `certistar filter`."""
-    made: list[Record] = []
+    made: list[Taught] = []
     for trace in traces:
         if trace.turns:
             made += dialog_examples([trace], LessonConfig(), seed=0)
@@ -42,25 +70,24 @@ def file_examples(traces: Iterable[Trace]) -> list[Record]:
     return made
 
 
-def dialog_examples(traces: Iterable[Trace], settings: LessonConfig, *, seed: int) -> list[Record]:
+def dialog_examples(traces: Iterable[Trace], settings: LessonConfig, *, seed: int) -> list[Taught]:
     """Return lessons, each with the certificate of its dialog, mixed as the settings say."""
-    found: list[Lesson] = []
-    origins: dict[str, Record] = {}
-    for trace in traces:
-        taught = lessons(trace, settings)
-        found += taught
-        origins |= {lesson.id: {"certificate": trace.judged.digest, **provenance(trace)} for lesson in taught}
-    return [{**lesson.record(), **origins[lesson.id.partition("~")[0]]} for lesson in mixed(found, settings, seed=seed)]
+    of = {lesson.id: (lesson, trace) for trace in traces for lesson in lessons(trace, settings)}
+    chosen = mixed([lesson for lesson, _ in of.values()], settings, seed=seed)
+    return [_of_lesson(lesson, of[lesson.id.partition("~")[0]][1]) for lesson in chosen]
 
 
-def program_example(trace: Trace) -> Record:
-    """Return what a translator learns from a trace of a program, with the digest of its certificate."""
+def _of_lesson(lesson: Lesson, trace: Trace) -> Taught:
+    return Taught(lesson.id, lesson, trace.judged.digest, provenance(trace))
+
+
+def program_example(trace: Trace) -> Taught:
+    """Return what a translator learns from a trace of a program."""
     learnt = ActorTurn(trace.completion_ids, learnt=True)
-    lesson = Lesson(trace.id, "direct", tuple(direct_messages(trace)), (learnt,))
-    return {**lesson.record(), "certificate": trace.judged.digest, **provenance(trace)}
+    return _of_lesson(Lesson(trace.id, "direct", tuple(direct_messages(trace)), (learnt,)), trace)
 
 
-def both_ways(trace: Trace, ways: Way = "both") -> list[Record]:
+def both_ways(trace: Trace, ways: Way = "both") -> list[Taught]:
     """Return a kept trip's examples: its prompts with what was written on them.
 
     A trip with a leak, or without a second leg, teaches nothing, whichever filter kept it. Raises `InputError` for
@@ -75,15 +102,9 @@ def both_ways(trace: Trace, ways: Way = "both") -> list[Record]:
     return [_of_leg(trace, leg) for leg in legs if ways in ("both", leg.direction)]
 
 
-def _of_leg(trace: Trace, leg: Leg) -> Record:
+def _of_leg(trace: Trace, leg: Leg) -> Taught:
     # The ids are those of the whole completion, thinking included: where any was stripped, the text is tokenised anew.
-    ids = list(leg.completion_ids) if leg.completion == leg.text else []
-    return {
-        "id": f"{trace.id}/{leg.direction}",
-        "prompt": leg.prompt,
-        "completion": leg.text,
-        "completion_ids": ids,
-        "direction": leg.direction,
-        "category": trace.problem.meta.get("category"),
-        "certificate": None if trace.judgement is None else trace.judgement.digest,
-    }
+    ids = leg.completion_ids if leg.completion == leg.text else ()
+    learnt = Completed(leg.prompt, leg.text, ids, leg.direction, trace.problem.meta.get("category"))
+    digest = None if trace.judgement is None else trace.judgement.digest
+    return Taught(f"{trace.id}/{leg.direction}", learnt, digest)

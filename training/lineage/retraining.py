@@ -6,9 +6,9 @@ long as a tainted dataset stands, the run is refused, so that a move that was ki
 
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
-from typing import Any
 
 from critics.errors import RunFailed
+from rollout.traces import read_trace
 from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder, find_adapters
 from training.lineage.entries import LINEAGE, entries_of_dataset
@@ -82,9 +82,9 @@ def _is_sampled_by(folder: Path, weights: Set[str | None]) -> bool:
     traces = folder / "traces.jsonl"
     if not is_stored(traces):
         return False
-    first: Mapping[str, Any] = next(read_records(traces), None) or {}
-    policy: Mapping[str, Any] = first.get("policy") or {}
-    return (policy.get("adapter") or "base") in weights  # no adapter has the digest "base"
+    first = next(map(read_trace, read_records(traces)), None)
+    adapter = None if first is None or first.policy is None else first.policy.adapter
+    return (adapter or "base") in weights  # no adapter has the digest "base"
 
 
 def _put_aside(line: Path, first: int, num_rounds: int, place: Path, weights: Set[str | None]) -> None:

@@ -12,7 +12,7 @@ import io
 import json
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,23 @@ class Packed:
     packed_bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """Entry of an index: where a gzip member is, and the ids of its records."""
+
+    offset: int
+    bytes: int
+    line: int
+    ids: list[str]
+
+
 def pack(path: Path, *, level: int = LEVEL) -> Packed:
     """Pack a sealed file and take the plain one away, once what was packed is read back and found to be the same.
 
     Every line's checksum is verified on the way. The same file gives the same bytes: no time and no name goes in.
     """
     packed, index, total = packed_path(path), index_path(path), hashlib.sha256()
-    entries: list[dict[str, Any]] = []
+    entries: list[_Member] = []
 
     def members() -> Iterator[bytes]:
         place = num = 0
@@ -48,18 +58,18 @@ def pack(path: Path, *, level: int = LEVEL) -> Packed:
             for line in lines:
                 total.update(line)
             ids = [json.loads(line)["id"] for line in lines]
-            entries.append({"offset": place, "bytes": len(member), "line": num + 1, "ids": ids})
+            entries.append(_Member(place, len(member), num + 1, ids))
             place, num = place + len(member), num + len(lines)
             yield member
 
     write_chunks(packed, members())
-    write_records(index, entries, checksum=True)
+    write_records(index, map(asdict, entries), checksum=True)
     if _digest(packed) != total.hexdigest():
         packed.unlink()
         raise StoreError(f"{packed}: is not what was packed; the disk or the memory of this machine is failing")
     before = path.stat().st_size
     path.unlink()
-    return Packed(packed, sum(len(entry["ids"]) for entry in entries), before, packed.stat().st_size)
+    return Packed(packed, sum(len(entry.ids) for entry in entries), before, packed.stat().st_size)
 
 
 def find(path: Path, record_id: str) -> dict[str, Any]:
@@ -67,9 +77,9 @@ def find(path: Path, record_id: str) -> dict[str, Any]:
 
     `path` is the plain file's.
     """
-    for entry in read_records(index_path(path), checksum=True):
-        if record_id in entry["ids"]:
-            number = entry["line"] + entry["ids"].index(record_id)
+    for entry in (_Member(**record) for record in read_records(index_path(path), checksum=True)):
+        if record_id in entry.ids:
+            number = entry.line + entry.ids.index(record_id)
             return _record(packed_path(path), entry, number)
     raise StoreError(f"{packed_path(path)}: has no record {record_id!r}")
 
@@ -89,17 +99,16 @@ def index_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.gz.index")
 
 
-def _record(packed: Path, entry: dict[str, Any], number: int) -> dict[str, Any]:
+def _record(packed: Path, entry: _Member, number: int) -> dict[str, Any]:
     with packed.open("rb") as file:
-        file.seek(entry["offset"])
-        member = file.read(entry["bytes"])
+        file.seek(entry.offset)
+        member = file.read(entry.bytes)
     try:
         lines = io.BytesIO(gzip.decompress(member)).readlines()
     except (OSError, EOFError, zlib.error) as error:
         raise StoreError(f"{packed}:{number}: cannot be read ({error})") from error
-    first: int = entry["line"]
-    record = read_line(lines[number - first], where=f"{packed}:{number}", checksum=True)
-    if record["id"] != entry["ids"][number - first]:
+    record = read_line(lines[number - entry.line], where=f"{packed}:{number}", checksum=True)
+    if record["id"] != entry.ids[number - entry.line]:
         raise StoreError(f"{packed}:{number}: the index is another file's; unpack with zcat and pack again")
     return record
 

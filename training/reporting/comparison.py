@@ -15,15 +15,7 @@ from critics.errors import InputError
 from critics.replay.grades import count_by_grade
 from training.autoeval.false_positives import pooled_false_positives
 from training.autoeval.scores import pooled
-from training.estimates import (
-    REPLICATES,
-    PairedComparison,
-    compare_paired,
-    compare_unpaired,
-    holm,
-    mean,
-    mean_interval,
-)
+from training.estimates import REPLICATES, PairedComparison, compare_paired, compare_unpaired, holm, mean, mean_interval
 from training.records.run_folder import configuration
 from training.records.store import write_text
 from training.reporting.evaluations import GROUPINGS, Evaluation, Grouping, Mode, Outcome, Tally

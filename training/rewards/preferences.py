@@ -6,7 +6,6 @@ nothing says that they are about the question (grade `trusted`).
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from critics.errors import InputError
 from critics.replay.grades import STRICT
@@ -16,7 +15,7 @@ Group = tuple[list[Trace], list[Trace]]
 SHAPES = ("dpo", "kto")
 
 
-def preferences(traces: Iterable[Trace], shape: str) -> Iterator[dict[str, Any]]:
+def preferences(traces: Iterable[Trace], shape: str) -> Iterator[dict[str, str | bool | None]]:
     """Yield the rows of a shape; raises `InputError` for one that is not known, and where a trace keeps no prompt."""
     if shape not in SHAPES:
         raise InputError(f"--to {shape!r}: must be one of {', '.join(SHAPES)}")
@@ -40,7 +39,7 @@ def _groups(traces: Iterable[Trace]) -> dict[tuple[str, str], Group]:
     return groups
 
 
-def _pairs(groups: Mapping[tuple[str, str], Group]) -> Iterator[dict[str, Any]]:
+def _pairs(groups: Mapping[tuple[str, str], Group]) -> Iterator[dict[str, str | bool | None]]:
     """Each attempt stands in one pair at most: a problem with many of one kind must not outweigh the others."""
     for (_, prompt), (certified, refuted) in groups.items():
         for good, bad in zip(certified, refuted, strict=False):
@@ -53,7 +52,7 @@ def _pairs(groups: Mapping[tuple[str, str], Group]) -> Iterator[dict[str, Any]]:
             }
 
 
-def _labelled(groups: Mapping[tuple[str, str], Group]) -> Iterator[dict[str, Any]]:
+def _labelled(groups: Mapping[tuple[str, str], Group]) -> Iterator[dict[str, str | bool | None]]:
     for (_, prompt), group in groups.items():
         for trace in (trace for kind in group for trace in kind):
             is_good = trace.judged.is_certified

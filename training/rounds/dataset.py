@@ -1,9 +1,8 @@
 """The dataset of a round: what the arm's filter keeps, and where it comes from."""
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
@@ -11,13 +10,13 @@ from critics.judge import Judging
 from rollout.traces import Trace, derived_seed, read_trace
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import Outline, funnel, outline, select, subsample
-from training.lineage.entries import LINEAGE, Entry, Origin, entries, entries_of_dataset, origin, write_entries
+from training.lineage.entries import LINEAGE, Origin, entries, entries_of_dataset, origin, write_entries
 from training.lineage.revocation import read_revocations, unrevoked
+from training.records.run_folder import read_file
 from training.records.store import read_records, write_json, write_records
 from training.rounds.line import Line, line_path
 from training.rounds.rollout import AT_A_TIME, chunks
 from training.watchdog import Progress
-from training.workers.requests import Record
 
 
 def curate(line: Line, number: int, judged: Path) -> Path:
@@ -35,14 +34,13 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     kept = select(unrevoked(candidates, read_revocations(line.run)), line.arm.keep)
     if line.arm.match is not None:
         kept = subsample(kept, _num_kept_by(line, line.arm.match, number), seed=line.seed)
-    earlier: Iterable[Record] = ()
-    origins: Iterable[Entry] = ()
-    if number and line.config.star.start == "base":
-        before = line.round_path(number - 1) / "dataset"
-        earlier, origins = read_records(before / "examples.jsonl"), entries_of_dataset(before)
+    goes_on = number > 0 and line.config.star.start == "base"
+    before = line.round_path(number - 1) / "dataset"
+    earlier = read_records(before / "examples.jsonl") if goes_on else ()
+    origins = entries_of_dataset(before) if goes_on else ()
     taught = line.strategy.examples(kept, seed=derived_seed(line.seed, "lessons", number))
     prefix = f"round-{number:03d}/"
-    fresh = [{**example, "id": prefix + example["id"]} for example in taught]
+    fresh = [replace(example, id=prefix + example.id).record() for example in taught]
     num_examples = write_records(folder / "examples.jsonl", chain(earlier, fresh))
     of_fresh = entries(fresh, _origins(kept, judged), prefix=prefix)
     write_entries(folder / LINEAGE, chain(origins, of_fresh))
@@ -69,7 +67,7 @@ def derivation_of(line: Line) -> Derivation:
 def _num_kept_by(line: Line, arm_name: str, number: int) -> int:
     other = next(arm for arm in line.config.arms if arm.name == arm_name)
     path = line.run / line_path(line.config, other, line.seed) / f"round-{number:03d}" / "dataset" / "summary.json"
-    return json.loads(path.read_text())["kept"]
+    return read_file(path)["kept"]
 
 
 @dataclass

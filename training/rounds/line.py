@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from critics.errors import RunFailed
 from critics.judge import Judging
@@ -14,7 +14,7 @@ from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.trackers import Tracking, tracking
 from training.rounds.problems import held_out_problems
 from training.watchdog import OnProgress, Progress, unwatched
-from training.workers.requests import Record, Workers
+from training.workers.requests import Workers
 from training.workers.strategies import Strategy, no_review, strategy_of
 
 
@@ -39,6 +39,7 @@ class Shard:
 
 
 WHOLE = Shard()
+Item = TypeVar("Item")
 StageFunction = Callable[..., Any]
 """A stage: takes its line first, and what it returns can be pickled."""
 
@@ -114,13 +115,12 @@ class Line:
 
     def judging(self, progress: Progress) -> Judging:
         """Return what judges for a stage, each verdict a sign of progress: all of them may take hours."""
+        return lambda records: self._told(progress, self.workers.judge(records))
 
-        def judge(records: Iterable[Record]) -> Iterator[Record]:
-            for verdict in self.workers.judge(records):
-                self.on_progress(progress)
-                yield verdict
-
-        return judge
+    def _told(self, progress: Progress, items: Iterable[Item]) -> Iterator[Item]:
+        for item in items:
+            self.on_progress(progress)
+            yield item
 
     @property
     def tracking(self) -> Tracking:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rollout.policy import adapter_weights_digest
-from rollout.traces import Sampling, derived_seed, read_trace
+from rollout.traces import Sampling, derived_seed
 from training.records.store import OpenStore, write_json
 from training.rounds.evaluation import measure, problems_digest
 from training.rounds.line import Line, Notice, base_path
@@ -90,7 +90,7 @@ def _measured(line: Line, mode: _Mode) -> dict[str, Any]:
     progress = Progress("evaluation", "the verdicts on held-out attempts")
     line.on_progress(progress)
     assert not mode.rollout.missing(), "held-out problems that nobody answered would be left out of the counts"
-    sampling, attempts = mode.rollout.request.sampling, map(read_trace, mode.rollout.stored())
+    sampling, attempts = mode.rollout.request.sampling, mode.rollout.stored()
     return measure(attempts, sampling, line.judging(progress), mode.strategy.shortened, seed=mode.policy.seed)
 
 

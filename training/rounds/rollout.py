@@ -20,17 +20,17 @@ from critics.problem import Problem
 from rollout.digests import PolicyDigests
 from rollout.policy import adapter_weights_digest
 from rollout.splits import content_key
-from rollout.traces import derived_seed, read_trace
+from rollout.traces import Trace, derived_seed, with_judgement
 from training.curation.filters import PROVED, is_certified, is_right
 from training.records.store import OpenStore, is_stored, write_records
 from training.rounds.line import WHOLE, Line, RunError, Shard
 from training.rounds.problems import training_problems
 from training.rounds.rollout_store import RolloutKey, RolloutStore, how_asked, unit_name
 from training.watchdog import OnProgress, Progress, Stage
-from training.workers.requests import ArmPolicy, Record, RolloutRequest
+from training.workers.requests import ArmPolicy, RolloutRequest
 
 Item = TypeVar("Item")
-Sample = Callable[[Sequence[RolloutRequest]], Iterator[tuple[RolloutRequest, list[Record]]]]
+Sample = Callable[[Sequence[RolloutRequest]], Iterator[tuple[RolloutRequest, list[Trace]]]]
 """`Workers.sample` for one policy."""
 
 OPENED = ("traces.open.jsonl", "verdicts.open.jsonl")
@@ -104,10 +104,10 @@ def _request(line: Line, number: int, traces: "RoundTraces", *, hinted: bool) ->
     return RolloutRequest(again, config.sampling(decoding, samples=1), hinted=True)
 
 
-def _failed(line: Line, problems: Sequence[Problem], traces: Iterable[Record]) -> list[Problem]:
+def _failed(line: Line, problems: Sequence[Problem], traces: Iterable[Trace]) -> list[Problem]:
     """Return the problems that no trace solved in the sense of the arm's filter."""
     solves = is_certified if line.arm.keep in PROVED else is_right
-    solved = {trace.problem.id for trace in map(read_trace, traces) if solves(trace)}
+    solved = {trace.problem.id for trace in traces if solves(trace)}
     return [problem for problem in problems if problem.id not in solved and problem.answer is not None]
 
 
@@ -140,7 +140,7 @@ class ShardedRollout:
         listed = (batch.about(self.store.missing(batch)) for batch in self._batches())
         return [batch for batch in listed if batch.problems]
 
-    def stored(self) -> Iterator[Record]:
+    def stored(self) -> Iterator[Trace]:
         """Yield all attempts that the store holds, by problem and sample."""
         for batch in self.request.batches(self.batch_size):
             yield from self.store.stored(batch)
@@ -171,9 +171,9 @@ def sample_missing(
             on_progress(Progress(stage, f"the policy to answer {batch.name}", done, total))
 
     tell(total - sum(len(batch.problems) for _, batch in missing))
-    for batch, records in sample([batch for _, batch in missing]):
+    for batch, traces in sample([batch for _, batch in missing]):
         rollout, _ = left.pop(id(batch))
-        rollout.store.keep(records, batch)
+        rollout.store.keep(traces, batch)
         tell(len(batch.problems))
 
 
@@ -216,33 +216,37 @@ class RoundTraces:
             self.on_progress(Progress("sampling", "attempts to be judged", self.verdicts.num_records, num_all))
         assert not left, "a rollout that has ended has sampled everything"
 
-    def _judge(self, chunk: Sequence[tuple[str, Record]], num_done: int, num_all: int) -> None:
-        found: list[Record] = []
-        self.on_progress(Progress("judging", f"the verdict on {chunk[0][1]['id']}", num_done, num_all))
-        for (unit, trace), verdict in zip(chunk, self.judging([trace for _, trace in chunk]), strict=True):
-            self.on_progress(Progress("judging", f"verdicts from {trace['id']} on", num_done + len(found), num_all))
-            found.append({"unit": unit, "id": trace["id"], "judgement": verdict})
-        self.verdicts.append(found)
+    def _judge(self, chunk: Sequence[tuple[str, Trace]], num_done: int, num_all: int) -> None:
+        self.on_progress(Progress("judging", f"the verdict on {chunk[0][1].id}", num_done, num_all))
+        verdicts = self.judging([trace.record() for _, trace in chunk])
+        told = (
+            Progress("judging", f"verdicts from {trace.id} on", number, num_all)
+            for number, (_, trace) in enumerate(chunk, num_done)
+        )
+        self.verdicts.append(
+            {"unit": unit, "id": trace.id, "judgement": verdict}
+            for (unit, trace), verdict, _ in zip(chunk, verdicts, map(self.on_progress, told), strict=True)
+        )
 
-    def judged(self, request: RolloutRequest) -> Iterator[Record]:
+    def judged(self, request: RolloutRequest) -> Iterator[Trace]:
         """Yield the traces with their verdicts, by problem and sample."""
         for unit, batch in self._named(request):
             verdicts = {record["id"]: record["judgement"] for record in self.verdicts.unit(unit)}
             for trace in self.attempts.stored(batch):
-                yield {**trace, "judgement": verdicts[trace["id"]]}
+                yield with_judgement(trace, verdicts[trace.id])
 
     def seal(self, path: Path, requests: Sequence[RolloutRequest]) -> None:
         """Put the sorted traces in place, merged from streams that are each in order."""
         place = {problem.id: number for number, problem in enumerate(requests[0].problems)}
         streams = map(self.judged, requests)
-        merged = heapq.merge(*streams, key=lambda t: (place[t["problem"]["id"]], t["hint"], t["sample"]))
-        write_records(path, merged, checksum=True)
+        merged = heapq.merge(*streams, key=lambda t: (place[t.problem.id], t.hint, t.sample))
+        write_records(path, (trace.record() for trace in merged), checksum=True)
 
-    def _unjudged(self, left: Mapping[str, "_Batch"]) -> Iterator[tuple[str, Record]]:
+    def _unjudged(self, left: Mapping[str, "_Batch"]) -> Iterator[tuple[str, Trace]]:
         for unit, batch in left.items():
             if sum(map(self.attempts.store.count, batch.units)) > self.verdicts.count(unit):
                 done = {record["id"] for record in self.verdicts.unit(unit)}
-                yield from ((unit, t) for t in self.attempts.stored(batch.request) if t["id"] not in done)
+                yield from ((unit, t) for t in self.attempts.stored(batch.request) if t.id not in done)
 
     def _named(self, request: RolloutRequest) -> Iterator[tuple[str, RolloutRequest]]:
         """Yield the batches with the names under which their verdicts are stored."""

@@ -12,7 +12,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from critics.errors import InputError
 from critics.problem import Problem
@@ -20,11 +19,10 @@ from rollout.digests import PolicyDigests
 from rollout.policy import Policy
 from rollout.traces import Sampling, Trace, read_trace
 from training.configuration.run import ArmConfig, RunConfig
+from training.lessons.teaching import Taught
 from training.records.store import OpenStore
 from training.workers.requests import RolloutRequest
 from training.workers.strategies import Strategy
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +54,16 @@ class RolloutStore:
         """Return the names of the request's units."""
         return [name for name, _ in self._units(request)]
 
-    def keep(self, records: Iterable[Record], request: RolloutRequest) -> None:
+    def keep(self, traces: Iterable[Trace], request: RolloutRequest) -> None:
         """Store attempts at problems that were asked together; on return they are on the disk."""
         unit_of = {problem.id: name for name, unit in self._units(request) for problem in unit}
-        self.store.append({"unit": unit_of[record["problem"]["id"]], **record} for record in records)
+        self.store.append({"unit": unit_of[trace.problem.id], **trace.record()} for trace in traces)
 
-    def stored(self, request: RolloutRequest) -> Iterator[Record]:
+    def stored(self, request: RolloutRequest) -> Iterator[Trace]:
         """Yield the attempts that the store holds, by problem and sample."""
         for name, unit in self._units(request):
             order = {problem.id: place for place, problem in enumerate(unit)}
-            yield from sorted(self.store.unit(name), key=lambda r: (order[r["problem"]["id"]], r["sample"]))
+            yield from sorted(map(read_trace, self.store.unit(name)), key=lambda t: (order[t.problem.id], t.sample))
 
     def _units(self, request: RolloutRequest) -> list[tuple[str, Sequence[Problem]]]:
         _refuse_twins(request.problems)
@@ -92,15 +90,14 @@ class StoredStrategy:
         request = RolloutRequest(problems, sampling, hinted)
         stored = RolloutStore(self.store, RolloutKey(self.how, seed, policy.digests, self.is_batched))
         if missing := stored.missing(request):
-            fresh: list[Record] = []
+            fresh: list[Trace] = []
             try:
-                sampled = self.strategy.attempts(policy, missing, sampling, seed=seed, hinted=hinted)
-                fresh.extend(trace.record() for trace in sampled)
+                fresh.extend(self.strategy.attempts(policy, missing, sampling, seed=seed, hinted=hinted))
             finally:  # what a server wrote before it failed was paid for
                 stored.keep(fresh, request)
-        return map(read_trace, stored.stored(request))
+        return stored.stored(request)
 
-    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Record]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Taught]:
         """Return what the strategy makes of them."""
         return self.strategy.examples(traces, seed=seed)
 

@@ -3,12 +3,11 @@
 It has a process of its own, since trackers go by its environment, and may hang.
 """
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from rollout.traces import read_trace
 from training.finetuning.trackers import Tracking, track
+from training.records.run_folder import read_file
 from training.records.store import is_stored, read_records, write_json
 from training.rounds.line import Line
 from training.watchdog import Progress
@@ -34,7 +33,7 @@ def track_round(tracked: Tracking, folder: Path, rollout_s: float | None) -> Non
         return
     number = int(folder.name[-3:])
     told = tracked.folder / f"{tracked.run_name.replace('/', '-')}.json"
-    if told.exists() and json.loads(told.read_text(encoding="utf-8"))["rounds"] > number:
+    if told.exists() and read_file(told)["rounds"] > number:
         return
     track(tracked, round_metrics(folder, rollout_s), number)
     write_json(told, {"rounds": number + 1})
@@ -42,26 +41,16 @@ def track_round(tracked: Tracking, folder: Path, rollout_s: float | None) -> Non
 
 def round_metrics(folder: Path, rollout_s: float | None) -> dict[str, float]:
     """Return a round's metrics by name, rates as fractions of what was sampled or held out."""
-    summary = _read(folder / "dataset" / "summary.json")
+    summary = read_file(folder / "dataset" / "summary.json")
     num = summary["sampled"] or 1
     metrics = {f"rollout/{name}": summary[name] / num for name in _RATES}
     metrics |= {f"verdicts/{name}": float(count) for name, count in summary["verdicts"].items()}
     metrics |= {"rollout/sampled": float(summary["sampled"]), "rollout/examples": float(summary["examples"])}
     if rollout_s and is_stored(folder / "traces.jsonl"):
         metrics["rollout/tokens_per_s"] = _num_tokens(folder / "traces.jsonl") / rollout_s
-    mode = _read(folder / "evaluation.json")["modes"]["sampled"]
+    mode = read_file(folder / "evaluation.json")["modes"]["sampled"]
     return metrics | {f"evaluation/{name}": mode[key] / (mode["n"] or 1) for name, key in _MEASURED.items()}
 
 
 def _num_tokens(path: Path) -> int:
-    return sum(_written(trace) for trace in read_records(path, checksum=True))
-
-
-def _written(trace: Mapping[str, Any]) -> int:
-    """Return how many tokens the policy wrote in an attempt, in all turns of a dialog."""
-    turns = [step for step in trace.get("steps") or () if step["kind"] == "turn"]
-    return len(trace.get("completion_ids") or ()) + sum(len(turn["completion_ids"]) for turn in turns)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text(encoding="utf-8"))
+    return sum(trace.num_tokens for trace in map(read_trace, read_records(path, checksum=True)))

@@ -19,10 +19,11 @@ from typing import Any
 from critics.errors import RunFailed
 from critics.judge import DEFAULT_TIMEOUT_S, slim
 from rollout.policy import Policy
+from rollout.traces import Trace
 from training.workers.adapter_copy import copy_of
 from training.workers.cluster import Resources, connected, inventory, num_places
 from training.workers.remote import Checkout, RemoteSampler, judged
-from training.workers.requests import ArmPolicy, Record, RolloutRequest
+from training.workers.requests import ArmPolicy, RolloutRequest
 from training.workers.results import WorkerResult
 
 log = logging.getLogger(__name__)
@@ -65,7 +66,7 @@ class RayWorkers:
 
     def sample(
         self, policy: ArmPolicy, requests: Sequence[RolloutRequest]
-    ) -> Iterator[tuple[RolloutRequest, list[Record]]]:
+    ) -> Iterator[tuple[RolloutRequest, list[Trace]]]:
         """Yield each request with its attempts as it is done, each once; `RunFailed`: its workers all die."""
         policy = replace(policy, adapter=None if policy.adapter is None else policy.adapter.resolve())
         waiting = deque(_Task(f"the batch {request.name}", request) for request in requests)
@@ -84,14 +85,14 @@ class RayWorkers:
                     self._ask(work.actor, waiting.popleft(), running)
                 else:
                     self._ray.kill(work.actor)  # its place may be what another one waits for
-                yield work.asked, outcome.records
+                yield work.asked, outcome.made
                 if outcome.error is not None:
                     raise outcome.error
         finally:
             for work in running.values():
                 self._ray.kill(work.actor)
 
-    def judge(self, records: Iterable[Record]) -> Iterator[Record]:
+    def judge(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Yield verdict records in the attempts' order, the same as `critics.judge.JudgePool.judge`."""
         slimmed = map(slim, records)
         running: deque[tuple[Any, _Task]] = deque()
@@ -103,7 +104,7 @@ class RayWorkers:
                 if not running:
                     return
                 outcome = self._verdicts(*running.popleft())
-                yield from outcome.records
+                yield from outcome.made
                 if outcome.error is not None:
                     raise outcome.error
         finally:
@@ -163,7 +164,7 @@ class RayWorkers:
     def _submit(self, work: _Task) -> Any:
         return self._critics.remote(work.asked, self.timeout_s, self.checkout)
 
-    def _verdicts(self, ref: Any, work: _Task) -> WorkerResult:
+    def _verdicts(self, ref: Any, work: _Task) -> WorkerResult[Any]:
         while (outcome := self._outcome(self._done([ref], self._critic_needs), work)) is None:
             ref = self._submit(work)
         return outcome
@@ -180,7 +181,7 @@ class RayWorkers:
                 )
         return done[0]
 
-    def _outcome(self, ref: Any, work: _Task) -> WorkerResult | None:
+    def _outcome(self, ref: Any, work: _Task) -> WorkerResult[Any] | None:
         """Return what a worker says; None where it was lost, and its work is to be asked of another."""
         from ray.exceptions import RayError, RayTaskError
 

@@ -1,14 +1,15 @@
 """Workers of this machine: the policy in this process, critics in processes that can be killed."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 
-from critics.judge import JudgePool
+from critics.judge import JudgePool, Judging
 from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.policy import Policy
+from rollout.traces import Trace
 from training.workers.policy import build_policy
-from training.workers.requests import ArmPolicy, Record, RolloutRequest
+from training.workers.requests import ArmPolicy, RolloutRequest
 from training.workers.strategies import ActorCritic, Strategy, strategy_of
 
 
@@ -22,21 +23,22 @@ class LocalWorkers:
 
     def sample(
         self, policy: ArmPolicy, requests: Sequence[RolloutRequest]
-    ) -> Iterator[tuple[RolloutRequest, list[Record]]]:
+    ) -> Iterator[tuple[RolloutRequest, list[Trace]]]:
         """Yield each request with its attempts, in order."""
         with Sampler(policy, self._load) as sampler:
             for request in requests:
-                records: list[Record] = []
+                traces: list[Trace] = []
                 try:
-                    records.extend(sampler.attempts(request))
+                    traces.extend(sampler.attempts(request))
                 except BaseException:
-                    yield request, records  # what was written before the policy failed
+                    yield request, traces  # what was written before the policy failed
                     raise
-                yield request, records
+                yield request, traces
 
-    def judge(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield verdict records in the attempts' order."""
-        return self._judges.judge(records)
+    @property
+    def judge(self) -> Judging:
+        """The critics' processes, which start with the first attempt."""
+        return self._judges.judge
 
     @cached_property
     def _judges(self) -> JudgePool:
@@ -59,11 +61,10 @@ class Sampler:
         self._arm_policy = policy
         self._load = load or policy_of
 
-    def attempts(self, request: RolloutRequest) -> Iterator[Record]:
+    def attempts(self, request: RolloutRequest) -> Iterator[Trace]:
         """Yield the attempts by problem and sample, raising a policy's error after what it wrote before."""
         seed, hinted = self._arm_policy.seed, request.hinted
-        traces = self._strategy.attempts(self._policy, request.problems, request.sampling, seed=seed, hinted=hinted)
-        return (trace.record() for trace in traces)
+        return self._strategy.attempts(self._policy, request.problems, request.sampling, seed=seed, hinted=hinted)
 
     @cached_property
     def _policy(self) -> Policy:

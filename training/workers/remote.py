@@ -11,15 +11,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import critics
 from critics.errors import RunFailed
 from critics.judge import JudgePool
 from rollout.policy import Policy
+from rollout.traces import Trace
 from training.workers.adapter_copy import AdapterCopy, reachable
 from training.workers.local import Sampler
 from training.workers.policy import quiet_policy
-from training.workers.requests import ArmPolicy, Record, RolloutRequest
+from training.workers.requests import ArmPolicy, RolloutRequest
 from training.workers.results import WorkerResult, result_of
 
 
@@ -61,23 +63,23 @@ class RemoteSampler:
         self._sampler = Sampler(arm_policy, load or partial(_settled_policy, copy=copy))
         self._is_ready = False
 
-    def attempts(self, request: RolloutRequest) -> WorkerResult:
+    def attempts(self, request: RolloutRequest) -> WorkerResult[Trace]:
         """Return the attempts, and the policy's error after what it wrote before."""
         return result_of(self._attempts(request))
 
-    def _attempts(self, request: RolloutRequest) -> Iterable[Record]:
+    def _attempts(self, request: RolloutRequest) -> Iterable[Trace]:
         if not self._is_ready:
             self._checkout.enter()
             self._is_ready = True
         yield from self._sampler.attempts(request)
 
 
-def judged(records: list[Record], timeout_s: float, checkout: Checkout) -> WorkerResult:
+def judged(records: list[dict[str, Any]], timeout_s: float, checkout: Checkout) -> WorkerResult[dict[str, Any]]:
     """Return verdict records; each attempt is judged in a process that is killed at its time limit."""
     return result_of(_judged(records, timeout_s, checkout))
 
 
-def _judged(records: list[Record], timeout_s: float, checkout: Checkout) -> Iterable[Record]:
+def _judged(records: Iterable[dict[str, Any]], timeout_s: float, checkout: Checkout) -> Iterable[dict[str, Any]]:
     checkout.enter()
     yield from _judges(timeout_s).judge(records)
 

@@ -5,16 +5,15 @@ return is asked for again. Batches are named by their content (`training.rounds.
 is stored once. What is passed to a worker can be pickled.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
+from critics.judge import Judging
 from critics.problem import Problem
-from rollout.traces import Sampling
+from rollout.traces import Sampling, Trace
 from training.configuration.run import ArmConfig, RunConfig
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ class Workers(Protocol):
 
     def sample(
         self, policy: ArmPolicy, requests: Sequence[RolloutRequest]
-    ) -> Iterator[tuple[RolloutRequest, list[Record]]]:
+    ) -> Iterator[tuple[RolloutRequest, list[Trace]]]:
         """Yield each request, the same object, with its attempts as it is done, in any order, each once.
 
         The attempts of a request are the same on whichever worker, and however many there are. What a policy wrote
@@ -71,8 +70,9 @@ class Workers(Protocol):
         """
         ...
 
-    def judge(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield verdict records in the attempts' order, as `critics.judge.JudgePool.judge` does, and the same ones."""
+    @property
+    def judge(self) -> Judging:
+        """What judges, as `critics.judge.JudgePool.judge` does, with the same verdicts."""
         ...
 
     def __enter__(self) -> Self: ...

@@ -4,24 +4,26 @@ import pickle
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from critics.errors import RunFailed
-from training.workers.requests import Record
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerResult:
-    """Records that a worker made, and the error that ended its work, if one did."""
+class WorkerResult(Generic[Made]):
+    """Traces or verdicts that a worker made, and the error that ended its work, if one did."""
 
-    records: list[Record]
+    made: list[Made]
     error: Exception | None = None
 
 
-def result_of(records: Iterable[Record]) -> WorkerResult:
-    """Return the records, and as a value what their making raised after them."""
-    done: list[Record] = []
+def result_of(making: Iterable[Made]) -> WorkerResult[Made]:
+    """Return what is made, and as a value what their making raised after them."""
+    done: list[Made] = []
     try:
-        done.extend(records)
+        done.extend(making)
     except Exception as error:  # noqa: BLE001 - raised again by who asked
         return WorkerResult(done, portable(error))
     return WorkerResult(done)

@@ -23,10 +23,8 @@ from training.configuration.lessons import LessonConfig
 from training.configuration.model import JUDGED_AS
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import ActorCriticConfig, PlugInConfig, ProgramsConfig, RoundTripConfig
-from training.lessons.teaching import completion_example, dialog_examples, program_example
+from training.lessons.teaching import Taught, completion_example, dialog_examples, program_example
 from training.workers.opinions import opinionated
-
-Record = dict[str, Any]
 
 
 class Strategy(Protocol):
@@ -38,8 +36,8 @@ class Strategy(Protocol):
         """Yield `sampling.samples_per_problem` attempts for each problem, in problem order, as one batch."""
         ...
 
-    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Record]:
-        """Return what kept traces teach, as lines of a dataset."""
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Taught]:
+        """Return what kept traces teach, for a dataset."""
         ...
 
     def shortened(self, trace: Trace) -> list[Trace]:
@@ -61,7 +59,7 @@ class SingleAttempt:
         sampling = replace(sampling, guide=self.guide)
         return sample(policy, problems, sampling, seed=seed, format_=self.format, hinted=hinted)
 
-    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Record]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Taught]:
         """Return each trace's prompt and completion."""
         return [completion_example(trace) for trace in traces]
 
@@ -101,7 +99,7 @@ class ActorCritic:
         actor = cast("ChatPolicy", policy)
         return converse(actor, problems, self.settings, sampling, seed=seed, review=self.review)
 
-    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Record]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Taught]:
         """Return lessons, each with the certificate of its dialog, mixed as the configuration says."""
         return dialog_examples(traces, self.lessons, seed=seed)
 
@@ -132,7 +130,7 @@ class Programs:
         with RunReviewPool(timeout_s=self.timeout_s) as review:
             yield from refine(writer, problems, self.settings, sampling, seed=seed, review=review)
 
-    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Record]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Taught]:
         """Return the direct way from each problem to its last program, in one turn and without solved examples."""
         return [program_example(trace) for trace in traces]
 
