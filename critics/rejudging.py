@@ -91,7 +91,7 @@ class TextReport:
 def recheck_texts(records: Iterable[object], judging: Judging) -> TextReport:
     """Re-check certificates, and judge again the texts of those that hold."""
     found = TextReport()
-    texts: list[tuple[Mapping[str, Any], Report]] = []
+    texts: list[_Text] = []
     for position, record in enumerate(records):
         report = examine([record])
         if not is_object(record) or not report.accepted:
@@ -100,32 +100,40 @@ def recheck_texts(records: Iterable[object], judging: Judging) -> TextReport:
             found.without_text += 1
             _add(found.evidence, report, "")
         else:
-            texts.append((record, report))
+            texts.append(_Text(record, report))
     _judge_texts(texts, judging, found)
     return found
 
 
-def _judge_texts(texts: Sequence[tuple[Mapping[str, Any], Report]], judging: Judging, found: TextReport) -> None:
-    readable: list[tuple[Mapping[str, Any], Report]] = []
-    for record, report in texts:
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """Record whose certificate holds, with the report on that."""
+
+    record: Mapping[str, Any]
+    report: Report
+
+
+def _judge_texts(texts: Sequence[_Text], judging: Judging, found: TextReport) -> None:
+    readable: list[_Text] = []
+    for text in texts:
         try:
-            read_attempt(record)
-            readable.append((record, report))
+            read_attempt(text.record)
+            readable.append(text)
         except RecordError:
-            _reject(found.evidence, record, ILL_FORMED)
-    attempts = [{key: value for key, value in record.items() if key != "judgement"} for record, _ in readable]
+            _reject(found.evidence, text, ILL_FORMED)
+    attempts = [{key: value for key, value in text.record.items() if key != "judgement"} for text in readable]
     verdicts = judging(attempts) if attempts else ()
-    for (record, report), fresh in zip(readable, verdicts, strict=True):
+    for text, fresh in zip(readable, verdicts, strict=True):
         found.judged_again += 1
-        reason = objection(record.get("judgement", record), fresh)
+        reason = objection(text.record.get("judgement", text.record), fresh)
         if reason is None:
-            _add(found.evidence, report, "")
+            _add(found.evidence, text.report, "")
         else:
-            _reject(found.evidence, record, reason)
+            _reject(found.evidence, text, reason)
 
 
-def _reject(report: Report, record: Mapping[str, Any], reason: str) -> None:
-    entry = {"id": str(record.get("id")), "reason": reason}
+def _reject(report: Report, text: _Text, reason: str) -> None:
+    entry = {"id": str(text.record.get("id")), "reason": reason}
     report.rejected.append(entry)
     if reason == NOT_JUDGED_AGAIN:
         report.unchecked.append(entry)

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from critics.errors import InputError
+from critics.problem import Problem
+from rollout.traces import Trace
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
@@ -57,7 +59,7 @@ def scalars(folder: Path) -> dict[str, list[tuple[int, float]]]:
 
 def a_round(folder: Path) -> Path:
     found = folder / "round-001"
-    trace = {"id": "t", "completion_ids": [1, 2, 3], "steps": [{"kind": "turn", "completion_ids": [4]}]}
+    trace = Trace("t", Problem("p", "mine", "", ""), "guided", "said", completion_ids=(1, 2, 3, 4)).record()
     write_records(found / "traces.jsonl", [trace, trace], checksum=True)
     counts = {"sampled": 4, "right": 3, "certified": 1, "lucky": 2, "kept": 1, "examples": 5}
     write_json(found / "dataset" / "summary.json", {**counts, "verdicts": {"certified": 1, "unproved": 3}})

@@ -63,6 +63,52 @@ class AnswerOptions:
         return AnswerRule(self.proofs or min(TRUSTED_PROOFS, self.num_attempts), TRUSTED_SHARE)
 
 
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Outcomes at problems, with the attempts that they rest on."""
+
+    problems: Sequence[Problem]
+    attempts: Mapping[str, Sequence[Trace]]
+    found: Mapping[str, Outcome]
+    gold: Mapping[str, str]
+    """The known answers, by problem."""
+    rows: Sequence[CurveRow]
+    """Of the curve; empty where it was not asked for."""
+
+    @property
+    def answers(self) -> Mapping[str, str]:
+        """The answers with a proof."""
+        return {name: each.answer for name, each in self.found.items() if isinstance(each, Answered)}
+
+    @property
+    def selective(self) -> Point:
+        """How many problems with a known answer are answered, and how many of those are right."""
+        known = {name: answer for name, answer in self.answers.items() if name in self.gold}
+        return Point(len(self.gold), len(known), sum(self.gold[name] == answer for name, answer in known.items()))
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "n": len(self.found),
+            "answered": len(self.answers),
+            **({"selective": self.selective.record()} if self.gold else {}),
+            "answers": list(map(self.line, self.problems)),
+            **({"curve": [row.record() for row in self.rows]} if self.rows else {}),
+        }
+
+    def line(self, problem: Problem) -> dict[str, Any]:
+        """Return the JSON form of one outcome."""
+        found, num = self.found[problem.id], len(self.attempts[problem.id])
+        line = {"id": problem.id, "answer": None, "reason": "proved", "attempts": num, "proofs": list[str]()}
+        match found:
+            case Answered(answer, proofs):
+                digests = [proof.judged.digest for proof in proofs]
+                shown = {"formats": list(found.formalisms), "certificate": digests[0]}
+                return {**line, "answer": answer, **shown, "proofs": digests}
+            case Abstained(reason):
+                return {**line, "reason": reason, "formats": [], "certificate": None}
+
+
 def answer(
     config: Config,
     problems: Annotated[
@@ -98,22 +144,18 @@ def answer(
     attempts = _attempts(loaded, chosen, wanted, asked)
     found = {name: outcome(made, asked.rule, len(chosen)) for name, made in attempts.items()}
     gold = {problem.id: problem.answer for problem in wanted if problem.answer is not None}
-    result: dict[str, Any] = {
-        **_counts(found, gold),
-        "answers": [_record(p, found[p.id], attempts[p.id]) for p in wanted],
-    }
-    rows = _curve(gold, attempts, asked) if asked.curve else []
-    if asked.curve:
-        result["curve"] = [row.record() for row in rows]
+    result = Answers(wanted, attempts, found, gold, _curve(gold, attempts, asked) if asked.curve else [])
     if asked.out is not None:
-        _write(asked.out, result, rows, attempts, _provenance(loaded, chosen, wanted, asked))
+        _write(asked.out, result)
+    if asked.out is not None and asked.curve:
+        _write_curve(asked.out, result.rows, _provenance(loaded, chosen, wanted, asked))
     if as_json:
-        print(json.dumps(result))
+        print(json.dumps(result.record()))
         return
     if not asked.curve:
         for problem in wanted:
             _print(problem, found[problem.id], attempts[problem.id])
-    _say(result, rows)
+    _say(result)
 
 
 def _refuse(asked: AnswerOptions) -> None:
@@ -156,31 +198,6 @@ def _formalism(config: RunConfig, arm: ArmConfig, asked: AnswerOptions, reviews:
     return Formalism(arm.name, strategy, policy, config.sampling.sampling(arm.decoding, samples=1))
 
 
-def _record(problem: Problem, found: Outcome, attempts: Sequence[Trace]) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        "id": problem.id,
-        "answer": None,
-        "reason": "proved",
-        "attempts": len(attempts),
-        "proofs": [],
-    }
-    match found:
-        case Answered(answer, proofs):
-            digests = [proof.judged.digest for proof in proofs]
-            shown = {"formats": list(found.formalisms), "certificate": digests[0]}
-            return {**record, "answer": answer, **shown, "proofs": digests}
-        case Abstained(reason):
-            return {**record, "reason": reason, "formats": [], "certificate": None}
-
-
-def _counts(found: Mapping[str, Outcome], gold: Mapping[str, str]) -> dict[str, Any]:
-    """Return how many are answered, and of those whose answer is known how many are right."""
-    answers = {name: each.answer for name, each in found.items() if isinstance(each, Answered)}
-    right = sum(gold[name] == answer for name, answer in answers.items() if name in gold)
-    counts: dict[str, Any] = {"n": len(found), "answered": len(answers)}
-    return counts | ({"selective": Point(len(gold), len(answers.keys() & gold.keys()), right).record()} if gold else {})
-
-
 def _curve(gold: Mapping[str, str], attempts: Mapping[str, list[Trace]], asked: AnswerOptions) -> list[CurveRow]:
     if not gold:
         raise InputError("--curve: none of the problems has a gold answer to be measured by")
@@ -212,22 +229,18 @@ def _provenance(
     }
 
 
-def _write(
-    out: Path,
-    result: dict[str, Any],
-    rows: Sequence[CurveRow],
-    attempts: Mapping[str, list[Trace]],
-    provenance: dict[str, Any],
-) -> None:
-    """Write the judged attempts, which `trace` reads, the answers, and the curve with where it comes from."""
-    write_records(out / "traces.jsonl", (a.record() for made in attempts.values() for a in made), checksum=True)
-    write_records(out / "answers.jsonl", result["answers"])
-    if rows:
-        write_text(out / "curve.svg", curve_figure(rows))
-        write_text(out / "curve.md", curve_table(rows))
-        write_json(out / "curve.json", {"curve": result["curve"], "provenance": provenance})
+def _write(out: Path, result: Answers) -> None:
+    """Write the judged attempts, which `trace` reads, and the answers."""
+    write_records(out / "traces.jsonl", (a.record() for made in result.attempts.values() for a in made), checksum=True)
+    write_records(out / "answers.jsonl", map(result.line, result.problems))
     for path in out.glob("attempts-*.open.jsonl"):
         path.unlink()
+
+
+def _write_curve(out: Path, rows: Sequence[CurveRow], provenance: object) -> None:
+    write_text(out / "curve.svg", curve_figure(rows))
+    write_text(out / "curve.md", curve_table(rows))
+    write_json(out / "curve.json", {"curve": [row.record() for row in rows], "provenance": provenance})
 
 
 def _print(problem: Problem, found: Outcome, attempts: Sequence[Trace]) -> None:
@@ -241,11 +254,12 @@ def _print(problem: Problem, found: Outcome, attempts: Sequence[Trace]) -> None:
     print("\n".join(proof_lines(read_certificate(certificate))), end="\n\n")
 
 
-def _say(result: dict[str, Any], rows: Sequence[CurveRow]) -> None:
-    say(f"{result['answered']} of {result['n']} problems answered with a proof")
-    if (point := result.get("selective")) is not None and point["answered"]:
-        low, high = point["accuracy_interval"]
-        say(f"right among those with a gold answer: {point['accuracy']:.1%} (95% {low:.1%} to {high:.1%})")
-    for row in rows:
+def _say(result: Answers) -> None:
+    say(f"{len(result.answers)} of {len(result.found)} problems answered with a proof")
+    point = result.selective
+    if point.answered:
+        low, high = point.accuracy.interval
+        say(f"right among those with a gold answer: {point.accuracy.rate:.1%} (95% {low:.1%} to {high:.1%})")
+    for row in result.rows:
         shown = (f"{label.replace('_', ' ')} {p.right} of {p.answered}" for label, p in row.points.items())
-        say(f"k = {row.k}: right {', '.join(shown)} (n = {result['selective']['n']})")
+        say(f"k = {row.k}: right {', '.join(shown)} (n = {point.n})")

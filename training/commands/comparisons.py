@@ -53,9 +53,10 @@ def _reasoned(config: RunConfig, policy: Any, problems: list[Problem], pool: Jud
     strategy, size = SingleAttempt("cot"), config.evaluation.batch_size
     attempts = asked(policy, problems, sampling, strategy, seed=seed, batch_size=size)
     mode = measure(attempts, sampling, pool.judge, strategy.shortened, seed=seed)
-    rate = Proportion(mode["right"], mode["n"])
-    kept = {key: mode[key] for key in ("n", "right", "no_answer", "temperature")}
-    return {**kept, "score": rate.rate, "score_interval": list(rate.interval)}
+    whole = mode.tallied.whole
+    rate = Proportion(whole.counts["right"], whole.n)
+    kept = {"n": whole.n, **{key: whole.counts[key] for key in ("right", "no_answer")}}
+    return {**kept, "temperature": sampling.temperature, "score": rate.rate, "score_interval": list(rate.interval)}
 
 
 def _translated(

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -19,7 +19,7 @@ from training.estimates import Proportion
 from training.records.store import OpenStore, write_text
 from training.reporting.evaluations import read_mode
 from training.reporting.tables import table as markdown_table
-from training.rounds.evaluation import asked, measure
+from training.rounds.evaluation import Measurement, asked, measure
 from training.rounds.problems import read_problems
 from training.rounds.rollout_store import stored_strategy
 from training.workers.policy import quiet_policy
@@ -70,16 +70,17 @@ def evaluate(
     loaded = load_run(config, overrides)
     wanted = read_problems(problems)
     chosen = arms_of(loaded, arms or ())
-    modes: dict[str, dict[str, Any]] = {}
+    modes: dict[str, Measurement] = {}
     with JudgePool() as pool, DialogReviewPool(timeout_s=loaded.actor_critic.timeout_s) as reviews:
         for arm in chosen:
             modes[arm.name] = _measured(loaded, arm, adapter, wanted, (pool, reviews), seed, traces)
             if not as_json:
                 _say_mode(f"{arm.name}: " if arms else "", modes[arm.name])
     if table is not None:
-        write_text(table, markdown_table(wanted, {name: read_mode(mode) for name, mode in modes.items()}))
+        write_text(table, markdown_table(wanted, {name: read_mode(mode.record()) for name, mode in modes.items()}))
     if as_json:
-        print(json.dumps(modes if len(modes) > 1 else modes[chosen[0].name]))
+        records = {name: mode.record() for name, mode in modes.items()}
+        print(json.dumps(records if len(records) > 1 else records[chosen[0].name]))
 
 
 def arms_of(config: RunConfig, names: Sequence[str]) -> list[ArmConfig]:
@@ -99,7 +100,7 @@ def _measured(
     pools: tuple[JudgePool, DialogReviewPool],
     seed: int,
     traces: Path | None,
-) -> dict[str, Any]:
+) -> Measurement:
     pool, reviews = pools
     strategy: Strategy = strategy_of(config, arm, trained=adapter is not None, review=reviews)
     if traces is not None:
@@ -110,20 +111,24 @@ def _measured(
     return measure(attempts, sampling, pool.judge, strategy.shortened, seed=seed)
 
 
-def _say_mode(label: str, mode: dict[str, Any]) -> None:
+def _say_mode(label: str, mode: Measurement) -> None:
     """Print rates with their intervals, and content effects where problems are of several conditions."""
+    whole, counts = mode.tallied.whole, mode.tallied.whole.counts
     for name, key in (("accuracy", "right"), ("certified", "certified"), ("lucky", "lucky"), ("answered", "answered")):
-        rate = Proportion(mode[key], mode["n"])
+        rate = Proportion(counts[key], whole.n)
         low, high = rate.interval
-        say(f"{label}{name}: {rate.rate:.1%} (95% {low:.1%} to {high:.1%}, {mode[key]} of {mode['n']})")
-    if mode["certified"]:
-        say(f"{label}certified by grade: {grades_said(mode['grades'])}")
+        say(f"{label}{name}: {rate.rate:.1%} (95% {low:.1%} to {high:.1%}, {counts[key]} of {whole.n})")
+    if counts["certified"]:
+        say(f"{label}certified by grade: {grades_said(whole.grades)}")
     say(
-        f"{label}no answer {mode['no_answer']}, abstained {mode['abstained']}, formally wrong {mode['wrong_formal']}; "
-        f"accuracy with a guess for no answer: {mode['accuracy_with_guess']:.1%}"
+        f"{label}no answer {counts['no_answer']}, abstained {counts['abstained']}, "
+        f"formally wrong {counts['wrong_formal']}; "
+        f"accuracy with a guess for no answer: {whole.accuracy_with_guess:.1%}"
     )
-    for cell in mode.get("by_retries", ()):
-        shares = (f"{key.replace('_', ' ')} {cell[key] / cell['n']:.1%}" for key in RETRY_COUNTS)
-        say(f"{label}after {cell['retries']} retries: {', '.join(shares)}")
-    for condition, counts in mode["by_condition"].items() if len(mode["by_condition"]) > 1 else ():
-        say(f"{label}accuracy, {condition}: {counts['right'] / counts['n']:.1%} ({counts['right']} of {counts['n']})")
+    for level in mode.by_retries:
+        shares = (f"{key.replace('_', ' ')} {level.counts[key] / level.counts['n']:.1%}" for key in RETRY_COUNTS)
+        say(f"{label}after {level.retries} retries: {', '.join(shares)}")
+    conditions = mode.tallied.groups["by_condition"]
+    for condition, cell in conditions.items() if len(conditions) > 1 else ():
+        right = cell.counts["right"]
+        say(f"{label}accuracy, {condition}: {right / cell.n:.1%} ({right} of {cell.n})")

@@ -1,9 +1,9 @@
 """`explain`: one attempt's text with what stands behind each piece of it."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
 
 import typer
 
@@ -16,7 +16,17 @@ from training.commands.options import Json, Timeout
 from training.reporting.proofs import trace_lines
 
 EXAMPLE = "certistar explain attempts.jsonl prontoqa-0#0"
-Piece = Mapping[str, Any]
+
+
+class Piece(TypedDict):
+    """Span of the text with its words, and what the proof says there."""
+
+    start: int
+    end: int
+    kind: str
+    by: int | None
+    text: str
+    proof: Any
 
 
 def explain(
@@ -51,7 +61,8 @@ def _pieces(verdict: Verdict, text: str) -> Iterator[Piece]:
     for span in verdict.spans:
         entry = None if span.by is None or span.by >= len(entries) else entries[span.by]
         said = None if entry is None else {"says": entry["says"], "how": entry["how"]}
-        yield {**span.record(), "text": text[span.start : span.end], "proof": said}
+        words = text[span.start : span.end]
+        yield Piece(start=span.start, end=span.end, kind=span.kind, by=span.by, text=words, proof=said)
 
 
 def _lines(trace: Trace, verdict: Verdict, pieces: list[Piece]) -> Iterator[str]:

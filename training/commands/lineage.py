@@ -3,13 +3,14 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from critics.merkle import inclusion, is_included
-from rollout.traces import read_trace
+from rollout.traces import Trace, read_trace
 from training.commands.attempts import judging
 from training.commands.messages import say
 from training.commands.options import Jobs, Json, Timeout
@@ -22,6 +23,30 @@ from training.reporting.proofs import trace_lines
 
 EXAMPLE = "certistar lineage checkpoints/smoke/strict/seed-0/round-000/adapter --verify"
 _WHO = {"base": "the base model", "unknown": "nobody knows whom"}
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Example of an adapter with its place in the Merkle tree and its trace."""
+
+    entry: Entry
+    place: int
+    num_entries: int
+    siblings: Sequence[str]
+    is_included: bool
+    judged: Trace | None
+    """None where it does not stand beside the adapter."""
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            **self.entry.record(),
+            "place": self.place,
+            "of": self.num_entries,
+            "siblings": self.siblings,
+            "included": self.is_included,
+            "judged": None if self.judged is None else self.judged.record(),
+        }
 
 
 def lineage(
@@ -57,18 +82,17 @@ def _line_folder(adapter: AdapterFolder) -> Path:
 
 
 def _record(
-    adapter: AdapterFolder, older: Sequence[AdapterFolder], proof: dict[str, Any] | None, checks: Verification | None
+    adapter: AdapterFolder, older: Sequence[AdapterFolder], proof: Proof | None, checks: Verification | None
 ) -> dict[str, Any]:
-    record: dict[str, Any] = {
+    verified = {} if checks is None else {"verified": {"checked": dict(checks.checked), "failures": checks.failures}}
+    return {
         **_summary(adapter),
         "base": adapter.manifest.base,
         "chain": [_summary(other) for other in older],
-        "proof": proof,
+        "proof": None if proof is None else proof.record(),
         "revoked": (adapter.path / REVOKED).exists(),
+        **verified,
     }
-    if checks is not None:
-        record["verified"] = {"checked": dict(checks.checked), "failures": checks.failures}
-    return record
 
 
 def _summary(adapter: AdapterFolder) -> dict[str, Any]:
@@ -93,34 +117,27 @@ def _sampler(origin: Origin) -> str:
     return "unknown" if origin.policy is None else origin.sampler or "base"
 
 
-def _one_proof(adapter: AdapterFolder, entries: Sequence[Entry]) -> dict[str, Any] | None:
-    """Return the last example with a certificate, its place in the tree and its trace; None where there is none."""
+def _one_proof(adapter: AdapterFolder, entries: Sequence[Entry]) -> Proof | None:
+    """Return the last example with a certificate; None where there is none."""
     place = next((i for i in reversed(range(len(entries))) if entries[i].origin.certificate is not None), None)
     if place is None:
         return None
     siblings = inclusion(leaves_of(entries), place)
-    record = entries[place].record()
-    holds = is_included(canonical(record), place, len(entries), siblings, adapter.root or "")
-    return {
-        **record,
-        "place": place,
-        "of": len(entries),
-        "siblings": siblings,
-        "included": holds,
-        "judged": _trace(adapter, entries[place]),
-    }
+    holds = is_included(canonical(entries[place].record()), place, len(entries), siblings, adapter.root or "")
+    return Proof(entries[place], place, len(entries), siblings, holds, _trace(adapter, entries[place]))
 
 
-def _trace(adapter: AdapterFolder, entry: Entry) -> dict[str, Any] | None:
+def _trace(adapter: AdapterFolder, entry: Entry) -> Trace | None:
     folder = _line_folder(adapter) / (round_of(entry.example) or adapter.path.parent.name)
     try:
-        return next((trace for trace in traces_of_round(folder) if trace["id"] == entry.origin.trace), None)
+        found = next((trace for trace in traces_of_round(folder) if trace["id"] == entry.origin.trace), None)
     except LineageError:
         return None
+    return None if found is None else read_trace(found)
 
 
 def _print(
-    adapter: AdapterFolder, older: Sequence[AdapterFolder], proof: dict[str, Any] | None, checks: Verification | None
+    adapter: AdapterFolder, older: Sequence[AdapterFolder], proof: Proof | None, checks: Verification | None
 ) -> None:
     names = {other.weights: _name(other) for other in (adapter, *older)}
     for each in (adapter, *older):
@@ -159,13 +176,14 @@ def _in_round(adapter: AdapterFolder) -> bool:
     return adapter.path.parent.name.startswith("round-")
 
 
-def _print_proof(proof: dict[str, Any]) -> None:
-    held = "is in the tree of the root above" if proof["included"] else "IS NOT in the tree of the root above"
-    print(f"\nexample {proof['example']}  {proof['example_digest'][:12]}")
-    print(f"  is number {proof['place'] + 1} of {proof['of']}; by {len(proof['siblings'])} siblings it {held}")
-    links = (("trace", "trace_digest"), ("certificate", "certificate"), ("problem", "problem"))
-    print(f"  {' -> '.join(f'{name} {proof[key][:12]}' for name, key in links)}\n")
-    if proof["judged"] is None:
+def _print_proof(proof: Proof) -> None:
+    held = "is in the tree of the root above" if proof.is_included else "IS NOT in the tree of the root above"
+    entry, origin = proof.entry, proof.entry.origin
+    print(f"\nexample {entry.example}  {entry.example_digest[:12]}")
+    print(f"  is number {proof.place + 1} of {proof.num_entries}; by {len(proof.siblings)} siblings it {held}")
+    links = (("trace", origin.trace_digest), ("certificate", origin.certificate), ("problem", origin.problem))
+    print(f"  {' -> '.join(f'{name} {str(digest)[:12]}' for name, digest in links)}\n")
+    if proof.judged is None:
         print("(its trace does not stand beside the adapter)")
     else:
-        print("\n".join(trace_lines(read_trace(proof["judged"]))))
+        print("\n".join(trace_lines(proof.judged)))

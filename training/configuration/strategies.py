@@ -7,6 +7,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from critics import plugins
 from critics.judge import DEFAULT_TIMEOUT_S
+from critics.problem import is_object
 from rollout.strategies.dialog import DialogSettings
 from rollout.strategies.programs import ProgramSettings
 from rollout.strategies.round_trip import RoundTripSettings
@@ -97,14 +98,13 @@ def with_strategies(data: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(data)
     if isinstance(found.get("programs"), Mapping):
         found["programs"] = _renamed(found["programs"])
-    trips = _mapping(found.get("round_trip"))
-    if trips is not None and "curriculum" in trips:
+    trips = found.get("round_trip")
+    if is_object(trips) and "curriculum" in trips:
         found["round_trip"] = {key: value for key, value in trips.items() if key != "curriculum"}
         found["star"] = {"curriculum": trips["curriculum"]} | dict(found.get("star") or {})
     arms = found.get("arms")
     if isinstance(arms, list):
-        read = [(arm, _mapping(arm)) for arm in cast("list[object]", arms)]
-        found["arms"] = [arm if keys is None else _arm(keys, found) for arm, keys in read]
+        found["arms"] = [_arm(arm, found) if is_object(arm) else arm for arm in cast("list[object]", arms)]
     return found
 
 
@@ -120,8 +120,8 @@ def _arm(given: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
         said = {"name": "plug-in", "of": said, "format": format_ or "guided"}
     elif format_ is not None:
         raise ValueError(f"arms.{arm.get('name')}.format: `strategy` says what is written; leave it out")
-    own = _mapping(named(said))
-    if own is None:
+    own = named(said)
+    if not is_object(own):
         return arm
     section = SECTIONS.get(str(own.get("name")))
     for key, keys in older.items():
@@ -131,21 +131,14 @@ def _arm(given: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
         own = {**own, **keys}
     shared = run.get(section) if section else None
     shared = shared.model_dump() if isinstance(shared, BaseModel) else shared
-    return {**arm, "strategy": {**(_mapping(shared) or {}), **own}}
+    return {**arm, "strategy": {**(shared if is_object(shared) else {}), **own}}
 
 
 def _program_strategy(run: Mapping[str, Any]) -> str:
     section = run.get("programs")
-    keys = _mapping(section)
-    name: str | None = getattr(section, "name", None) if keys is None else keys.get("name")
+    name: str | None = section.get("name") if is_object(section) else getattr(section, "name", None)
     return name or ProgramsConfig().name
 
 
 def _renamed(keys: Any) -> Any:
-    if (given := _mapping(keys)) is None:
-        return keys
-    return {("name" if key == "strategy" else key): value for key, value in given.items()}
-
-
-def _mapping(value: object) -> Mapping[str, Any] | None:
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else None
+    return {("name" if key == "strategy" else key): value for key, value in keys.items()} if is_object(keys) else keys

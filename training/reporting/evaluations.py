@@ -1,7 +1,7 @@
 """Evaluations as values: `evaluation.json` is read, and checked, here and nowhere else."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -27,6 +27,11 @@ class Level:
     counts: Tally
     outcomes: Mapping[str, Sequence[int]]
     """0 or 1 for each dialog under each name that is counted."""
+    grades: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {"retries": self.retries, **self.counts, "grades": self.grades, "outcomes": self.outcomes}
 
 
 @dataclass(frozen=True, slots=True)

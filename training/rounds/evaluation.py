@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from critics.checker import in_terms_of
@@ -21,12 +21,76 @@ from rollout.policy import Policy
 from rollout.splits import content_key
 from rollout.traces import Sampling, Trace, read_judgement
 from training.autoeval.errors import measure_false_positives
-from training.autoeval.scores import report_record, score_report
+from training.autoeval.false_positives import FalsePositives
+from training.autoeval.scores import Scores, report_record, score_report
 from training.curation.filters import compiles, is_certified, is_lucky, is_right, passes_tests
+from training.reporting.evaluations import Grouping, Level
 from training.workers.requests import batches
 from training.workers.strategies import Strategy
 
 _BLOCK = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Counts over some attempts; in the accuracy one without an answer is worth what a guess is."""
+
+    n: int
+    counts: Mapping[str, int]
+    accuracy_with_guess: float
+    grades: Mapping[str, int] = field(default_factory=dict[str, int])
+    """How many are certified by each grade."""
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        accuracy = {"accuracy_with_guess": self.accuracy_with_guess}
+        return {"n": self.n, **self.counts, **accuracy, "grades": self.grades}
+
+
+@dataclass(frozen=True, slots=True)
+class Tallied:
+    """Counts of judged traces, one for each problem, whole and by group, with every outcome."""
+
+    whole: Counted
+    groups: Mapping[Grouping, Mapping[str, Counted]]
+    outcomes: Mapping[str, Sequence[object]]
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        groups = {by: {label: cell.record() for label, cell in cells.items()} for by, cells in self.groups.items()}
+        return {**self.whole.record(), **groups, "outcomes": self.outcomes}
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """Judged attempts, one at each problem: a mode of evaluation.json."""
+
+    sampling: Sampling
+    seed: int
+    tallied: Tallied
+    round_trips: Mapping[str, Scores]
+    """AutoEval's scores, undecided and malformed trips apart; empty where the attempts are none."""
+    false_positives: FalsePositives | None
+    """How often a wrong description came back right, of round trips of one round."""
+    by_retries: Sequence[Level] = ()
+    """Of dialogs: after 0, 1, .. retries, figure 5 of LLM-ARC."""
+    by_rounds: Sequence[Mapping[str, Scores]] = ()
+    """Of round trips: the scores after 1, 2, .. rounds."""
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        how = {key: getattr(self.sampling, key) for key in ("decoding", "conclusion", "temperature")}
+        retries = [each.record() for each in self.by_retries]
+        rounds = [{"rounds": num, "round_trips": report_record(scores)} for num, scores in enumerate(self.by_rounds, 1)]
+        wrong = None if self.false_positives is None else self.false_positives.record()
+        beside = {
+            "round_trips": report_record(self.round_trips),
+            "false_positives": wrong,
+            "by_rounds": rounds,
+            "by_retries": retries,
+        }
+        told = {key: value for key, value in beside.items() if value}
+        return {**how, "seed": self.seed, **self.tallied.record(), **told}
 
 
 def measure(
@@ -36,22 +100,16 @@ def measure(
     shortened: Callable[[Trace], list[Trace]],
     *,
     seed: int,
-) -> dict[str, Any]:
-    """Judge one attempt at each problem, and return a mode of evaluation.json: counts, groups and outcomes.
-
-    `shortened`: `Strategy.shortened` of whoever made the attempts.
-    """
+) -> Measurement:
+    """Judge one attempt at each problem; `shortened` is `Strategy.shortened` of whoever made the attempts."""
     records = _judged(attempts, judging)
-    return {
-        "decoding": sampling.decoding,
-        "conclusion": sampling.conclusion,
-        "temperature": sampling.temperature,
-        "seed": seed,
-        **tally(records),
-        **_round_trips(records),
-        **_false_positives(records, judging, seed),
-        **_at_smaller_budgets(records, judging, shortened),
-    }
+    trips = [record for record in records if record.legs]
+    wrong = measure_false_positives(trips, judging, seed=seed)
+    made = Measurement(sampling, seed, tally(records), score_report(trips), wrong)
+    levels = _at_smaller_budgets(records, judging, shortened)
+    if trips:
+        return replace(made, by_rounds=[score_report(level) for level in levels])
+    return replace(made, by_retries=[_at_retries(num, level) for num, level in enumerate(levels)])
 
 
 def asked(
@@ -70,68 +128,42 @@ def _judged(traces: Iterable[Trace], judging: Judging) -> list[Trace]:
     return [replace(trace, judgement=found) for trace, found in zip(listed, judgements, strict=True)]
 
 
-def tally(records: Sequence[Trace]) -> dict[str, Any]:
-    """Return counts, groups and outcomes of judged traces, one for each problem."""
+def tally(records: Sequence[Trace]) -> Tallied:
+    """Tally judged traces, one for each problem."""
     outcomes = _outcomes(records)
     chances = _chances(records)
     grades = [r.judged.grade for r in records]
 
-    def counts(chosen: Sequence[int]) -> dict[str, Any]:
-        return _counts(outcomes, chances, chosen) | {"grades": count_by_grade(grades[i] for i in chosen)}
+    def counts(chosen: Sequence[int]) -> Counted:
+        return replace(_counts(outcomes, chances, chosen), grades=count_by_grade(grades[i] for i in chosen))
 
-    def grouped(labels: Iterable[str | None]) -> dict[str, dict[str, Any]]:
+    def grouped(labels: Iterable[str | None]) -> dict[str, Counted]:
         places: dict[str, list[int]] = defaultdict(list)
         for i, label in enumerate(labels):
             if label is not None:
                 places[label].append(i)
         return {label: counts(chosen) for label, chosen in sorted(places.items())}
 
-    return {
-        **counts(range(len(records))),
+    groups: Mapping[Grouping, Mapping[str, Counted]] = {
         "by_hops": grouped(str(r.problem.meta.get("hops", "unknown")) for r in records),
         "by_condition": grouped(_condition(r) for r in records),
         "by_dataset": grouped(r.problem.dataset for r in records),
-        "outcomes": {
-            "ids": [r.problem.id for r in records],
-            **outcomes,
-            "hops": [r.problem.meta.get("hops") for r in records],
-            "grades": grades,
-        },
     }
-
-
-def _round_trips(records: Sequence[Trace]) -> dict[str, Any]:
-    """Return AutoEval's scores by category where the attempts are round trips, undecided and malformed ones apart."""
-    trips = [record for record in records if record.legs]
-    return {"round_trips": report_record(score_report(trips))} if trips else {}
-
-
-def _false_positives(records: Sequence[Trace], judging: Judging, seed: int) -> dict[str, Any]:
-    """Return how often a wrong description came back right, where the attempts are round trips of one round."""
-    trips = [record for record in records if record.legs]
-    found = measure_false_positives(trips, judging, seed=seed)
-    return {} if found is None else {"false_positives": found.record()}
+    ids, hops = [r.problem.id for r in records], [r.problem.meta.get("hops") for r in records]
+    return Tallied(counts(range(len(records))), groups, {"ids": ids, **outcomes, "hops": hops, "grades": grades})
 
 
 def _at_smaller_budgets(
     records: Sequence[Trace], judging: Judging, shortened: Callable[[Trace], list[Trace]]
-) -> dict[str, Any]:
-    """Return the same of attempts cut short: dialogs after 0, 1, .. retries, round trips after 1, 2, .. rounds.
-
-    The former are figure 5 of LLM-ARC.
-    """
+) -> list[Sequence[Trace]]:
+    """Return the judged attempts cut short: dialogs after 0, 1, .. retries, round trips after 1, 2, .. rounds."""
     cut = [shortened(record) for record in records]
     fresh = iter(_judged((t for attempts in cut for t in attempts if t.judgement is None), judging))
     judged = [[next(fresh) if trace.judgement is None else trace for trace in attempts] for attempts in cut]
-    levels = list(zip(*judged, strict=True))
-    if not levels:
-        return {}
-    if levels[0][0].legs:
-        return {"by_rounds": [{"rounds": num, **_round_trips(level)} for num, level in enumerate(levels, 1)]}
-    return {"by_retries": [_at_retries(num, level) for num, level in enumerate(levels)]}
+    return list(zip(*judged, strict=True))
 
 
-def _at_retries(num: int, dialogs: Sequence[Trace]) -> dict[str, Any]:
+def _at_retries(num: int, dialogs: Sequence[Trace]) -> Level:
     holds = {
         "right": is_right,
         "compiled": compiles,
@@ -142,7 +174,7 @@ def _at_retries(num: int, dialogs: Sequence[Trace]) -> dict[str, Any]:
     outcomes = {name: [int(test(dialog)) for dialog in dialogs] for name, test in holds.items()}
     counts = {name: sum(values) for name, values in outcomes.items()}
     grades = count_by_grade(dialog.judged.grade for dialog in dialogs)
-    return {"retries": num, "n": len(dialogs), **counts, "grades": grades, "outcomes": outcomes}
+    return Level(num, {"n": len(dialogs), **counts}, outcomes, grades)
 
 
 def problems_digest(problems: Sequence[Problem]) -> str:
@@ -166,12 +198,12 @@ def _outcomes(records: Sequence[Trace]) -> dict[str, list[int]]:
     return {name: list(map(int, values)) for name, values in holds.items()}
 
 
-def _counts(outcomes: Mapping[str, Sequence[int]], chances: Sequence[float], chosen: Sequence[int]) -> dict[str, Any]:
+def _counts(outcomes: Mapping[str, Sequence[int]], chances: Sequence[float], chosen: Sequence[int]) -> Counted:
     """Count over the chosen attempts; without an answer one is worth what a guess is in `accuracy_with_guess`."""
     guessed = sum(chances[i] * outcomes["no_answer"][i] for i in chosen)
     counts = {name: sum(values[i] for i in chosen) for name, values in outcomes.items()}
     rate = (counts["right"] + guessed) / len(chosen) if chosen else 0.0
-    return {"n": len(chosen), **counts, "accuracy_with_guess": rate}
+    return Counted(len(chosen), counts, rate)
 
 
 def is_answered(trace: Trace) -> bool:

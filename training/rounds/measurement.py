@@ -1,5 +1,6 @@
 """Measurement of a policy on the held-out problems, and its promotion to the next round's."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -11,7 +12,7 @@ from typing import Any
 from rollout.policy import adapter_weights_digest
 from rollout.traces import Sampling, derived_seed
 from training.records.store import OpenStore, write_json
-from training.rounds.evaluation import measure, problems_digest
+from training.rounds.evaluation import Counted, Measurement, measure, problems_digest
 from training.rounds.line import Line, Notice, base_path
 from training.rounds.promotion import promoted
 from training.rounds.rollout import ShardedRollout, rollout_store, sample_missing
@@ -51,7 +52,7 @@ def evaluate(line: Line, number: int | None, adapter: Path | None, old: Path | N
         modes = _modes(line, number, adapter, OpenStore(folder / OPENED))
         measured = {name: _measured(line, mode) for name, mode in modes.items()}
         _write(line, folder, adapter, measured)
-        line.report(Notice(message=_headline(line, number, measured["sampled"])))
+        line.report(Notice(message=_headline(line, number, measured["sampled"].tallied.whole)))
     (folder / OPENED).unlink(missing_ok=True)
     is_base = number is None
     chosen = None if is_base else promoted(line.config.promotion, folder, adapter, old, line.held_out)
@@ -67,14 +68,17 @@ def _folder(line: Line, number: int | None) -> Path:
     return line.run / base_path(line.config, line.arm, line.seed) if number is None else line.round_path(number)
 
 
-def _write(line: Line, folder: Path, adapter: Path | None, modes: dict[str, Any]) -> None:
+def _write(line: Line, folder: Path, adapter: Path | None, modes: Mapping[str, Measurement]) -> None:
     problems = {
         "n": len(line.held_out),
         "split": line.config.evaluation.split,
         "digest": problems_digest(line.held_out),
     }
     policy = {"base": line.base_digest, "adapter": None if adapter is None else adapter_weights_digest(adapter)}
-    write_json(folder / MEASURED, {"problems": problems, "policy": policy, "modes": modes})
+    write_json(
+        folder / MEASURED,
+        {"problems": problems, "policy": policy, "modes": {name: each.record() for name, each in modes.items()}},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ class _Mode:
     strategy: Strategy
 
 
-def _measured(line: Line, mode: _Mode) -> dict[str, Any]:
+def _measured(line: Line, mode: _Mode) -> Measurement:
     progress = Progress("evaluation", "the verdicts on held-out attempts")
     line.on_progress(progress)
     assert not mode.rollout.missing(), "held-out problems that nobody answered would be left out of the counts"
@@ -121,12 +125,11 @@ def _sampling(line: Line, decoding: Any, temperature: float) -> Sampling:
     return line.config.sampling.sampling(decoding, temperature=temperature, samples=1)
 
 
-def _headline(line: Line, number: int | None, mode: dict[str, Any]) -> str:
+def _headline(line: Line, number: int | None, found: Counted) -> str:
     base = f"base model, {line.arm.decoding}"
     what = base if number is None else f"{line.arm.name}, after round {number + 1}"
-    n = mode["n"]
     rates = ", ".join(
-        f"{key} {mode[name] / n:.1%}"
+        f"{key} {found.counts[name] / found.n:.1%}"
         for key, name in (("accuracy", "right"), ("certified", "certified"), ("lucky", "lucky"))
     )
-    return f"seed {line.seed}: {what}: {rates} (n = {n})"
+    return f"seed {line.seed}: {what}: {rates} (n = {found.n})"
