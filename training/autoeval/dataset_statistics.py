@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from critics.equivalence.language import Language
@@ -28,37 +29,72 @@ _NAMES = (
 """Numbered names, and English ones: verbs before their arguments, first names."""
 
 
-def statistics_of(problems: Sequence[Problem], categories: Sequence[int] = ()) -> dict[str, Any]:
-    """Return counts and shares of one data set's formulas; constant and repeated ones are sought, not taken on trust.
+@dataclass(frozen=True, slots=True)
+class TextStatistics:
+    """Of texts of formulas: what is constant or repeated is sought, not taken on trust."""
 
-    `skeletons`: the share of different texts once all names are one, as the paper counts it; `short`: how many formulas
-    there are of the categories that have fewer than their share, of those that were asked for.
-    """
+    repeats_but_for_names: int
+    constant: int
+    skeletons: float
+    """The share of different texts once all names are one, as the paper counts it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AutomatonStatistics:
+    """Of the minimal automata of regular expressions."""
+
+    median_states: int
+    most_states: int
+    large: float
+    """The share with more than `LARGE` states or edges."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Counts and shares of one data set's formulas."""
+
+    n: int
+    categories: int
+    fewest_in_one: int
+    most_in_one: int
+    short: Mapping[str, int]
+    """How many formulas there are of the categories that have fewer than their share, of those that were asked for."""
+    repeats: int
+    of_kind: TextStatistics | AutomatonStatistics
+    quantified: Mapping[str, Mapping[str, float]]
+    """Shares by the number of quantifiers, and of those that bind something; empty where there are none."""
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        own = asdict(self)
+        of_kind, quantified = own.pop("of_kind"), own.pop("quantified")
+        return {**own, **of_kind, **quantified}
+
+
+def statistics_of(problems: Sequence[Problem], categories: Sequence[int] = ()) -> Statistics:
+    """Return the statistics of one data set's formulas."""
     texts = [problem.formal.goal for problem in problems if problem.formal is not None]
     counts = Counter(dict.fromkeys(categories, 0))
     counts.update(problem.meta["category"] for problem in problems)
-    found: dict[str, Any] = {
-        "n": len(texts),
-        "categories": len(counts),
-        "fewest_in_one": min(counts.values()),
-        "most_in_one": max(counts.values()),
-        "short": {str(c): n for c, n in sorted(counts.items()) if n < len(texts) // len(counts)},
-        "repeats": len(texts) - len(set(texts)),
-    }
-    if Language(problems[0].meta["language"]) is Language.REGEX:
-        return found | _automata([problem.meta for problem in problems if problem.meta.get("states") is not None])
+    is_regex = Language(problems[0].meta["language"]) is Language.REGEX
+    keys = ("quantifiers", "binding") if any("binding" in problem.meta for problem in problems) else ()
+    return Statistics(
+        len(texts),
+        len(counts),
+        min(counts.values()),
+        max(counts.values()),
+        {str(c): n for c, n in sorted(counts.items()) if n < len(texts) // len(counts)},
+        len(texts) - len(set(texts)),
+        _automata(problems) if is_regex else _texts(texts),
+        {} if is_regex else {key: _shares([problem.meta.get(key, 0) for problem in problems]) for key in keys},
+    )
+
+
+def _texts(texts: Sequence[str]) -> TextStatistics:
     # As they are written: in which models a formula is looked at depends on its names, capitals included.
     formulas = [parse(text).formula for text in texts]
-    found |= {
-        "repeats_but_for_names": len(formulas) - len(set(map(names_key, formulas))),
-        "constant": sum(map(is_constant, formulas)),
-        "skeletons": len(set(map(_with_one_name, texts))) / len(texts),
-    }
-    if any("binding" in problem.meta for problem in problems):
-        found |= {
-            key: _shares([problem.meta.get(key, 0) for problem in problems]) for key in ("quantifiers", "binding")
-        }
-    return found
+    repeats = len(formulas) - len(set(map(names_key, formulas)))
+    return TextStatistics(repeats, sum(map(is_constant, formulas)), len(set(map(_with_one_name, texts))) / len(texts))
 
 
 def _with_one_name(text: str) -> str:
@@ -67,36 +103,36 @@ def _with_one_name(text: str) -> str:
     return text
 
 
-def _automata(sized: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _automata(problems: Sequence[Problem]) -> AutomatonStatistics:
+    sized = [problem.meta for problem in problems if problem.meta.get("states") is not None]
     states = sorted(meta["states"] for meta in sized)
     large = sum(max(meta["states"], meta["edges"]) > LARGE for meta in sized)
-    return {"median_states": states[len(states) // 2], "most_states": states[-1], "large": large / len(sized)}
+    return AutomatonStatistics(states[len(states) // 2], states[-1], large / len(sized))
 
 
 def _shares(values: Sequence[int]) -> dict[str, float]:
     return {str(value): count / len(values) for value, count in sorted(Counter(values).items())}
 
 
-def said(dataset: str, found: dict[str, Any]) -> list[str]:
+def said(dataset: str, found: Statistics) -> list[str]:
     """Return the statistics as lines for people, the paper's last."""
-    least, most = found["fewest_in_one"], found["most_in_one"]
-    lines = [f"{found['n']} in {found['categories']} categories, {least} to {most} in each; {found['repeats']} repeats"]
-    if found["short"]:
-        short = ", ".join(f"{category} ({n})" for category, n in found["short"].items())
+    least, most = found.fewest_in_one, found.most_in_one
+    lines = [f"{found.n} in {found.categories} categories, {least} to {most} in each; {found.repeats} repeats"]
+    if found.short:
+        short = ", ".join(f"{category} ({n})" for category, n in found.short.items())
         lines.append(f"categories that have no more formulas: {short}")
-    if "constant" in found:
-        repeats, share = found["repeats_but_for_names"], found["skeletons"]
-        unseen = found["constant"]
-        lines.append(
-            f"{repeats} repeats but for names and order; {unseen} not seen both to hold and to fail; with one "
-            f"name for all, {share:.0%} are different texts"
-        )
-    if "binding" in found:
-        shares = ", ".join(f"{number}: {share:.0%}" for number, share in found["binding"].items())
+    match found.of_kind:
+        case TextStatistics(repeats, unseen, share):
+            lines.append(
+                f"{repeats} repeats but for names and order; {unseen} not seen both to hold and to fail; with one "
+                f"name for all, {share:.0%} are different texts"
+            )
+        case AutomatonStatistics(median, largest, large):
+            lines.append(
+                f"minimal automata: median {median} states, at most {largest}; "
+                f"{large:.0%} have more than {LARGE} states or edges"
+            )
+    if found.quantified:
+        shares = ", ".join(f"{number}: {share:.0%}" for number, share in found.quantified["binding"].items())
         lines.append(f"quantifiers that bind something: {shares}")
-    if "median_states" in found:
-        lines.append(
-            f"minimal automata: median {found['median_states']} states, at most {found['most_states']}; "
-            f"{found['large']:.0%} have more than {LARGE} states or edges"
-        )
     return [*lines, f"the paper's: {PAPER[dataset]}"] if dataset in PAPER else lines

@@ -90,7 +90,8 @@ def _write_dataset(
     """Write what is kept of judged traces; return the summary."""
     traces = list(_read_traces(found, rejected))
     candidates, failures = derive(traces, derivation, judging)
-    kept, examples = _taught(select(candidates, keep), rejected)  # type: ignore[arg-type]
+    kept = _taught(select(candidates, keep), rejected)  # type: ignore[arg-type]
+    examples = [example.record() for example in file_examples(kept)]
     write_records(out / "examples.jsonl", examples)
     derived = {trace.id: trace.record() for trace in kept if is_derived(trace)}
     sources = {each.id: each.record for each in found} | derived
@@ -114,8 +115,8 @@ def _read_traces(found: list[GivenAttempt], rejected: list[Rejected]) -> Iterato
             rejected.append({"id": each.id, "reason": ILL_FORMED})
 
 
-def _taught(chosen: list[Trace], rejected: list[Rejected]) -> tuple[list[Trace], list[dict[str, Any]]]:
-    """Return the traces that teach something that was judged, and their examples."""
+def _taught(chosen: list[Trace], rejected: list[Rejected]) -> list[Trace]:
+    """Return the traces that teach something that was judged."""
     kept: list[Trace] = []
     for trace in chosen:
         try:
@@ -123,7 +124,7 @@ def _taught(chosen: list[Trace], rejected: list[Rejected]) -> tuple[list[Trace],
         except NotDerivedError as error:
             say(f"rejected {trace.id}: {error}")
             rejected.append({"id": trace.id, "reason": str(error)})
-    return kept, [example.record() for example in file_examples(kept)]
+    return kept
 
 
 def _derivation(keep: str, prune: bool, hindsight: bool, held_out: Path | None) -> Derivation:

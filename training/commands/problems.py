@@ -62,7 +62,7 @@ def problems(
     records = [problem.record() for problem in listed]
     write_records(out, records)
     found = statistics_of(listed, configuration.categories) if is_language else None
-    told = {"problems": len(records), "out": str(out)} | ({} if found is None else {"statistics": found})
+    told = {"problems": len(records), "out": str(out)} | ({} if found is None else {"statistics": found.record()})
     say_or_print(f"{len(records)} problems in {out}", told, as_json)
     for line in [] if found is None else said(name, found):
         say(line)
@@ -97,13 +97,11 @@ def _say_findings(source: Path) -> None:
 
 def _prontoqa_keys(name: str, hops: str | None, ontology: str | None, ordered: bool) -> dict[str, Any]:
     """Return what PrOntoQA's own options ask for; raises `InputError` where they are given for another data set."""
-    keys: dict[str, Any] = {}
-    if hops is not None:
-        keys["hops"] = _hops(hops)
-    if ontology is not None:
-        keys["ontologies"] = _words(ontology, get_args(Ontology), "--ontology")
-    if ordered:
-        keys["ordering"] = "ordered"
+    keys = {
+        **({} if hops is None else {"hops": _hops(hops)}),
+        **({} if ontology is None else {"ontologies": _words(ontology, get_args(Ontology), "--ontology")}),
+        **({"ordering": "ordered"} if ordered else {}),
+    }
     if keys and name != "prontoqa":
         raise InputError(f"problems {name}: --hops, --ontology and --ordered are PrOntoQA's; write --set KEY=VALUE")
     return keys
@@ -116,19 +114,20 @@ def _hops(value: str) -> tuple[int, ...]:
 
 
 def _settings(settings: list[str]) -> dict[str, Any]:
-    """Read `KEY=VALUE`, values as YAML has them."""
+    return dict(map(_setting, settings))
+
+
+def _setting(setting: str) -> tuple[str, Any]:
+    """Read `KEY=VALUE`, the value as YAML has it."""
     import yaml
 
-    keys: dict[str, Any] = {}
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not equals:
-            raise InputError(f"--set {setting}: write key=value, such as --set depths=[1,2]")
-        try:
-            keys[key] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise InputError(f"--set {setting}: the value is not YAML") from error
-    return keys
+    key, equals, value = setting.partition("=")
+    if not equals:
+        raise InputError(f"--set {setting}: write key=value, such as --set depths=[1,2]")
+    try:
+        return key, yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise InputError(f"--set {setting}: the value is not YAML") from error
 
 
 def _words(value: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:

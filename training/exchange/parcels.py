@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from rollout.traces import read_trace
+from rollout.traces import Trace, read_trace
 from training.curation.derivation import DERIVED
 from training.exchange.cards import AdapterFacts, RunFacts, adapter_card, certified_dataset_card, dataset_facts
 from training.exchange.examples import EXAMPLES, read_examples
@@ -73,7 +73,7 @@ def certified_traces(found: Found) -> Iterator[dict[str, Any]]:
         return
     wanted = {example.certificate for example in read_examples(found.dataset) if example.certificate}
     seen: set[tuple[str, str]] = set()
-    for trace in map(read_trace, _traces(found) if wanted else ()):
+    for trace in _traces(found) if wanted else ():
         digest = trace.judged.digest
         text = json.dumps(trace.messages) if trace.messages else trace.completion
         if digest is not None and digest in wanted and (digest, text) not in seen:
@@ -87,7 +87,7 @@ def certified_traces(found: Found) -> Iterator[dict[str, Any]]:
         )
 
 
-def _traces(found: Found) -> Iterator[dict[str, Any]]:
+def _traces(found: Found) -> Iterator[Trace]:
     """Yield the judged traces of the rounds up to the dataset's, those that were made of others last."""
     if found.line is None or found.round_number is None:
         return
@@ -95,7 +95,7 @@ def _traces(found: Found) -> Iterator[dict[str, Any]]:
         folder = found.line.round_folder(number)
         for path in (folder / "traces.jsonl", folder / "dataset" / DERIVED):
             if is_stored(path):
-                yield from read_records(path, checksum=True)
+                yield from map(read_trace, read_records(path, checksum=True))
 
 
 def dataset_summary(found: Found) -> dict[str, Any]:

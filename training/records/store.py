@@ -248,7 +248,7 @@ class OpenStore:
         try:
             with self.path.open("rb") as file:
                 self._recognise(file.fileno())
-                return self._read(unit, file.fileno())
+                return list(self._read(unit, file.fileno()))
         except OSError as error:
             raise StoreError(f"{self.path}: cannot be read ({error})") from error
 
@@ -270,16 +270,14 @@ class OpenStore:
                 stored.add(key)
                 yield {"unit": unit, **record}
 
-    def _read(self, unit: str, descriptor: int) -> list[dict[str, Any]]:
+    def _read(self, unit: str, descriptor: int) -> Iterator[dict[str, Any]]:
         places = self._units.get(unit, ())
-        found: list[dict[str, Any]] = []
         for offset, length in zip(places[::2], places[1::2], strict=True):
             line = os.pread(descriptor, length, offset)
             if not fits(line):  # it fitted when the store was opened
                 read_line(line, where=f"{self.path}:{_number_at(descriptor, offset)}", checksum=True)
             record = json.loads(line)
-            found.append({key: value for key, value in record.items() if key not in ("unit", "crc")})
-        return found
+            yield {key: value for key, value in record.items() if key not in ("unit", "crc")}
 
     @contextmanager
     def _locked(self) -> Generator[int]:

@@ -8,10 +8,10 @@ what the gold answer refuted (`blind_attempts`). Strict coverage is what is cert
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 from critics.checker import in_terms_of
-from critics.problem import Attempt, read_attempt
+from critics.problem import Attempt, is_object, read_attempt
 from critics.replay.semantics import semantics_of
 from rollout.traces import Judgement, read_judgement
 from training.estimates import Proportion
@@ -88,9 +88,10 @@ class JudgedProgram:
 
 def read_programs(records: Iterable[Mapping[str, Any]], verdicts: Iterable[Mapping[str, Any]]) -> list[JudgedProgram]:
     """Build judged programs from the JSON forms of attempts and of as many verdicts."""
+    models = ((record, _model_of(record.get("model"), record.get("policy"))) for record in records)
     return [
-        JudgedProgram(read_attempt(record), read_judgement(verdict), _model_of(record))
-        for record, verdict in zip(records, verdicts, strict=True)
+        JudgedProgram(read_attempt(record), read_judgement(verdict), model)
+        for (record, model), verdict in zip(models, verdicts, strict=True)
     ]
 
 
@@ -118,13 +119,12 @@ def program_rows(programs: Iterable[JudgedProgram], certified_blind: Container[s
     return [row for dataset, models in groups.items() for row in _rows(dataset, models)]
 
 
-def _model_of(record: Mapping[str, Any]) -> str:
+def _model_of(model: object, policy: object) -> str:
     """Return who wrote an attempt: the name beside it, else the digests of a trace's policy."""
-    if isinstance(model := record.get("model"), str) and model:
+    if isinstance(model, str) and model:
         return model
-    policy = record.get("policy")
-    digests = cast("Mapping[str, object]", policy) if isinstance(policy, Mapping) else dict[str, object]()
-    return "+".join(str(digests[key])[:12] for key in ("base", "adapter") if digests.get(key)) or NO_MODEL
+    named = [policy.get(key) for key in ("base", "adapter")] if is_object(policy) else []
+    return "+".join(str(digest)[:12] for digest in named if digest) or NO_MODEL
 
 
 def program_table(rows: Sequence[ProgramRow]) -> Any:

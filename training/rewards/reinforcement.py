@@ -6,6 +6,7 @@ was killed starts over: nothing of it is in place before all of it is.
 
 import hashlib
 import shutil
+from collections.abc import Sequence
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -17,7 +18,7 @@ from critics.problem import Problem
 from critics.replay.grades import count_by_grade
 from rollout.policy import adapter_weights_digest, load_tokenizer, model_digest
 from rollout.prompt import messages, text
-from rollout.traces import read_judgement
+from rollout.traces import Judgement, read_judgement
 from training.configuration.rewards import ReinforcementConfig
 from training.finetuning.job import FineTuning
 from training.finetuning.trainable import trainable_model
@@ -51,7 +52,7 @@ def reinforce(config: ReinforcementConfig, out: Path) -> dict[str, Any]:
         if path.suffix in (".safetensors", ".json"):
             path.replace(out / path.name)
     write_records(out / TRACES, judged, checksum=True)
-    made = _manifest(config, out, judged)
+    made = _manifest(config, out, [read_judgement(trace["judgement"]) for trace in judged])
     write_json(out / MANIFEST, made)
     shutil.rmtree(work, ignore_errors=True)
     return made
@@ -118,7 +119,7 @@ def _trainer(config: ReinforcementConfig, problems: list[Problem], certified: Ce
     )
 
 
-def _manifest(config: ReinforcementConfig, out: Path, judged: list[dict[str, Any]]) -> dict[str, Any]:
+def _manifest(config: ReinforcementConfig, out: Path, judgements: Sequence[Judgement]) -> dict[str, Any]:
     return {
         "trained": True,
         "algorithm": config.algorithm,
@@ -127,9 +128,9 @@ def _manifest(config: ReinforcementConfig, out: Path, judged: list[dict[str, Any
         "traces": hashlib.sha256((out / TRACES).read_bytes()).hexdigest(),
         "weights": adapter_weights_digest(out),
         "seed": config.seed,
-        "attempts": len(judged),
-        "certified": sum(trace["judgement"]["verdict"] == "certified" for trace in judged),
-        "grades": count_by_grade(read_judgement(trace["judgement"]).grade for trace in judged),
+        "attempts": len(judgements),
+        "certified": sum(each.is_certified for each in judgements),
+        "grades": count_by_grade(each.grade for each in judgements),
     }
 
 
