@@ -304,7 +304,7 @@ def test_every_named_arm_is_evaluated(tmp_path, tiny_model):
 
 
 def test_certified_answers_are_counted_by_grade_beside_each_answer():
-    told = tally([record(TRUE, PROOF), record(TRUE, "Answer: true")])
+    told = tally([record(TRUE, PROOF), record(TRUE, "Answer: true")]).record()
     assert told["grades"] == {"checked": 0, "given": 1, "aligned": 0, "trusted": 0}
     assert told["outcomes"]["grades"] == ["given", None]
     assert read_mode({**told, "decoding": "free"}).grades == ["given", None]
