@@ -35,6 +35,11 @@ class Block:
     content: str
     start: int
 
+    @property
+    def end(self) -> int:
+        """Where the text goes on behind it."""
+        return self.start + len(self.action) + len(self.content) + 5
+
 
 def split_blocks(text: str) -> list[Block]:
     """Return the blocks in order; raises `BlockError` where markers are unbalanced, nested or unknown."""
@@ -69,6 +74,12 @@ def final_answer(text: str, problem: Problem) -> str | None:
     """
     _, value = _split_answer(text)
     return None if value is None else _named(value, problem)
+
+
+def answer_start(text: str) -> int | None:
+    """Return where the last line `Answer: ..` begins; None if there is none."""
+    before, value = _split_answer(text)
+    return None if value is None else len(before)
 
 
 def answers_early(text: str, problem: Problem) -> bool:

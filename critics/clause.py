@@ -81,6 +81,14 @@ def clause_of(statement: Statement) -> Implication:
     )
 
 
+def statement_of(clause: Implication) -> Statement | None:
+    """Return a clause in the Horn language; None where it has alternatives."""
+    if len(clause.conclusions) > 1:
+        return None
+    conclusion = clause.conclusions[0]
+    return Rule(clause.premises, conclusion) if clause.premises or conclusion.variables() else conclusion
+
+
 def read_clause(text: str) -> Implication:
     """Read the text of a clause; raises `FormulaError`."""
     first, *others = text.split(_OR)

@@ -8,14 +8,15 @@ whose outcome equals the label. Each refusal below names the attack that it stop
 reference, what the attempt formalises is taken on trust, and its certificate says so.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TypeAlias
 
 from critics.background import background
-from critics.blocks import BlockError, answers_early, final_answer, split_blocks
+from critics.blocks import Block, BlockError, answers_early, final_answer, split_blocks
 from critics.checker import check, in_terms_of
-from critics.conclusion import Refusal, certified, is_wrong, no_reference, refused, wrong_answer
+from critics.conclusion import Refusal, brief, certified, is_wrong, no_reference, refused, wrong_answer
 from critics.formula import (
     BLANKS,
     FormulaError,
@@ -27,9 +28,12 @@ from critics.formula import (
     parse_statement,
 )
 from critics.horn import horn_certificate
-from critics.kernel import DEFAULT_WORK_LIMIT, ArityError, Axiom, Kernel, WorkLimitExceeded
+from critics.kernel import DEFAULT_WORK_LIMIT, ArityError, Axiom, Entry, Kernel, WorkLimitExceeded
+from critics.pieces import pieces
 from critics.problem import Attempt, Problem
+from critics.read_outs import MAX_QUOTED, Account, unread
 from critics.reference import (
+    TRANSLATORS,
     Reference,
     ReferenceMismatch,
     Theory,
@@ -40,7 +44,9 @@ from critics.reference import (
     text_contradicts,
     theory,
 )
+from critics.sentence_reader import SentenceReader, sentence_reader
 from critics.sorts import SortError
+from critics.support import Blocks, Support
 from critics.verdict import Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
 
 MAX_CHARACTERS = 100_000
@@ -78,25 +84,79 @@ class _Replay:
     goal: Literal | None = None
     inferring: bool = False
     finished: bool = False
+    blocks: list[Block] = field(default_factory=list[Block])
+    block: Block | None = None
+    """The block that is being read or played; None once all are."""
 
 
 def judge_guided(problem: Problem, attempt: Attempt) -> Verdict:
-    """Judge one attempt; pure, deterministic and bounded by the kernel's work limit."""
-    answer = final_answer(attempt.completion, problem)
+    """Judge one attempt, its blocks and what stands beside them.
+
+    Pure, deterministic and bounded by the kernel's work limit.
+    """
+    text = attempt.completion
+    answer = final_answer(text, problem)
     try:
         known = reference(problem)
-        replay = _replay(attempt.completion, _start(problem, known))
-        claim = _proved_claim(attempt.completion, problem, replay, answer)
-        _check_open(replay, problem, known)
+        replay = _start(problem, known)
     except (ReferenceMismatch, FormulaError, ArityError, SortError) as error:
         return no_reference(error, answer)
     except WorkLimitExceeded as error:
         return refused(Refusal(TimedOut, "work_limit", str(error)), problem, answer)
-    except Refusal as refusal:
-        return refused(refusal, problem, answer)
-    if is_wrong(answer, problem):
-        return wrong_answer(answer)
-    return _certified(problem, known, replay, claim)
+    claim: str | None = None
+    refusal: Verdict | None = None
+    try:
+        _replay(text, replay)
+        claim = _proved_claim(text, problem, replay, answer)
+        _check_open(replay, problem, known)
+        refusal = wrong_answer(answer) if is_wrong(answer, problem) else None
+    except (ReferenceMismatch, FormulaError, ArityError, SortError) as error:
+        return no_reference(error, answer)
+    except WorkLimitExceeded as error:
+        refusal = refused(Refusal(TimedOut, "work_limit", str(error)), problem, answer)
+    except Refusal as refused_for:
+        refusal = refused(refused_for, problem, answer)
+    if isinstance(refusal, Malformed):
+        return replace(refusal, reading=unread(text, replay.block, refusal.feedback))
+    account = _account(problem, text, known, replay, answer, refusal)
+    if refusal is None and (bad := account.bad) is not None:
+        # Attack: train on a proof whose text says something else.
+        refusal = Unproved("unsupported_sentence", answer, brief(f"{bad.text[:MAX_QUOTED]!r}: {bad.reason}"))
+    if refusal is not None:
+        return replace(refusal, reading=account.reading(()))
+    assert claim is not None
+    entries = _evidence(replay)
+    return replace(_certified(problem, known, replay, claim, entries), reading=account.reading(entries))
+
+
+def _account(
+    problem: Problem,
+    text: str,
+    known: Reference | None,
+    replay: _Replay,
+    answer: str | None,
+    refusal: Verdict | None,
+) -> Account:
+    """Account for the text up to the block that was refused, or to the answer where the refusal is about all."""
+    granted = frozenset(map(canonical_statement, background(problem.dataset).statements()))
+    assumed = frozenset(replay.axioms)
+    came_to = Blocks(
+        replay.kernel,
+        replay.goal,
+        assumed.__contains__ if replay.stated is None else replay.stated.states,
+        lambda statement: bool(granted) and canonical_statement(statement) in granted,
+        answer,
+        replay.finished,
+    )
+
+    @cache
+    def reader() -> SentenceReader | None:
+        is_read = known is not None and known.source in TRANSLATORS
+        return sentence_reader(problem, known.formal) if known is not None and is_read else None
+
+    account = Account(text, pieces(text, replay.blocks), Support(problem, came_to, reader))
+    account.take(replay.block, refusal)
+    return account
 
 
 def _start(problem: Problem, known: Reference | None) -> _Replay:
@@ -115,8 +175,11 @@ def _replay(text: str, replay: _Replay) -> _Replay:
     if len(text) > MAX_CHARACTERS:
         raise Refusal(Malformed, "too_long", f"more than {MAX_CHARACTERS} characters")
     try:
-        for move in list(_moves(text)):
+        replay.blocks = split_blocks(text)
+        for block, move in list(_moves(replay)):
+            replay.block = block
             _play(move, replay)
+        replay.block = None
     except (BlockError, FormulaError) as error:
         raise Refusal(Malformed, error.reason, str(error)) from error
     except ArityError as error:
@@ -126,14 +189,15 @@ def _replay(text: str, replay: _Replay) -> _Replay:
     return replay
 
 
-def _moves(text: str) -> Iterator[_Move]:
-    for block in split_blocks(text):
+def _moves(replay: _Replay) -> Iterator[tuple[Block, _Move]]:
+    for block in replay.blocks:
+        replay.block = block
         if block.action == "axiom":
-            yield _Assume(parse_statement(block.content))
+            yield block, _Assume(parse_statement(block.content))
         elif block.action == "goal":
-            yield _Aim(parse_literal(block.content))
+            yield block, _Aim(parse_literal(block.content))
         elif block.action == "infer":
-            yield _Infer(None if block.content.strip(BLANKS) == "nothing" else parse_literal(block.content))
+            yield block, _Infer(None if block.content.strip(BLANKS) == "nothing" else parse_literal(block.content))
         else:
             parse_name(block.content)
 
@@ -152,7 +216,7 @@ def _assume(statement: Statement, replay: _Replay) -> None:
     if replay.inferring:
         # Attack: assume late what could not be derived.
         raise Refusal(Unproved, "axiom_after_inference", f"{statement} is assumed after the first inference")
-    if replay.stated is not None and canonical_statement(statement) not in replay.stated.stated:
+    if replay.stated is not None and not replay.stated.states(statement):
         # Attack: assume the goal, or a rule that leads to it.
         raise Refusal(Unproved, "axiom_not_in_context", f"the context does not say {statement}")
     replay.kernel.add_axiom(statement)
@@ -274,15 +338,27 @@ def _check_consistency(replay: _Replay) -> None:
         raise Refusal(Vacuous, "inconsistent_context", f"both {clash} and its negation follow")
 
 
-def _certified(problem: Problem, known: Reference | None, replay: _Replay, claim: str) -> Verdict:
+def _reached(replay: _Replay) -> Literal | None:
+    """Return the goal, or its negation, whichever was inferred."""
+    assert replay.goal is not None
+    return next((g for g in (replay.goal, replay.goal.negated()) if g in replay.kernel.known), None)
+
+
+def _evidence(replay: _Replay) -> list[Entry]:
+    """Return the entries of the proof, or everything that follows where neither the goal nor its negation does."""
+    reached = _reached(replay)
+    return replay.kernel.entries if reached is None else replay.kernel.proof(reached)
+
+
+def _certified(
+    problem: Problem, known: Reference | None, replay: _Replay, claim: str, entries: Sequence[Entry]
+) -> Verdict:
     """Certify what the independent checker accepts as well; disagreement is the critic's failure."""
     assert replay.goal is not None
     if text_contradicts(problem, claim, source_name(known)):
         # Attack: formalise the opposite of a text that nobody has formalised, or what it leaves open.
         return Unproved("text_says_otherwise", claim, "the text says something else than what is formalised")
     limits = {"work": DEFAULT_WORK_LIMIT}
-    reached = next((g for g in (replay.goal, replay.goal.negated()) if g in replay.kernel.known), None)
-    kind = "horn-saturation" if reached is None else "horn-proof"
-    entries = replay.kernel.entries if reached is None else replay.kernel.proof(reached)
+    kind = "horn-saturation" if _reached(replay) is None else "horn-proof"
     certificate = horn_certificate(kind, problem, known, claim, replay.goal, entries, limits)
     return certified(certificate, check)

@@ -98,6 +98,7 @@ def singular(noun: str) -> str:
     return modifiers + _singular_word(head)
 
 
+@lru_cache(maxsize=4_096)
 def is_plural(noun: str) -> bool:
     """Say whether the noun's last word has the shape of a plural; `sheep` is plural and singular at once."""
     head = _split(noun)[1].lower()

@@ -72,10 +72,16 @@ class Theory:
     goal: Literal
     stated: frozenset[str]
     """The axioms, each in its one canonical spelling."""
+    axioms: frozenset[Statement]
+    """The axioms as they stand."""
     clash: Literal | None
     """What follows together with its negation."""
     decided: Choice["true", "false"] | None
     """Whether the goal or its negation follows; None if neither does, or if there is a clash."""
+
+    def states(self, statement: Statement) -> bool:
+        """Say whether a statement is an axiom, whatever its variables are called."""
+        return statement in self.axioms or canonical_statement(statement) in self.stated
 
 
 def reference(problem: Problem) -> Reference | None:
@@ -95,7 +101,7 @@ def reference(problem: Problem) -> Reference | None:
 def _translated(dataset: str, context: str, question: str, given: Formal | None) -> Reference:
     """Translate once for all attempts at one problem."""
     try:
-        translated = TRANSLATORS[dataset](context, question)
+        translated = translation(dataset, context, question)
     except TranslationError as error:
         if given is None:
             raise ReferenceMismatch(str(error)) from error
@@ -103,6 +109,12 @@ def _translated(dataset: str, context: str, question: str, given: Formal | None)
     if given is not None and not same_formal(translated, given):
         raise ReferenceMismatch("problem.formal is not what the problem's text says")
     return Reference(given or translated, dataset)
+
+
+@lru_cache(maxsize=128)
+def translation(dataset: str, context: str, question: str) -> Formal:
+    """Return what a data set's translator makes of a problem; raises `TranslationError`."""
+    return TRANSLATORS[dataset](context, question)
 
 
 def same_formal(one: Formal, other: Formal) -> bool:
@@ -119,7 +131,7 @@ def theory(formal: Formal) -> Theory:
     decided = None
     if clash is None and (goal in kernel.known or goal.negated() in kernel.known):
         decided = "true" if goal in kernel.known else "false"
-    return Theory(goal, _stated(formal), clash, decided)
+    return Theory(goal, _stated(formal), frozenset(map(parse_statement, formal.axioms)), clash, decided)
 
 
 def saturated(axioms: Iterable[Statement], goal: Literal | None = None) -> Kernel:
@@ -208,5 +220,6 @@ def holds_in_semantics(problem: Problem, known: Reference | None, value: str) ->
         return False
 
 
+@lru_cache(maxsize=256)
 def _stated(formal: Formal) -> frozenset[str]:
     return frozenset(canonical_statement(parse_statement(axiom)) for axiom in formal.axioms)

@@ -281,5 +281,6 @@ def test_free_text_is_never_certified(text: str, gold: str | None, kind: type, a
 
 def test_a_verdict_record_has_the_designs_keys():
     record = verdict_record("a", judged(problem_of(), "(warm rex)"))
-    assert list(record) == ["id", "verdict", "reason", "answer", "feedback", "certificate"]
+    assert list(record)[:6] == ["id", "verdict", "reason", "answer", "feedback", "certificate"]
+    assert list(record)[6:] == ["coverage", "spans", "first_bad_step"]
     assert record["certificate"]["limits"] == {"work": 100_000}

@@ -6,7 +6,7 @@ what it does not know, and so do the translators that it stands on.
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol, TypeAlias
@@ -17,8 +17,9 @@ from critics.english.controlled import ControlledReader
 from critics.english.wording import plain, variants, with_name
 from critics.formula import parse_statement
 from critics.problem import Formal, Problem
-from critics.reference import TRANSLATORS, same_formal
+from critics.reference import TRANSLATORS, same_formal, translation
 from critics.replay.semantics import Semantics, semantics_of
+from critics.translators import prontoqa
 from critics.translators.syllogism import ask
 from critics.translators.translation import TranslationError
 
@@ -61,6 +62,8 @@ class ProblemLanguage:
     """The clauses of `formal.axioms`, in order."""
     goal: Said
     semantics: Semantics
+    sentences: Mapping[str, Implication]
+    """What each sentence of the context says, where each is one axiom."""
     _reader: SentenceReader
     _of_kinds: bool
     _of_conditions: bool
@@ -110,7 +113,7 @@ def _language(dataset: str, context: str, question: str, given: Formal | None) -
         # The deduction rules' translator refuses all but Horn clauses.
         return _controlled(dataset, context, question)
     try:
-        translated = TRANSLATORS[dataset](context, question)
+        translated = translation(dataset, context, question)
     except TranslationError as error:
         known = " ".join(error.sentence.split()) in " ".join(context.split())
         raise Unreadable("context_not_read" if known else "question_not_read", str(error)) from error
@@ -119,13 +122,15 @@ def _language(dataset: str, context: str, question: str, given: Formal | None) -
     # The same meaning, in the words that the problem's record has.
     formal = given or translated
     stated = tuple(clause_of(parse_statement(axiom)) for axiom in formal.axioms)
-    reader = _READERS.get(dataset, _translated)(dataset, context, question, translated)
+    sentences = _by_sentence(dataset, context, translated)
+    reader = _READERS.get(dataset, _translated)(dataset, context, question, translated, sentences)
     return ProblemLanguage(
         dataset,
         formal,
         stated,
         (read_clause(formal.goal),),
         semantics_of(dataset),
+        sentences,
         reader,
         dataset == "prontoqa",
         dataset == "proofwriter",
@@ -160,6 +165,7 @@ def _controlled(dataset: str, context: str, question: str) -> ProblemLanguage:
         stated,
         goal,
         semantics_of(dataset),
+        {},
         reader.sentence,
         True,
         True,
@@ -168,11 +174,12 @@ def _controlled(dataset: str, context: str, question: str) -> ProblemLanguage:
     )
 
 
-def _translated(dataset: str, context: str, question: str, formal: Formal) -> SentenceReader:
+def _translated(
+    dataset: str, context: str, question: str, formal: Formal, said: Mapping[str, Implication]
+) -> SentenceReader:
     """Return a reader that has the translator read the context with one more sentence, and keeps what is new."""
     translate, before = TRANSLATORS[dataset], Counter(formal.axioms)
     text = " ".join(context.split())
-    said = _by_sentence(dataset, text, formal)
     lead = f"{len(formal.axioms) + 1}- " if dataset == "proofwriter" and text.startswith("1- ") else ""
 
     def read(sentence: str) -> Said:
@@ -189,14 +196,24 @@ def _translated(dataset: str, context: str, question: str, formal: Formal) -> Se
 
 def _by_sentence(dataset: str, text: str, formal: Formal) -> dict[str, Implication]:
     """Return what each sentence of the context says, where each is one axiom: these need not be read again."""
-    sentences = [_NUMBERING.sub("", sentence) for sentence in _BOUNDARY.split(text)]
+    sentences = [_NUMBERING.sub("", sentence) for sentence in _BOUNDARY.split(" ".join(text.split()))]
     own = formal.axioms[: len(formal.axioms) - len(background(dataset).axioms)]
     if len(sentences) != len(own):
         return {}
     return {sentence: read_clause(axiom) for sentence, axiom in zip(sentences, own, strict=True)}
 
 
-def _syllogism(dataset: str, context: str, question: str, formal: Formal) -> SentenceReader:
+def _prontoqa(
+    dataset: str, context: str, question: str, formal: Formal, said: Mapping[str, Implication]
+) -> SentenceReader:
+    """Return a reader that need not read the context again."""
+    read = prontoqa.sentence_reader(context, question)
+    return lambda sentence: (said[sentence] if sentence in said else clause_of(read(sentence)),)
+
+
+def _syllogism(
+    dataset: str, context: str, question: str, formal: Formal, said: Mapping[str, Implication]
+) -> SentenceReader:
     """Return a reader that puts a sentence in the place of the conclusion or of the premise about the same kinds."""
     translate = TRANSLATORS[dataset]
     premises = [f"{premise.removesuffix('.')}." for premise in " ".join(context.split()).split(". ")]
@@ -218,4 +235,7 @@ def _syllogism(dataset: str, context: str, question: str, formal: Formal) -> Sen
     return read
 
 
-_READERS: dict[str, Callable[[str, str, str, Formal], SentenceReader]] = {"syllogism": _syllogism}
+_READERS: dict[str, Callable[[str, str, str, Formal, Mapping[str, Implication]], SentenceReader]] = {
+    "prontoqa": _prontoqa,
+    "syllogism": _syllogism,
+}

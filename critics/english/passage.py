@@ -86,6 +86,12 @@ def _sentences(line: str, at: int, question: str) -> Iterator[TextSentence]:
         start = end
 
 
+def sentence_end(line: str, at: int) -> int:
+    """Return where the sentence that begins at a place of a line ends, its full stop included."""
+    found = _END.search(line, at)
+    return len(line) if found is None else found.end()
+
+
 def _unmarked(line: str, start: int, end: int, at: int) -> Passage:
     """Return a piece of a line without the marks of bold, italics and code."""
     kept: list[int] = []

@@ -20,7 +20,9 @@ What must not be guessed is settled by these rules, none of which needs a vocabu
 """
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal as Choice
 
 from critics.formula import Literal, Rule, Statement
@@ -88,12 +90,31 @@ def translate(context: str, question: str) -> Formal:
     a cut-off one is not read as a shorter one. The question is the claim about one object, with or without
     `True or false:` or `Is the following statement true or false?`. Raises `TranslationError` for all else.
     """
+    *clauses, asked = _understood(context, question)
+    _check_roles([*clauses, asked])
+    return Formal(tuple(str(clause.statement()) for clause in clauses), str(asked.statement()))
+
+
+def sentence_reader(context: str, question: str) -> Callable[[str], Statement]:
+    """Return a reader of one more sentence, as if the context ended in it, which raises `TranslationError`."""
+    known = _check_roles(_understood(context, question))
+
+    def read(sentence: str) -> Statement:
+        clause = understood(sentence, _read)
+        _check_roles([clause], known)
+        return clause.statement()
+
+    return read
+
+
+@lru_cache(maxsize=16)
+def _understood(context: str, question: str) -> tuple[_Clause, ...]:
+    """Return what the sentences of the context say, and last what is asked."""
     clauses = [understood(sentence, _read) for sentence in unnumbered(sentences(context))]
     asked = understood(claim(question, _QUESTION_LEAD), _read)
     if asked.subject.role != "name":
         raise TranslationError(asked.sentence, "a question must be about one named object")
-    _check_roles([*clauses, asked])
-    return Formal(tuple(str(clause.statement()) for clause in clauses), str(asked.statement()))
+    return (*clauses, asked)
 
 
 def _read(sentence: str) -> _Clause:
@@ -172,14 +193,25 @@ def _name(text: str) -> _Term:
     return _Term(text.lower(), "name")
 
 
-def _check_roles(clauses: list[_Clause]) -> None:
-    roles = Roles()
+@dataclass(frozen=True, slots=True)
+class _Uses:
+    """Roles of the words so far, and the nouns of two words."""
+
+    roles: Roles
+    compounds: tuple[tuple[str, _Term], ...]
+
+
+def _check_roles(clauses: Sequence[_Clause], before: _Uses = _Uses(Roles(), ())) -> _Uses:
+    """Give each word its one role; raises `TranslationError` where one has two, also after the clauses before."""
+    roles = before.roles.copy()
     uses = [(clause.sentence, term) for clause in clauses for term in (clause.subject, clause.complement)]
     for sentence, term in uses:
         with reading(sentence):
             roles.claim_forms(term.symbol, term.role)
-    for sentence, term in uses:
+    compounds = (*before.compounds, *(use for use in uses if " " in use[1].text))
+    for sentence, term in compounds:
         modifier, _, head = term.text.partition(" ")
         if head not in ("", *TERM_HEADS) and roles.known.get(modifier) == "adjective":
             # Attack: cut a noun off from its head, so that nothing follows from being a big dog.
             raise TranslationError(sentence, f"{term.text!r} may mean {modifier!r} and {head!r} at once")
+    return _Uses(roles, compounds)

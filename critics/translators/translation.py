@@ -45,8 +45,10 @@ def reading(sentence: str) -> Generator[None]:
 
 def understood(sentence: str, read: Callable[[str], Read]) -> Read:
     """Return what a reader makes of a sentence; raises `TranslationError`."""
-    with reading(sentence):
+    try:
         return read(sentence)
+    except Unread as error:
+        raise TranslationError(sentence, str(error)) from error
 
 
 def sentences(context: str) -> list[str]:
@@ -123,6 +125,10 @@ class Roles:
                     # Attack: cut a word off from its parts, so that nothing follows of a lone-cat or the unkind.
                     raise Unread(f"{word!r} and {other!r} may be said at once")
         return word
+
+    def copy(self) -> "Roles":
+        """Return the same roles, to which more can be added."""
+        return Roles(self.known.copy(), self._forms.copy())
 
     def claim_forms(self, word: str, role: str) -> None:
         """Claim a word, and of a name its singular too: in `Cats is warm` no object is called Cats."""
