@@ -8,7 +8,7 @@ whose outcome equals the label. Each refusal below names the attack that it stop
 reference, what the attempt formalises is taken on trust, and its certificate says so.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TypeAlias
@@ -29,6 +29,7 @@ from critics.formula import (
 )
 from critics.horn import horn_certificate
 from critics.kernel import DEFAULT_WORK_LIMIT, ArityError, Axiom, Entry, Kernel, WorkLimitExceeded
+from critics.matching import literals_of
 from critics.pieces import pieces
 from critics.problem import Attempt, Problem
 from critics.read_outs import MAX_QUOTED, Account, unread
@@ -140,10 +141,12 @@ def _account(
     """Account for the text up to the block that was refused, or to the answer where the refusal is about all."""
     granted = frozenset(map(canonical_statement, background(problem.dataset).statements()))
     assumed = frozenset(replay.axioms)
+    stated: Collection[Statement] = replay.axioms if replay.stated is None else replay.stated.axioms
     came_to = Blocks(
         replay.kernel,
         replay.goal,
         assumed.__contains__ if replay.stated is None else replay.stated.states,
+        lambda: {literal.predicate for statement in stated for literal in literals_of(statement)},
         lambda statement: bool(granted) and canonical_statement(statement) in granted,
         answer,
         replay.finished,

@@ -28,7 +28,7 @@ _HEADING = re.compile(
     r"(?:formali[sz]ed (?:context|goal|question|query)|formal solution|context|goal|question|query|reasoning|solution"
     r"|proof|facts|rules|premises|given|conclusion|steps?(?: \d{1,3})?)[*_]{0,3}:[*_]{0,3}"
     r"(?=\s*(?:\[\[|\n|$|\d{1,3}[-.]))"
-    r"|(?:formali[sz]ed (?:context|goal)|formal solution|reasoning|solution|proof|step \d{1,3}):",
+    r"|(?:formali[sz]ed (?:context|goal)|formal solution|context|reasoning|solution|proof|step \d{1,3}):",
     re.IGNORECASE,
 )
 _SILENT = re.compile(r"(?:\s+|(?:\(?\d{1,3}[.):]|\d{1,3}-)(?=\s|\[\[|$)|[.,;:*_`#>-]+(?=\s|\[\[|$|[*_`]*[A-Za-z(]))++")

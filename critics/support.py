@@ -4,7 +4,7 @@ Where a claim stands matters as well: `read_outs` asks whether it says what the 
 next inference uses it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -15,7 +15,7 @@ from critics.english.steps import Ledger, OutOfWork, Warrant
 from critics.english.unit import Aim, AnswerClaim, Claim, Filler, NothingMore, Promise, Reasoning, Unit
 from critics.formula import BLANKS, FormulaError, Literal, Rule, Statement, Term, canonical_statement, parse_statement
 from critics.kernel import Axiom, Inference, Kernel
-from critics.matching import kind, literals_of, match
+from critics.matching import kind, match
 from critics.pieces import Piece
 from critics.problem import Problem
 from critics.reading import Kind
@@ -39,6 +39,8 @@ class Blocks:
     goal: Literal | None
     is_stated: Callable[[Statement], bool]
     """Whether the context says it; on trust, whether an axiom of the attempt does."""
+    predicates: Callable[[], Collection[str]]
+    """What the problem speaks of: words in parentheses that are none of it are no formula."""
     is_granted: Callable[[Statement], bool]
     """Whether the data set takes it for granted."""
     answer: str | None
@@ -111,12 +113,9 @@ class Support:
         found = formula_of(words)
         if found is None and ("->" in words or words.startswith("(not (")):
             raise UnsupportedError("it is no statement")
-        is_word = isinstance(found, Literal) and not self._is_supported(found) and not self._is_named(found.predicate)
-        return None if is_word else found
-
-    def _is_named(self, predicate: str) -> bool:
-        said = (*(entry.statement for entry in self.blocks.kernel.entries), *filter(None, (self.blocks.goal,)))
-        return any(literal.predicate == predicate for statement in said for literal in literals_of(statement))
+        if isinstance(found, Rule) or found is None or self._is_supported(found):
+            return found
+        return found if found.predicate in self.blocks.predicates() else None
 
     def ending(self, words: str) -> Kind | None:
         """Return what stands behind a sentence about the last inference; None for every other one."""
@@ -138,7 +137,8 @@ class Support:
                 drawn = [self._claim(claim, beside, is_after, is_before) for claim in unit.conclusions]
                 if unit.premises and not self._follows(unit):
                     raise UnsupportedError("it does not follow from what is given for it")
-                said = [statements for _, statements in (*given, *drawn)]
+                # Reasons are used for what they are given for, which need not be the next inference.
+                said = [statements for _, statements in drawn]
                 # Which item a number cites is not known.
                 return "unread" if unit.cited else whole([kind for kind, _ in (*given, *drawn)]), said
             case Aim(_, claim):

@@ -20,7 +20,7 @@ def read_aloud(literal: Literal, context: str) -> str:
     """Return a literal as a sentence; names that the context calls `the ..` keep that, what it counts is a noun."""
     if (said := _of_scheduling(literal)) is not None:
         return said
-    predicate = _words(literal.predicate)
+    predicate = literal.predicate if literal.predicate in context else _words(literal.predicate)
     terms = [_words(term) for term in literal.arguments]
     if any(isinstance(term, Application) for term in literal.arguments):
         return f"It is {'' if literal.positive else 'not '}{predicate}: {' '.join(terms)}."
