@@ -209,7 +209,7 @@ class Account:
         if beside.next is not None and rules and not any(self.support.is_used(said, beside) for said in rules):
             return rules[-1].piece, "it is not the rule that is used"
         first = claims[0] if claims else None
-        if first not in free or first is None or beside.last is None or beside.run_before or not first.is_after:
+        if first is None or first not in free or beside.last is None or beside.run_before or not first.is_after:
             return None
         is_fact = all(isinstance(one, Literal) for one in first.statements)
         is_led_to = any(beside.last in said.statements for said in claims)
