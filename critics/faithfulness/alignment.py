@@ -35,7 +35,7 @@ class Aligned:
 
     def said(self) -> Places:
         """Return the positions of the words that the formula's names stand for."""
-        return frozenset().union(*(each.places() for each in self.atoms))
+        return frozenset[int]().union(*(each.places() for each in self.atoms))
 
     def is_part(self) -> bool:
         """Say whether the formula may be one of several that a sentence with a joint was split into."""
@@ -62,7 +62,7 @@ def aligned(formula: Formula, atoms: Sequence[SignedAtom], sentence: Sentence, v
         )
         for atom in atoms
     )
-    said: Places = frozenset().union(*(each.places() for each in anchored))
+    said: Places = frozenset[int]().union(*(each.places() for each in anchored))
     return Aligned(formula, anchored, sentence, sentence.content() - said)
 
 

@@ -23,7 +23,7 @@ class Whole:
 
     def named_in(self, sentence: Sentence) -> frozenset[str]:
         """Return the stems of those names that a sentence has all words of."""
-        return frozenset().union(*(name for name in self.names if name <= set(sentence.stems)))
+        return frozenset[str]().union(*(name for name in self.names if name <= set(sentence.stems)))
 
 
 MIN_RULES = 3
@@ -68,7 +68,7 @@ def _shares_condition(other: Aligned, pair: Aligned) -> bool:
 
 
 def _condition(pair: Aligned) -> Places:
-    return frozenset().union(*(each.predicate for each in pair.atoms if each.atom.is_premise))
+    return frozenset[int]().union(*(each.predicate for each in pair.atoms if each.atom.is_premise))
 
 
 def _is_fact(pair: Aligned) -> bool:

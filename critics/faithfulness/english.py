@@ -6,6 +6,7 @@ so, and whoever asks must not take that for an answer.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,7 +33,7 @@ _EMPTY = (
     | frozenset(
         "thing things people person given following statement true true's case above based information".split()  # noqa: SIM905
         + "let us suppose assume either if then whether that's".split()  # noqa: SIM905
-        + "me my your our their him her them lot lots longer year am s".split()  # noqa: SIM905
+        + "me my your our their him her them lot lots longer year am s y".split()  # noqa: SIM905
     )
 ) - {"mine"}
 _PARTING = NEGATIONS | frozenset(
@@ -143,7 +144,7 @@ def sentence(text: str) -> Sentence:
 
 
 def _words(text: str) -> Iterator[str]:
-    for word in _WORD.findall(text.replace("’", "'")):
+    for word in _WORD.findall(_plain(text).replace("’", "'")):
         if word.lower() == "can't":
             yield "cannot"
         elif word.endswith("n't"):
@@ -160,7 +161,12 @@ def squashed(text: str) -> str:
 @lru_cache(maxsize=16384)
 def name_words(name: str) -> tuple[str, ...]:
     """Return the words of a symbol in lower case: `FormedIn`, `formed_in` and `formed-in` have the same."""
-    return tuple(word for part in _HUMP.split(name) if (word := part.lower()))
+    return tuple(word for part in _HUMP.split(_plain(name)) if (word := part.lower()))
+
+
+def _plain(text: str) -> str:
+    """Return a text without accents: a model writes `ruda_slaska` of `Ruda Śląska`."""
+    return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
 
 
 @lru_cache(maxsize=16384)

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from critics.faithfulness.english import Sentence, name_stems, name_words, squashed
 
+MODALS = frozenset("can could will would shall should may might must".split())  # noqa: SIM905
 MIN_SQUASHED = 4
 """Letters from which a name may be found across words (`diamondmine`); shorter ones would be found anywhere."""
 MIN_LOOSE = 4
@@ -27,6 +28,9 @@ def places(name: str, sentence: Sentence, vocabulary: frozenset[str]) -> Places 
     `vocabulary` are the stems of the whole problem. A name without content (`In`) is found by its words.
     """
     found: set[int] = set()
+    if not MODALS.intersection(name_words(name)) <= set(sentence.words):
+        # Attack: `CanWin` for `wins`.
+        return None
     for stem in name_stems(name):
         at = _found(stem, sentence, vocabulary)
         if not at:

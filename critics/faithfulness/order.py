@@ -59,7 +59,7 @@ def _places(index: int, anchored: Anchored, pair: Aligned) -> Places:
     if _PRONOUNS & set(pair.sentence.words):
         return frozenset()
     before = pair.atoms[: pair.atoms.index(anchored)]
-    return frozenset().union(*(each.predicate for each in before if each.atom.variables == (variable,)))
+    return frozenset[int]().union(*(each.predicate for each in before if each.atom.variables == (variable,)))
 
 
 def _sides_in_order(pair: Aligned) -> bool:

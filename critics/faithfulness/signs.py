@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from critics.faithfulness.english import NEGATIONS, name_stems, name_words
-from critics.fol.normal import key
 from critics.fol.syntax import (
     Application,
     Atom,
@@ -77,7 +76,7 @@ def _exclusive(operator: Operator, left: Compound, right: Compound) -> Formula |
     """Return `A ⊕ B` for `(A ∧ ¬B) ∨ (¬A ∧ B)`."""
     if operator is not Operator.OR or not left.operator is right.operator is Operator.AND:
         return None
-    if len(left.operands) != 2 or {key(each) for each in right.operands} != {key(negated(o)) for o in left.operands}:
+    if len(left.operands) != 2 or set(right.operands) != set(map(negated, left.operands)):
         return None
     signs = [isinstance(each, Not) for each in left.operands]
     one, other = (negated(o) if isinstance(o, Not) else o for o in left.operands)

@@ -64,7 +64,7 @@ def _said(words: tuple[str, ...]) -> Quantifier | None:
         return Quantifier.SOME
     if words[:1] == ("there",) and len(words) > 2:
         return Quantifier.ALL if words[2] == "no" else Quantifier.SOME
-    first = words[0]
+    first = "".join(words[:1])
     return Quantifier.ALL if first in _ALL else Quantifier.SOME if first in _SOME else None
 
 
@@ -84,4 +84,20 @@ def _connectives(pair: Aligned, formula: Formula, words: tuple[str, ...]) -> str
     is_rule = bool(_CONDITIONAL & told) or is_general
     hidden = any(names_word(name, frozenset({"or"})) for each in pair.atoms for name in each.atom.names())
     counts = not hidden and not pair.sentence.negations() and (not is_rule or Operator.AND in operators)
-    return "has an `or`, its formula has none" if counts and told & {"or", "either"} and not disjoined else None
+    if counts and (words.count("or") > _num_alternatives(formula) or ("either" in told and not disjoined)):
+        return "has more `or` than its formula"
+    if {"neither", "nor"} & told and any(map(_is_denied_alternative, subformulas(formula))):
+        return "denies both, its formula one"
+    return None
+
+
+def _num_alternatives(formula: Formula) -> int:
+    """Return how often a formula says `or`."""
+    either = (Operator.OR, Operator.XOR)
+    return sum(len(p.operands) - 1 for p in subformulas(formula) if isinstance(p, Compound) and p.operator in either)
+
+
+def _is_denied_alternative(formula: Formula) -> bool:
+    if not isinstance(formula, Compound) or formula.operator is not Operator.OR:
+        return False
+    return all(isinstance(each, Not) for each in formula.operands)

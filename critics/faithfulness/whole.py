@@ -32,7 +32,7 @@ def whole_text(reading: Reading) -> Finding:
         if not isinstance(found, Passed):
             return Failed(found.reason)
     for sentence in {pair.sentence for pair in pairs}:
-        said = frozenset().union(*(pair.said() for pair in pairs if pair.sentence == sentence))
+        said = frozenset[int]().union(*(pair.said() for pair in pairs if pair.sentence == sentence))
         left = {sentence.stems[i] for i in sentence.content() - said} & whole.named_in(sentence)
         if left:
             return Failed(f"of {' '.join(sentence.words)!r} the formulas leave out {', '.join(sorted(left))}")
