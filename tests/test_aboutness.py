@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from critics.judge import judge_record
+from critics.recheck import recheck
 
 OPEN = {
     "rt-34": "a `formal` that came with a text that cannot be read counts as checked",
@@ -56,3 +57,14 @@ def test_a_puzzle_with_an_unread_sentence_is_never_answered() -> None:
         record = {"id": "a", "problem": {**problem, "context": context + more}, "format": "csp", "completion": program}
         reasons.append(judge_record(record)["reason"])
     assert reasons == ["proved", "text_not_read", "text_not_read"]
+
+
+def test_a_bare_verdict_may_not_bring_the_reference_that_its_text_lacks(shared: Path) -> None:
+    lines = (shared / "adversarial" / "aboutness.jsonl").read_text(encoding="utf-8").splitlines()
+    (bare,) = [case for case in map(json.loads, lines) if case["id"] == "rt-bare"]
+    assert recheck([bare])["accepted"] == 0
+    formal = {"axioms": ["(rock 'x) -> (dog 'x)", "(rock tom)"], "goal": "(dog tom)"}
+    problem = {"id": "p", "dataset": "mine", "context": "It is as we know.", "question": "Is it?", "formal": formal}
+    text = "[[axiom:(rock 'x) -> (dog 'x)]] [[axiom:(rock tom)]] [[goal:(dog tom)]] [[infer:(dog tom)]]\nAnswer: true"
+    found = judge_record({"id": "a", "problem": problem, "format": "guided", "completion": text})
+    assert recheck([found])["accepted"] == 1

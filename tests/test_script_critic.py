@@ -452,11 +452,16 @@ def test_what_the_text_states_may_be_asked():
 
 
 @whole_jail
-def test_what_follows_backwards_is_not_believed_of_a_world_of_rules():
+def test_what_follows_backwards_is_believed_where_the_logic_is_classical_alone():
     context = "Every lark is a bird. Mia is not a bird."
     script = SYMBOLS + "s = Solver()\ns.add(Implies(lark, bird), Not(bird))\ns.add(Not(Not(lark)))\n" + TOLD
     asked = problem(options=("A) True", "B) False"), dataset="prontoqa", context=context, question="Mia is not a lark.")
-    assert judged(script, asked)["reason"] == "text_says_otherwise"
+    assert judged(script, asked)["reason"] == "proved"
+    rules = "If someone is lark then they are bird. Mia is not bird."
+    forwards = problem(
+        options=("A) True", "B) False", "C) Unknown"), dataset="proofwriter", context=rules, question="Mia is not lark."
+    )
+    assert judged(script, forwards)["reason"] == "other_semantics"
     assert judged(script, problem("true"))["verdict"] == "certified"
 
 

@@ -89,14 +89,16 @@ def _is_read_as_english(certificate: SealedCertificate, dataset: str | None) -> 
 def check_not_denied(certificate: SealedCertificate, dataset: str | None) -> None:
     """Raise `Rejected` where a text that some translator can read says something else than the claim.
 
-    Of a problem that brings a reference, the text may leave open what the reference decides.
+    Of a problem that brings a reference, the text may leave open what the reference decides: but only where the record
+    holds that problem.
     """
     problem, source = certificate.problem, certificate.reference
     if source in _LANGUAGES:
         return
     said = _decided(semantics_of(dataset or source).forward, problem.context, problem.question)
-    if said is None or (said == "unknown" and source != "none"):
+    if said is None or (said == "unknown" and source != "none" and dataset is not None):
         return
+    # Attack: a bare verdict, whose certificate brings its own reference for a text that says nothing of it.
     if in_terms_of(said, problem.options) != certificate.claim:
         raise Rejected("text_says_otherwise")
 

@@ -6,12 +6,15 @@ the published template prints `A` where premises and statement can hold together
 known about does as well (Deng et al., appendix A).
 """
 
+import re
+from collections.abc import Sequence
+
 from critics.conclusion import Refusal, brief, is_wrong, no_reference, refused, wrong_answer
 from critics.formula import FormulaError
 from critics.problem import Attempt, Problem
 from critics.question import read_question
 from critics.reference import Reference, ReferenceMismatch, holds_in_semantics, reference, source_name
-from critics.scripts.argument import Mode, answer_of
+from critics.scripts.argument import Argument, Mode, answer_of
 from critics.scripts.certificate import script_certificate
 from critics.scripts.decision import refuse_groundless
 from critics.scripts.examination import Examined, JailBroken, NoJail, asking, examined, report_of
@@ -26,6 +29,10 @@ _ASKED: dict[str, Mode] = {
     "must": "unsat", "cannot": "unsat", "list": "unsat", "could": "sat", "could_be_false": "sat",
 }  # fmt: skip
 """The result of an option's check that lets it hold, by what the question asks of it."""
+
+
+_NEGATED: dict[str, bool] = {"must": True, "could_be_false": True, "could": False, "cannot": False}
+"""Whether an option's check tests the negation of what the option says."""
 
 
 def judge_script(problem: Problem, attempt: Attempt) -> Verdict:
@@ -73,7 +80,7 @@ def _refuse_other(
         raise Refusal(Unproved, "not_entailed", f"what follows is {found.value}, and not what the script prints")
     if found.argument.mode != "truth" and read_question(problem.question) is None:
         raise Refusal(Unproved, "question_not_read", f"what is asked cannot be read: {brief(problem.question)}")
-    if asks_otherwise(problem.question, found.argument.mode):
+    if asks_otherwise(problem.question, found.argument, problem.options):
         raise Refusal(Unproved, "goal_mismatch", "the options' checks do not ask what the question asks")
     if known is not None:
         refuse_other_theory(found, known, asking())
@@ -88,10 +95,27 @@ def answer_for(value: str, written: Wording) -> str | None:
     return value if written.truths is None else written.truths.get(value)
 
 
-def asks_otherwise(question: str, mode: Mode) -> bool:
-    """Say whether the options' checks ask what must be where the question asks what could be, or the other way."""
+_NEGATIVE = re.compile(r"\b(?:not|no|never|neither|nor|none|cannot|nobody|nothing|without|un\w+)\b|n't", re.IGNORECASE)
+
+
+def asks_otherwise(question: str, argument: Argument, options: Sequence[str] | None) -> bool:
+    """Say whether the options' checks ask what must be where the question asks what could be, or the other way.
+
+    To say that an option must hold, or could fail, is to test its negation; where no option denies anything, the tests
+    have to be negations, or none of them all.
+    """
     asked = read_question(question)
-    return mode != "truth" and asked not in (None, "fact", "unsaid") and _ASKED.get(asked) != mode
+    if argument.mode == "truth" or asked in (None, "unsaid"):
+        return False
+    if asked != "fact" and _ASKED.get(asked) != argument.mode:
+        return True
+    if argument.mode == "unsat" and asked == "fact":
+        asked = "must"
+    # Attack: test what each option says where its negation is to be tested, so that what is impossible is the answer.
+    denied = [isinstance(tested, tuple) and tested[0] in ("not", "distinct") for tested in argument.statements]
+    if asked not in _NEGATED or any(map(_NEGATIVE.search, options or ())):
+        return False
+    return all(denied) if not _NEGATED[asked] else not any(denied)
 
 
 def text_says_otherwise(problem: Problem, written: Wording, source: str, answer: str | None) -> bool:

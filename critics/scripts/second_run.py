@@ -50,7 +50,7 @@ def _check_claim(certificate: SealedCertificate, written: Wording, found: Examin
         raise Rejected("wrong_answer")
     if found.argument.mode != "truth" and read_question(problem.question) is None:
         raise Rejected("question_not_read")
-    if asks_otherwise(problem.question, found.argument.mode):
+    if asks_otherwise(problem.question, found.argument, problem.options):
         raise Rejected("goal_mismatch")
     if text_says_otherwise(Problem("", source, problem.context, problem.question), written, source, claim):
         raise Rejected("text_says_otherwise")

@@ -15,7 +15,7 @@ MAX_OBJECTS = 7
 
 
 def answer_of_text(problem: Problem, written: Wording) -> str | None:
-    """Return the text's own answer; None where the text is in no such language, or no option holds in it."""
+    """Return the text's own answer, `none` where no option is the only one; None where it is in no such language."""
     if written.truths is None:
         return _answer_of_row(problem.context, written.options or (), _asked(problem.question))
     said = text_decides(problem.dataset, problem.context, problem.question)
@@ -38,14 +38,14 @@ _SATISFIED: dict[Asked | None, Callable[[list[bool]], bool]] = {
 
 @lru_cache(maxsize=64)
 def _answer_of_row(context: str, options: tuple[str, ...], asked: Asked | None) -> str | None:
-    """Return the one option that is as asked in the orders that LogicalDeduction's sentences allow."""
+    """Return the one option that is as asked in the orders that LogicalDeduction's sentences allow, or `none`."""
     text = read_ordering(context, options)
     if text is None or asked is None or len(text.objects) > MAX_OBJECTS or asked not in _SATISFIED:
         return None
     orders = list(_orders(text))
     found = [[_holds(claim, order) for order in orders] for claim in text.options]
     holding = [number for number, truths in enumerate(found) if _SATISFIED[asked](truths)]
-    return chr(ord("A") + holding[0]) if orders and len(holding) == 1 else None
+    return chr(ord("A") + holding[0]) if orders and len(holding) == 1 else "none"
 
 
 def _orders(text: Ordering) -> Sequence[Mapping[str, int]]:
