@@ -34,9 +34,10 @@ def _module_name(path: Path) -> str:
 
 
 def imports(path: Path) -> set[str]:
-    """Every name imported anywhere in a file, late imports and those for type checkers alone included."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    """Every name imported anywhere in a file, late imports, those for type checkers and those by a text included."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = imports_by_text(tree)
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -45,6 +46,17 @@ def imports(path: Path) -> set[str]:
             names.add(node.module)
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
     return names
+
+
+def imports_by_text(tree: ast.AST) -> set[str]:
+    """Every text that `import_module` is called with, or may be, where a module calls it with names that it lists."""
+    calls = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func)
+    ]
+    given = [argument for call in calls for argument in call.args[:1]]
+    is_listed = any(not isinstance(argument, ast.Constant) for argument in given)
+    texts = ast.walk(tree) if is_listed else given
+    return {node.value for node in texts if isinstance(node, ast.Constant) and node.value in MODULES}
 
 
 def packages_of(names: set[str]) -> set[str]:
@@ -130,6 +142,12 @@ def test_only_the_solvers_are_imported_by_name() -> None:
 def test_no_module_imports_itself_through_others() -> None:
     assert cycle(IMPORTS) is None
     assert cycle({"critics.blocks": {"critics.judge"}, "critics.judge": {"critics.blocks"}}) is not None
+
+
+def test_an_import_by_a_text_is_one() -> None:
+    by_list = "NAMES = ('critics.judge', 'other')\n[import_module(name) for name in NAMES]"
+    for code in ("x: Any = import_module('critics.judge')", "importlib.import_module('critics.judge')", by_list):
+        assert imports_by_text(ast.parse(code)) == {"critics.judge"}
 
 
 def cycle(imported: dict[str, set[str]]) -> str | None:

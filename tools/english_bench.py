@@ -204,7 +204,7 @@ def refuted_by_truth_table(certificate: dict[str, Any]) -> bool:
     options = certificate["problem"]["options"]
     if options is not None:
         truth = options[ord(truth) - ord("A")].split(") ")[-1].strip().lower()
-        truth = {"valid": "true"}.get(truth, truth)
+        truth = "true" if truth == "valid" else truth
     return not all(_follows(axioms, clause) for clause in [*said, *claims.get(truth, [])])
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from critics.errors import InputError
 from critics.problem import Problem, RecordError, read_problem
-from rollout.published.loaders import load_published
 from rollout.published.records import Entry, Fields, as_fields, as_texts, read_all, read_entries
 
 PROGRAM_FORMATS: Mapping[str, str] = {
@@ -122,6 +121,8 @@ class _Problems:
         return problem
 
     def _read(self) -> dict[str, Problem]:
+        from rollout.published.loaders import load_published  # it takes numpy with it, and few files need it
+
         found: dict[str, Problem] = {}
         for path in self._given if self._given is not None else sorted(self._path.parent.iterdir()):
             if self._given is not None or (path != self._path and self._has_wanted(path)):

@@ -6,7 +6,7 @@ and number of iterations give the same attempts, whatever the machine, except wh
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,7 +78,7 @@ def begin(format_: str, seed: int) -> Search:
     return Search(Tally(format_), seed, seeds(format_, seed, NUM_SEEDS))
 
 
-def try_record(record: Record) -> Record:
+def try_record(record: Mapping[str, object]) -> Record:
     """Judge an attempt, and re-check what was certified; `rejected` says why its certificate does not hold."""
     verdict = judge_record(record)
     report = recheck([{**record, "judgement": verdict}])
