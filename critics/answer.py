@@ -1,16 +1,34 @@
-"""The critic of `cot` attempts: it knows the answer alone, so the best it can say is `unproved`."""
+"""The critic of `cot` attempts: the answer of the last line, and the steps before it where the data set has a reader.
+
+A text that proves its answer sentence by sentence is certified as an `english` one is. Every other one is at best
+`unproved`, with the answer of its last line and the reason why its text proves nothing.
+"""
+
+from dataclasses import replace
 
 from critics.blocks import final_answer
 from critics.conclusion import is_wrong, wrong_answer
+from critics.english.critic import judge_english
 from critics.problem import Attempt, Problem
-from critics.verdict import Malformed, Unproved, Verdict
+from critics.reference import TRANSLATORS, is_trusting
+from critics.verdict import Certified, CriticError, Malformed, Unproved, Verdict
+
+FREE_TEXT = Unproved("free_text", None, "free text cannot be certified")
 
 
 def judge_answer(problem: Problem, attempt: Attempt) -> Verdict:
-    """Compare the last line's answer with the gold one; a right answer in free text proves nothing."""
+    """Compare the last line's answer with the gold one, and judge the text where there is a reader for it."""
     answer = final_answer(attempt.completion, problem)
     if answer is None:
         return Malformed("no_answer", None, "the last line is not Answer: ..")
+    read = FREE_TEXT if problem.dataset not in TRANSLATORS or is_trusting() else judge_english(problem, attempt)
     if is_wrong(answer, problem):
-        return wrong_answer(answer)
-    return Unproved("free_text", answer, "free text cannot be certified")
+        return replace(wrong_answer(answer), reading=read.reading)
+    if isinstance(read, Certified):
+        if read.answer == answer:
+            return read
+        return Unproved("answer_mismatch", answer, "the last line answers otherwise than the text", read.reading)
+    if isinstance(read, CriticError):
+        # A problem that is not read says nothing of the attempt.
+        return replace(FREE_TEXT, answer=answer)
+    return Unproved(read.reason, answer, read.feedback, read.reading)

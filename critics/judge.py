@@ -44,7 +44,7 @@ CRITICS: dict[str, Judge] = {
     "equivalence": judge_equivalence,
 }
 DEFAULT_TIMEOUT_S = 10.0
-QUICK = frozenset(("cot", "guided", "rules"))
+QUICK = frozenset(("guided", "rules"))
 """Formats whose attempts take a millisecond or two, and are judged in batches."""
 MAX_BATCH = 32
 BATCHES_PER_JOB = 8

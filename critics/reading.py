@@ -5,8 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 from typing import Literal as Choice
 
-Kind = Choice["premise", "citation", "step", "goal", "answer", "filler", "unread"]
-"""premise: the context says it; citation: it was established before; step: it follows; filler: it says nothing."""
+Kind = Choice["premise", "citation", "step", "goal", "answer", "filler", "unread", "refused"]
+"""premise: the context says it; citation: it was established before; step: it follows; filler: it says nothing.
+refused: the first bad step where a text is shown; a verdict's own spans say unread of it."""
+
+
+NOT_READ = "the sentence is not read"
+"""The reason of a first bad step that nobody knows to be bad."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,11 @@ def formalisation_trusted() -> Generator[None]:
         _trusting.reset(token)
 
 
+def is_trusting() -> bool:
+    """Say whether formalisations are trusted now, so that no text is read."""
+    return _trusting.get()
+
+
 class ReferenceMismatch(ValueError):  # noqa: N818
     """A problem's formalisation and its text contradict each other, or the text cannot be translated."""
 

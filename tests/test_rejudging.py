@@ -177,7 +177,8 @@ def test_explain_quotes_the_first_sentence_that_does_not_follow(tmp_path: Path) 
     path = written(tmp_path, {"id": "a", "problem": PROBLEM, "format": "english", "completion": text}, honest())
     status, told = run(tmp_path, "explain", path, "a")
     assert (status, told["first_bad_step"]["text"], told["certificate"]) == (0, "Pip is a newt.", None)
-    assert told["pieces"][0]["kind"] == "premise"
+    assert [piece["kind"] for piece in told["pieces"]][:2] == ["premise", "refused"]
+    assert told["pieces"][1]["text"] == "Pip is a newt."
     shown = CliRunner().invoke(app, ["explain", str(path), "a"])
     assert '"Pip is a newt."' in shown.stdout
     proof = CliRunner().invoke(app, ["explain", str(path), "pip#0"])

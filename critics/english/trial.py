@@ -31,7 +31,7 @@ from critics.english.unit import (
 )
 from critics.entailment import OutOfWork, follows
 from critics.problem import Problem
-from critics.reading import BadStep, Kind, Span
+from critics.reading import NOT_READ, BadStep, Kind, Span
 from critics.verdict import Malformed, Refusing, Refuted, TimedOut, Unproved
 
 MAX_QUOTED = 160
@@ -140,7 +140,7 @@ class Trial:
             case Filler():
                 pass
             case UnreadSentence():
-                raise self._refused(Malformed, "not_read", "the sentence is not read")
+                raise self._refused(Malformed, "not_read", NOT_READ)
         return []
 
     def _argument(self, unit: Reasoning) -> list[int]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -9,6 +10,8 @@ import typer
 
 from critics.errors import InputError
 from critics.judge import slim
+from critics.reading import Span
+from critics.text_steps import bad_place, text_steps
 from critics.verdict import Verdict, read_verdict
 from rollout.traces import Trace, read_trace, with_judgement
 from training.commands.attempts import judging, read_attempts_that_are
@@ -46,7 +49,7 @@ def explain(
     (found,) = judging(1, timeout, anew=True)([dict(record)])
     verdict = read_verdict(found)
     trace = with_judgement(read_trace(slim(record)), found)
-    pieces = list(_pieces(verdict, trace.completion))
+    pieces = list(_pieces(verdict, trace))
     if as_json:
         kept = {key: value for key, value in found.items() if key not in ("spans", "certificate")}
         digest = None if verdict.certificate is None else verdict.certificate.digest
@@ -55,14 +58,32 @@ def explain(
         print("\n".join(_lines(trace, verdict, pieces)))
 
 
-def _pieces(verdict: Verdict, text: str) -> Iterator[Piece]:
+def _pieces(verdict: Verdict, trace: Trace) -> Iterator[Piece]:
     """Yield the spans of the text, each with its words and what the proof says there."""
-    entries: Any = () if verdict.certificate is None else verdict.certificate.evidence.record().get("entries", ())
-    for span in verdict.spans:
-        entry = None if span.by is None or span.by >= len(entries) else entries[span.by]
-        said = None if entry is None else {"says": entry["says"], "how": entry["how"]}
-        words = text[span.start : span.end]
+    evidence: Any = {} if verdict.certificate is None else verdict.certificate.evidence.record()
+    entries = [{"says": entry["says"], "how": entry["how"]} for entry in evidence.get("entries", ())]
+    entries += [{"says": step["statement"], "how": step["by"]} for step in evidence.get("steps", ())]
+    for span in _shown(verdict, trace):
+        said = None if span.by is None or span.by >= len(entries) else entries[span.by]
+        words = trace.completion[span.start : span.end]
         yield Piece(start=span.start, end=span.end, kind=span.kind, by=span.by, text=words, proof=said)
+
+
+def _shown(verdict: Verdict, trace: Trace) -> Iterator[Span]:
+    """Yield the spans with the first bad step as one of its own, cut out of what is unread."""
+    steps = text_steps(trace.format, trace.problem, trace.completion)
+    place = bad_place(verdict, steps)
+    bad = None if place is None or place >= len(steps) else steps[place]
+    for span in verdict.spans:
+        if bad is None or span.end <= bad.start or span.start >= bad.end:
+            yield span
+            continue
+        if span.start < bad.start:
+            yield replace(span, end=bad.start)
+        if span.start <= bad.start:
+            yield Span(bad.start, bad.end, "refused")
+        if span.end > bad.end:
+            yield replace(span, start=bad.end)
 
 
 def _lines(trace: Trace, verdict: Verdict, pieces: list[Piece]) -> Iterator[str]:

@@ -1,0 +1,73 @@
+"""Steps of a text, as its verdict's `first_bad_step` counts them, and their labels for process reward models."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal as Choice
+
+from critics.blocks import BlockError
+from critics.english.passage import lines
+from critics.pieces import pieces
+from critics.problem import Problem
+from critics.reading import NOT_READ
+from critics.verdict import Certified, Verdict
+
+Label = Choice["good", "bad", "after-bad", "unknown"]
+"""unknown: nothing is known of it: the critic refused the whole text, and no step of it, or could not read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextStep:
+    """A sentence or a block, and where it stands in the completion."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledStep:
+    """A step's words, and whether it holds."""
+
+    text: str
+    label: Label
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"text": self.text, "label": self.label}
+
+
+def text_steps(format_: str, problem: Problem, completion: str) -> tuple[TextStep, ...]:
+    """Return the steps of a text whose format's critic reads it; none of every other one."""
+    if format_ in ("english", "cot"):
+        passages = [line.passage for line in lines(completion, problem.question)]
+        return tuple(TextStep(*passage.span, passage.text) for passage in passages)
+    if format_ != "guided":
+        return ()
+    try:
+        cut = [piece for piece in pieces(completion) if piece.is_step]
+    except BlockError:
+        return ()
+    return tuple(TextStep(piece.start, piece.end, completion[piece.start : piece.end]) for piece in cut)
+
+
+def labelled(verdict: Verdict, steps: Sequence[TextStep]) -> tuple[LabelledStep, ...]:
+    """Return the steps of a text with their labels: good before the first bad one, and where the text is certified."""
+    unread = [span for span in verdict.spans if span.kind == "unread"]
+    bad = bad_place(verdict, steps)
+    is_unknown = verdict.first_bad_step is not None and verdict.first_bad_step.reason == NOT_READ
+    found: list[LabelledStep] = []
+    for at, step in enumerate(steps):
+        is_unread = any(span.start < step.end and step.start < span.end for span in unread)
+        is_before = isinstance(verdict, Certified) if bad is None else at < bad
+        label: Label = "good" if is_before and not is_unread else "unknown"
+        if bad is not None and at >= bad and not is_unknown:
+            label = "bad" if at == bad else "after-bad"
+        found.append(LabelledStep(step.text, label))
+    return tuple(found)
+
+
+def bad_place(verdict: Verdict, steps: Sequence[TextStep]) -> int | None:
+    """Return the place of the first bad step; of a text whose only fault is its answer, the last."""
+    if verdict.first_bad_step is not None:
+        return verdict.first_bad_step.index
+    return len(steps) - 1 if steps and verdict.reason == "wrong_answer" else None
