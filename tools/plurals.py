@@ -24,16 +24,19 @@ def main() -> None:
     """Write the files anew."""
     nouns: dict[str, set[str]] = defaultdict(set)
     verbs: dict[str, str] = {}
+    nouns_and_verbs: set[str] = set()
     others: set[str] = set()
     with resources.files("lemminflect").joinpath("resources/infl_lu.csv.gz").open("rb") as packed:
         text = io.StringIO(gzip.decompress(packed.read()).decode())
-    for word, part, forms, *_ in csv.reader(text):
+    for word, part, forms, *more in csv.reader(text):
         if part == "noun":
             for form in forms.split("/"):
                 if form != word and all(text.isascii() and text.isalpha() and text.islower() for text in (form, word)):
                     nouns[form].add(word)
         if part == "verb":
-            verbs |= {form: word for form in forms.replace(",", "/").split("/") if form.isascii() and form.islower()}
+            for form in "/".join([forms, *more]).split("/"):
+                verbs |= {form: word} if all(t.isascii() and t.isalpha() and t.islower() for t in (form, word)) else {}
+        nouns_and_verbs |= {word} if part in ("noun", "verb") else set()
         others.add(word)
     missed = {
         form: sorted(words)
@@ -44,7 +47,7 @@ def main() -> None:
     lemmas = {
         form: verb
         for form, verb in sorted(verbs.items())
-        if form not in others and english.stem_by_rule(form) != english.stem_by_rule(verb)
+        if form not in nouns_and_verbs and english.stem_by_rule(form) != english.stem_by_rule(verb)
     }
     VERBS.write_text("".join(f"{form} {verb}\n" for form, verb in lemmas.items()), encoding="utf-8")
 

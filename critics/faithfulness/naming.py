@@ -13,7 +13,7 @@ MIN_SQUASHED = 4
 """Letters from which a name may be found across words (`diamondmine`); shorter ones would be found anywhere."""
 MIN_LOOSE = 4
 """Letters of a word that may be abbreviated or derived."""
-MIN_MISTYPED = 6
+MIN_MISTYPED = 7
 _SUFFIXES = frozenset(
     "s er r or ion ation ment ness al ity ing ist ian ic ical ive ship hood ish ous ful able an n".split()  # noqa: SIM905
 )
@@ -58,7 +58,7 @@ def is_loosely(stem: str, other: str) -> bool:
         letters = iter(other)
         if all(letter in letters for letter in stem):
             return True
-    return len(short) >= MIN_MISTYPED and _differs_by_one(short, long)
+    return len(short) >= MIN_MISTYPED and short[0] == long[0] and _differs_by_one(short, long)
 
 
 def _differs_by_one(short: str, long: str) -> bool:

@@ -3,6 +3,9 @@
 from critics.faithfulness.alignment import Aligned
 from critics.faithfulness.finding import Failed, Finding, NotApplicable, Passed
 
+_WHOLLY = frozenset({"no", "none", "nobody", "noone", "nothing"})
+"""Words that deny the whole sentence which they begin."""
+
 
 def polarity(pair: Aligned) -> Finding:
     """Attack: state or prove the opposite of what the text says or asks."""
@@ -19,11 +22,14 @@ def polarity(pair: Aligned) -> Finding:
     if stray := _misplaced(pair):
         # Attack: move the sign from one part of a sentence to another.
         return Failed(f"{told!r} denies {stray!r}, its formula does not")
-    if pair.is_part() and denials != negations:
-        return NotApplicable(f"the formula is a part of {told!r}")
     if "neither" in pair.sentence.words and not denials:
         # Attack: leave out both signs of `neither .. nor`, which leaves the parity as it is.
         return Failed(f"{told!r} negates, its formula does not")
+    if pair.sentence.words[0] in _WHOLLY and (denials - negations) % 2:
+        # Attack: leave out the sign of `No student who works is rich`, as if it were another part's.
+        return Failed(f"{told!r} has {negations} negations, its formula {denials}")
+    if pair.is_part() and denials != negations:
+        return NotApplicable(f"the formula is a part of {told!r}")
     if (denials - negations) % 2:
         return Failed(f"{told!r} has {negations} negations, its formula {denials}")
     return Passed() if denials == negations else NotApplicable(f"{told!r} may negate a negation")
