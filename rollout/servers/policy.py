@@ -100,7 +100,8 @@ class ServerPolicy:
                 if failures:
                     return None
                 try:
-                    return _completion(author, (await author.write()).finish())
+                    written = (await author.write()).finish()
+                    return Completion(written, (), author.attempt.ended == "stop", server=author.record())
                 except (InputError, RunFailed) as error:
                     failures.append(error)
                 except RequestRefused as error:
@@ -136,7 +137,3 @@ class ServerPolicy:
                 "tokenizer is under model.name; name one there, or set model.server.kind to chat"
             )
         return tokenizer.apply_chat_template([dict(turn) for turn in turns], tokenize=False, add_generation_prompt=True)
-
-
-def _completion(author: Author, written: str) -> Completion:
-    return Completion(written, (), author.attempt.ended == "stop", server=author.record())

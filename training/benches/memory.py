@@ -9,6 +9,7 @@ import random
 import resource
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -136,27 +137,22 @@ def _write_job(case: Case, folder: Path) -> None:
     tokenizers: Any = AutoTokenizer
     tokenizer = tokenizers.from_pretrained(SEED_TOKENIZER)
     tokenizer.save_pretrained(folder / "model")
-    lines = [json.dumps(record) for record in _records(case, tokenizer)]
     (folder / "kept").mkdir()
-    (folder / "kept" / "examples.jsonl").write_text("\n".join(lines) + "\n")
+    (folder / "kept" / "examples.jsonl").write_text("\n".join(_lines(case, tokenizer)) + "\n")
     model = ModelConfig(name=str(folder / "model"))
     write_job(FineTuning(model, _training(case), folder / "kept", folder / "adapter", 0), folder / "job.json")
 
 
-def _records(case: Case, tokenizer: Any) -> list[dict[str, Any]]:
-    """Return examples that are all as long as they may be."""
+def _lines(case: Case, tokenizer: Any) -> Iterator[str]:
+    """Yield examples that are all as long as they may be."""
+    from training.lessons.teaching import Completed, Taught
+
     rng = random.Random(f"bench memory {case.name}")
     prompt = "Rex is a cat."
     num = case.tokens - len(tokenizer(prompt)["input_ids"])
-    return [
-        {
-            "id": str(number),
-            "prompt": prompt,
-            "completion": "",
-            "completion_ids": [rng.randrange(10, 600) for _ in range(num - 1)] + [tokenizer.eos_token_id],
-        }
-        for number in range(NUM_STEPS * case.batch)
-    ]
+    for number in range(NUM_STEPS * case.batch):
+        ids = (*(rng.randrange(10, 600) for _ in range(num - 1)), tokenizer.eos_token_id)
+        yield json.dumps(Taught(str(number), Completed(prompt, "", ids), None).record())
 
 
 def _training(case: Case) -> Any:

@@ -173,7 +173,8 @@ def _attempts(
     """Return the judged attempts; under `--curve` as many as there may be at each problem."""
     trusting = asked.formalisation == "trusted"
     judge_one = judge_on_trust if trusting else judge_record
-    with JudgePool(jobs=asked.jobs, judging=judge_one) as pool, _reviews(config) as reviews:
+    reviewing = DialogReviewPool(timeout_s=config.actor_critic.timeout_s)
+    with JudgePool(jobs=asked.jobs, judging=judge_one) as pool, reviewing as reviews:
         answering = Answering(
             [_formalism(config, arm, asked, reviews) for arm in arms],
             pool.judge,
@@ -183,10 +184,6 @@ def _attempts(
         )
         numbers = tracked(range(asked.num_attempts), total=asked.num_attempts, what="attempts at each problem")
         return attempts_at([blind(problem, trusting=trusting) for problem in problems], answering, numbers)
-
-
-def _reviews(config: RunConfig) -> DialogReviewPool:
-    return DialogReviewPool(timeout_s=config.actor_critic.timeout_s)
 
 
 def _formalism(config: RunConfig, arm: ArmConfig, asked: AnswerOptions, reviews: DialogReviewPool) -> Formalism:

@@ -169,11 +169,8 @@ def _print_adapter(adapter: AdapterFolder, names: Mapping[str | None, str]) -> N
 
 
 def _name(adapter: AdapterFolder) -> str:
-    return f"{adapter.path.parent.name}/{adapter.path.name}" if _in_round(adapter) else adapter.path.name
-
-
-def _in_round(adapter: AdapterFolder) -> bool:
-    return adapter.path.parent.name.startswith("round-")
+    folder = adapter.path.parent.name
+    return f"{folder}/{adapter.path.name}" if folder.startswith("round-") else adapter.path.name
 
 
 def _print_proof(proof: Proof) -> None:

@@ -52,7 +52,7 @@ def problems(
         made: Iterable[Problem] = load_published(source, name)
     else:
         (split_,) = _words(split, get_args(Split), "--split")
-        keys = {**_prontoqa_keys(name, hops, ontology, ordered), **_settings(settings or [])}
+        keys = {**_prontoqa_keys(name, hops, ontology, ordered), **dict(map(_setting, settings or []))}
         try:
             configuration = family(name).configured(keys, split_)  # type: ignore[arg-type]
         except ValueError as error:
@@ -111,10 +111,6 @@ def _hops(value: str) -> tuple[int, ...]:
     if not all(part.strip().isdigit() for part in value.split(",")):
         raise InputError(f"--hops {value!r}: write numbers by commas, such as 1,2,3")
     return tuple(int(part) for part in value.split(","))
-
-
-def _settings(settings: list[str]) -> dict[str, Any]:
-    return dict(map(_setting, settings))
 
 
 def _setting(setting: str) -> tuple[str, Any]:

@@ -111,7 +111,8 @@ def dataset_summary(found: Found) -> dict[str, Any]:
 def adapter_facts(found: Found) -> AdapterFacts:
     """Return what the card says: manifest, base, results before and after, and the dataset's counts."""
     assert found.adapter is not None
-    config = read_json(found.adapter / "adapter_config.json") if _has_config(found.adapter) else {}
+    config_path = found.adapter / "adapter_config.json"
+    config = read_json(config_path) if config_path.is_file() else {}
     base = str(config.get("base_model_name_or_path") or "")
     return AdapterFacts(
         read_manifest(found.adapter / MANIFEST),
@@ -135,10 +136,6 @@ def _run_facts(line: RunLine, adapter: Path, number: int) -> RunFacts:
         after["problems"].get("split"),
         *(read_mode(record["modes"]["sampled"]) for record in (before, after)),
     )
-
-
-def _has_config(adapter: Path) -> bool:
-    return (adapter / "adapter_config.json").is_file()
 
 
 def _is_local(base: str) -> bool:

@@ -47,7 +47,7 @@ def _of_file(path: Path) -> list[dict[str, Any]]:
         return list(read_records(path))
     datasets: Any = import_module("datasets")
     datasets.disable_progress_bars()
-    options: dict[str, Any] = {"sep": "\t"} if path.suffix == ".tsv" else {}
+    options = {"sep": "\t"} if path.suffix == ".tsv" else {}
     with tempfile.TemporaryDirectory() as folder:
         try:
             table = datasets.load_dataset(reader, data_files=str(path), split="train", cache_dir=folder, **options)

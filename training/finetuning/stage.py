@@ -87,7 +87,8 @@ def _train(job: FineTuning) -> AdapterManifest:
         result = trainer.train(resume_from_checkpoint=trainer.goes_on_from and str(trainer.goes_on_from))
     if (step := trainer.on_request.stopped_at) is not None:
         raise Preempted(f"asked to end (SIGTERM): checkpoint at step {step} in {work}; {ON}")
-    whole = _gathered(trainer, job.training)
+    # Weights that processes hold in parts, all of them must ask for.
+    whole = None if job.training.sharding == "none" else trainer.accelerator.get_state_dict(trainer.model)
     if trainer.is_world_process_zero():
         _put_in_place(
             job, trainer.accelerator.unwrap_model(trainer.model), whole, work, examples, result.metrics["train_loss"]
@@ -114,11 +115,6 @@ def _step_limit(config: TrainingConfig, num_rows: int, nproc: int) -> int:
     return config.max_steps if 0 < config.max_steps < num_steps(config, num_rows, nproc) else -1
 
 
-def _gathered(trainer: Any, config: TrainingConfig) -> dict[str, Any] | None:
-    """Return the weights that processes hold in parts, which all of them must ask for; None where each has all."""
-    return None if config.sharding == "none" else trainer.accelerator.get_state_dict(trainer.model)
-
-
 def _settle_order(path: Path) -> None:
     """Sort the modules that an adapter changes: peft keeps them in a set, whose order differs between processes."""
     if path.exists():
@@ -130,7 +126,7 @@ def _settle_order(path: Path) -> None:
 def _put_in_place(
     job: FineTuning,
     model: Any,
-    whole: dict[str, Any] | None,
+    whole: Any,
     work: Path,
     examples: Examples,
     loss: float,

@@ -62,16 +62,11 @@ def error_table(columns: Sequence[ErrorColumn]) -> Any:
     made.add_column("errors", justify="right")
     made.add_column("of these kinds (the paper's nine first)")
     for column in columns:
-        named = (
-            f"{category.value.replace('_', ' ')} {num}" for category in Category if (num := _count(column, category))
-        )
+        counted = ((category, column.counts.get(category)) for category in Category)
+        named = (f"{category.value.replace('_', ' ')} {num}" for category, num in counted if num)
         total = str(sum(column.counts.values()))
         made.add_row(escape(column.dataset), escape(column.model), total, str(column.num_errors), ", ".join(named))
     return made
-
-
-def _count(column: ErrorColumn, category: Category) -> int:
-    return column.counts.get(category, 0)
 
 
 def _column(dataset: str, model: str, diagnoses: Sequence[Diagnosis]) -> ErrorColumn:
