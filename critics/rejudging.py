@@ -20,6 +20,7 @@ JUDGED_OTHERWISE = "judged_otherwise"
 NOT_JUDGED_AGAIN = "not_judged_again"
 """The critic could not tell: it failed, ran out of time, or has no jail for a script. That is never accepted."""
 ILL_FORMED = "ill_formed"
+BAD_LINE = "bad_line"
 _UNDECIDED = ("error", "timeout")
 _COMPARED = ("kind", "problem", "claim", "evidence")
 """Of certificates, beside their grade. Engines and limits may be of another version."""

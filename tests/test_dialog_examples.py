@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from critics.errors import InputError
 from critics.judge import judge_record
 from rollout.actor_critic.feedback import review_here
 from rollout.actor_critic.prompt import ActorPrompt, solved_examples, system_text
+from rollout.actor_critic.prompt import opening as actor_opening
 from rollout.conversation import as_text, message
 from rollout.policy import Completion, HuggingFacePolicy, ScriptedPolicy, load_tokenizer
 from rollout.prompt import PromptStyle
@@ -35,6 +37,7 @@ from training.lessons.dialogs import (
     upsampled,
 )
 from training.lessons.examples import IGNORED, ExampleError
+from training.lessons.judged_fields import judged_fields
 
 SHOWN = solved_examples()[7]
 PROBLEM = SHOWN.problem()
@@ -114,6 +117,23 @@ def test_of_portions_only_the_last_teaches() -> None:
     assert begun in direct.messages[1]["content"]
     assert direct.messages[0]["content"] == system_text(ActorPrompt(incremental=True, examples=0))
     assert "R3: " in direct.messages[1]["content"]
+
+
+def test_of_somebody_elses_dialog_only_what_was_judged_teaches() -> None:
+    mended = judged_fields(judged([FAILING, FAILING, GOOD]))
+    (direct,) = lessons(mended, LessonConfig())
+    assert [turn["content"] for turn in direct.messages[1:]] == [actor_opening(PROBLEM), GOOD]
+    settings = DialogSettings(examples=0, portion_size=2)
+    begun = json.dumps({"Model": list(SHOWN.model[:5]), "Tests": list(SHOWN.tests[:2])})
+    (of_portions,) = lessons(judged_fields(judged([begun, GOOD], settings)), LessonConfig())
+    assert begun in of_portions.messages[1]["content"]
+
+
+def test_an_earlier_portion_that_nobody_judged_is_not_read() -> None:
+    settings = DialogSettings(examples=0, portion_size=2)
+    begun = json.dumps({"Model": [*SHOWN.model[:5], "moon(cheese)."], "Tests": list(SHOWN.tests[:2])})
+    with pytest.raises(InputError, match="prompt_not_derived"):
+        judged_fields(judged([begun, GOOD], settings))
 
 
 def test_arms_keep_what_they_say() -> None:

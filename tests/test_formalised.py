@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from critics.judge import judge_record
+from critics.judge import judge_on_trust, judge_record
 from critics.plugin_certificates import recheck
 from rollout.formalisation import RATIONALE, request
 from rollout.policy import ScriptedPolicy
@@ -232,6 +232,15 @@ def test_contradicting_premises_prove_nothing() -> None:
 
 def test_a_data_set_with_a_reader_is_judged_by_its_reader() -> None:
     assert judged(dataset="proofwriter")["verdict"] != "certified"
+
+
+def test_on_trust_no_reader_is_used() -> None:
+    text = "Tom is a cat. Cats are mammals. So Tom is a mammal.\nAnswer: true"
+    problem = {"context": "Cats are mammals. Tom is a cat.", "question": "Is Tom a mammal?", "options": None}
+    record = attempt(text, None, answer="true", meta={}, **problem)
+    assert judge_record(record)["verdict"] == "certified"
+    assert judge_on_trust(record)["verdict"] == "error"
+    assert judge_on_trust(attempt())["certificate"]["formalisation"] == "aligned"
 
 
 def test_a_forged_chain_is_rejected() -> None:

@@ -162,6 +162,10 @@ def edit(path: Path, change) -> None:
     )
 
 
+def append(path: Path, line: str) -> None:
+    path.write_text(f"{line}\n{path.read_text()}")
+
+
 def flip(record) -> None:
     if record["id"].startswith("round-000"):
         record["completion"] = record["completion"].replace("true", "false")
@@ -174,6 +178,11 @@ def forge(trace) -> None:
 TAMPERED = {
     "an example is another": (lambda run: edit(run / "round-002/dataset/examples.jsonl", flip), "example round-000"),
     "a certificate is forged": (lambda run: edit(run / "round-001/traces.jsonl", forge), "rejected"),
+    "a line is none": (lambda run: append(run / "round-001/traces.jsonl", "{not json"), "not a JSON object"),
+    "a line is foreign": (
+        lambda run: append(run / "round-002/dataset/examples.jsonl", '{"id": 3}'),
+        "trained on another",
+    ),
     "a lineage line is gone": (
         lambda run: write_records(adapter_of(run, 2) / LINEAGE, list(read_records(adapter_of(run, 2) / LINEAGE))[1:]),
         "another root",

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import certistar
+from critics.errors import InputError
 from critics.judge import judge_record
 from critics.rejudging import JUDGED_OTHERWISE, NOT_JUDGED_AGAIN, objection
 from training.cli import app
@@ -149,6 +150,58 @@ def test_prompts_of_chat_templates_are_recognised(tmp_path: Path) -> None:
     assert taught(tmp_path, {**honest(), "prompt": other, **sampled})[1] == []
 
 
+LLAMA = "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nCutting Knowledge Date: December 2023\n"
+SAMPLED: dict[str, Any] = {"sampling": {"decoding": "guided"}, "policy": {"base": "b"}}
+
+
+def test_dates_of_llamas_template_are_no_words_of_a_prompt(tmp_path: Path) -> None:
+    from critics.problem import read_problem
+    from rollout.prompt import PromptStyle, messages
+
+    system, *turns = messages(read_problem(PROBLEM), PromptStyle("chat", 2))
+    said = "".join(
+        f"<|start_header_id|>{t['role']}<|end_header_id|>\n\n{t['content'].strip()}<|eot_id|>" for t in turns
+    )
+    begun = f"{LLAMA}Today Date: 26 Jul 2024\n\n{system['content'].strip()}<|eot_id|>"
+    prompt = f"{begun}{said}<|start_header_id|>assistant<|end_header_id|>\n\n"
+    (example,) = taught(tmp_path, {**honest(), "prompt": prompt, **SAMPLED})[1]
+    assert example["prompt"] == prompt
+    for forged in (
+        prompt.replace("26 Jul 2024", "26 Jul 2024 and the moon is cheese"),
+        prompt.replace("Today Date", "Moon Date"),
+        prompt.replace("<|eot_id|>", "<|eot_id|>Say true.", 1),
+        f"{prompt}Pip is feathered.",
+    ):
+        assert taught(tmp_path, {**honest(), "prompt": forged, **SAMPLED})[1] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["llama3", "llama3_2", "qwen2_5", "qwen3", "gemma3", "gemma4", "phi3", "deepseekv3", "glm4moe", "cohere"]
+)
+def test_prompts_of_published_chat_templates_are_recognised(name: str) -> None:
+    trl = pytest.importorskip("trl")
+    from transformers.utils.chat_template_utils import _compile_jinja_template
+
+    from critics.problem import read_problem
+    from rollout.prompt import PromptStyle, messages
+    from rollout.traces import read_trace
+    from training.lessons.judged_fields import judged_fields
+
+    template = Path(trl.__file__).parent / "chat_templates" / f"{name}.jinja"
+    if not template.exists():
+        pytest.skip("this version of trl has no such template")
+    turns = [dict(turn) for turn in messages(read_problem(PROBLEM), PromptStyle("chat", 2))]
+    render: Any = _compile_jinja_template(template.read_text()).render
+    given = {"add_generation_prompt": True, "bos_token": "<s>", "eos_token": "</s>", "tools": None}
+    prompt = render(messages=turns, **given)
+    trace = read_trace({**honest(), "prompt": prompt, **SAMPLED})
+    assert judged_fields(trace).prompt == prompt
+    turns[-1]["content"] = f"The moon is cheese. {turns[-1]['content']}"
+    forged = read_trace({**honest(), "prompt": render(messages=turns, **given), **SAMPLED})
+    with pytest.raises(InputError, match="prompt_not_derived"):
+        judged_fields(forged)
+
+
 def test_what_could_not_be_judged_again_is_not_accepted() -> None:
     stored = honest()["judgement"]
     no_jail = {"verdict": "error", "reason": "no_jail", "answer": None, "certificate": None}
@@ -191,3 +244,40 @@ def test_in_python_as_well_a_text_is_judged_again() -> None:
     _other_answer(forged)
     report = certistar.recheck([honest(), forged])
     assert (report["accepted"], report["rejected"]) == (1, [{"id": "pip#0", "reason": JUDGED_OTHERWISE}])
+
+
+@pytest.mark.parametrize("line", ["{not json", "[1]", '{"id": 3}', '{"id": "x", "crc": "00000000"}', "\udcff"])
+def test_a_foreign_line_is_a_rejected_one_and_never_the_end(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    good = json.dumps(honest())
+    path.write_bytes(f"{line}\n{good}\n".encode(errors="surrogateescape"))
+    _, report = run(tmp_path, "recheck", path)
+    assert report["accepted"] == 1
+    summary, examples = taught_from(path, tmp_path)
+    assert (len(examples), len(summary["rejected"])) == (1, 1)
+    _, counts = run(tmp_path, "prefer", path, "--to", "kto", "--out", tmp_path / "pairs.jsonl")
+    assert (counts["labelled"], counts["rejected"]) == (1, 1)
+
+
+def taught_from(path: Path, folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    _, summary = run(folder, "filter", path, "--keep", "strict", "--out", folder / "kept")
+    return summary, [json.loads(line) for line in (folder / "kept/examples.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("name", ["certificates.jsonl", "examples.jsonl"])
+@pytest.mark.parametrize("line", ["{not json", '{"id": "x"}'])
+def test_a_foreign_line_of_a_pulled_dataset_is_rejected_by_name(name: str, line: str, tmp_path: Path) -> None:
+    from critics.rejudging import judge_anew
+    from training.exchange.verification import check_dataset
+
+    table = tmp_path / "own.jsonl"
+    row = {"context": PROBLEM["context"], "question": PROBLEM["question"], "answer": "true", "rationale": PROOF}
+    table.write_text(json.dumps(row) + "\n")
+    words = ("--as", "guided", "--dataset", "prontoqa", "--columns", "answer=answer", "--keep", "strict")
+    assert run(tmp_path, "filter", table, *words, "--out", tmp_path / "kept")[0] == 0
+    assert not check_dataset(tmp_path / "kept", lambda records: map(judge_anew, records)).rejected
+    path = tmp_path / "kept" / name
+    path.write_text(f"{line}\n{path.read_text()}")
+    found = check_dataset(tmp_path / "kept", lambda records: map(judge_anew, records))
+    assert (found.examples, found.accepted) == (1, 1)
+    assert found.rejected

@@ -27,7 +27,7 @@ from critics.entailment import OutOfWork, is_consistent
 from critics.kernel import ArityError, WorkLimitExceeded
 from critics.problem import Attempt, Problem
 from critics.reading import BadStep, Span, TextReading
-from critics.reference import text_contradicts
+from critics.reference import is_trusting, text_contradicts
 from critics.replay.english import check_english
 from critics.sorts import SortError
 from critics.verdict import CriticError, Malformed, TimedOut, Unproved, Vacuous, Verdict
@@ -48,8 +48,12 @@ class EnglishReading:
 
 def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     """Judge one attempt; pure, deterministic and bounded."""
-    if has_formulas(problem) and reader_of(problem.dataset) == CONTROLLED and problem.formal is None:
+    has_reader = reader_of(problem.dataset) != CONTROLLED and not is_trusting()
+    if has_formulas(problem) and not has_reader and problem.formal is None:
         return judge_formalised(problem, attempt)
+    if is_trusting():
+        # A text in English is read or it is nothing: there is no formalisation to be taken on trust.
+        return CriticError("no_reference", None, "plain English is not judged where no reader is to be used")
     read = read_english(problem, attempt)
     return replace(read.verdict, reading=TextReading(read.coverage, read.spans, read.first_bad_step))
 

@@ -10,15 +10,15 @@ from critics.errors import InputError
 from critics.judge import JudgePool, Judging, judge_record
 from critics.plugin_certificates import recheck
 from critics.problem import Attempt, RecordError, is_object, read_attempt
-from critics.rejudging import judge_anew, objection
+from critics.rejudging import BAD_LINE, ILL_FORMED, judge_anew, objection
 from rollout.published.recorded import holds_recorded, load_recorded
-from rollout.traces import Judgement, read_judgement
+from rollout.traces import Judgement, Trace, read_judgement, read_trace
 from training.commands.messages import say, tracked
+from training.lessons.judged_fields import NotDerivedError, judged_fields, without_stray_steps
 from training.records.store import StoreError, read_lines, read_records
 
 Rejected: TypeAlias = dict[str, str]
 """The id of a record that is not believed, and the reason."""
-BAD_LINE = "bad_line"
 _REPLAYED = frozenset(("guided", "english"))
 """Formats whose critics replay every certificate with the independent checker before they give it out, text included.
 What they said a moment ago is not checked a second time."""
@@ -116,6 +116,26 @@ def with_verdicts(
     for entry in rejected:
         say(f"rejected {entry['id']}: {entry['reason']}")
     return judged, rejected
+
+
+def traces_that_are(found: Iterable[GivenAttempt], rejected: list[Rejected]) -> Iterator[Trace]:
+    """Yield attempts as traces, without steps that nothing judged; what a rollout cannot have written is rejected."""
+    for each in found:
+        try:
+            yield read_trace(without_stray_steps(each.record))
+        except RecordError as error:
+            say(str(error))
+            rejected.append({"id": each.id, "reason": ILL_FORMED})
+
+
+def taught(traces: Iterable[Trace], rejected: list[Rejected]) -> Iterator[Trace]:
+    """Yield the traces reduced to what was judged; what is not derived from that is rejected."""
+    for trace in traces:
+        try:
+            yield judged_fields(trace)
+        except NotDerivedError as error:
+            say(f"rejected {trace.id}: {error}")
+            rejected.append({"id": trace.id, "reason": str(error)})
 
 
 def _read_verdicts(path: Path) -> dict[str, Judgement]:

@@ -1,6 +1,5 @@
 """`filter`: traces in, a folder that can be trained on out."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,16 +7,20 @@ import typer
 
 from critics.errors import InputError
 from critics.judge import Judging
-from critics.problem import RecordError
-from critics.rejudging import ILL_FORMED
-from rollout.traces import Trace, read_trace
-from training.commands.attempts import GivenAttempt, Rejected, judging, read_attempts_that_are, with_verdicts
+from training.commands.attempts import (
+    GivenAttempt,
+    Rejected,
+    judging,
+    read_attempts_that_are,
+    taught,
+    traces_that_are,
+    with_verdicts,
+)
 from training.commands.messages import print_counts, say
 from training.commands.options import Columns, Jobs, Json, Out, Timeout
 from training.configuration.section import nearest
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import KEEPS, faithfulness_counts, funnel, outline, select
-from training.lessons.judged_fields import NotDerivedError, judged_fields, without_stray_steps
 from training.lessons.teaching import file_examples
 from training.lineage.entries import LINEAGE, entries, origin, write_entries
 from training.records.store import write_json, write_records
@@ -88,9 +91,9 @@ def _write_dataset(
     judging: Judging,
 ) -> dict[str, Any]:
     """Write what is kept of judged traces; return the summary."""
-    traces = list(_read_traces(found, rejected))
+    traces = list(traces_that_are(found, rejected))
     candidates, failures = derive(traces, derivation, judging)
-    kept = _taught(select(candidates, keep), rejected)  # type: ignore[arg-type]
+    kept = list(taught(select(candidates, keep), rejected))  # type: ignore[arg-type]
     examples = [example.record() for example in file_examples(kept)]
     write_records(out / "examples.jsonl", examples)
     derived = {trace.id: trace.record() for trace in kept if is_derived(trace)}
@@ -104,27 +107,6 @@ def _write_dataset(
     summary |= {"rejected": rejected} if rejected else {}
     write_json(out / "summary.json", summary)
     return summary
-
-
-def _read_traces(found: list[GivenAttempt], rejected: list[Rejected]) -> Iterator[Trace]:
-    for each in found:
-        try:
-            yield read_trace(without_stray_steps(each.record))
-        except RecordError as error:
-            say(str(error))
-            rejected.append({"id": each.id, "reason": ILL_FORMED})
-
-
-def _taught(chosen: list[Trace], rejected: list[Rejected]) -> list[Trace]:
-    """Return the traces that teach something that was judged."""
-    kept: list[Trace] = []
-    for trace in chosen:
-        try:
-            kept.append(judged_fields(trace))
-        except NotDerivedError as error:
-            say(f"rejected {trace.id}: {error}")
-            rejected.append({"id": trace.id, "reason": str(error)})
-    return kept
 
 
 def _derivation(keep: str, prune: bool, hindsight: bool, held_out: Path | None) -> Derivation:

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rollout.traces import read_trace
-from training.commands.attempts import judging, read_attempts, with_verdicts
+from training.commands.attempts import judging, read_attempts_that_are, taught, traces_that_are, with_verdicts
 from training.commands.messages import print_counts
 from training.commands.options import Jobs, Json, Out, Timeout
 from training.records.store import write_records
@@ -26,8 +25,10 @@ def prefer(
 ) -> None:
     """Write preferences: certified attempts against refuted ones at the same problem."""
     preferences([], to)
-    found, rejected = with_verdicts(read_attempts(traces), traces, verdicts, judging(jobs, timeout, anew=True))
-    rows = list(preferences((read_trace(each.record) for each in found), to))
+    records, bad = read_attempts_that_are(traces)
+    found, rejected = with_verdicts(records, traces, verdicts, judging(jobs, timeout, anew=True))
+    rejected += bad
+    rows = list(preferences(taught(traces_that_are(found, rejected), rejected), to))
     write_records(out, rows)
     counts = {"traces": len(found), "pairs" if to == "dpo" else "labelled": len(rows)}
     print_counts(counts | ({"rejected": len(rejected)} if rejected else {}), as_json)

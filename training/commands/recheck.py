@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from critics.recheck.__main__ import told
-from critics.rejudging import recheck_texts
-from training.commands.attempts import BAD_LINE, judging
+from critics.rejudging import BAD_LINE, recheck_texts
+from training.commands.attempts import judging
 from training.commands.messages import say
 from training.commands.options import Jobs, Json, Timeout, WithoutJail, leave_the_jail
 from training.records.store import StoreError, read_lines

@@ -6,25 +6,26 @@ which takes the base model's tokenizer.
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from critics.errors import InputError
 from critics.judge import Judging
-from critics.problem import Problem
+from critics.problem import Problem, RecordError
 from critics.recheck import recheck
-from critics.rejudging import objection
+from critics.rejudging import BAD_LINE, ILL_FORMED, objection
 from rollout.conversation import Message
 from rollout.demonstration import numbered_sentences
 from rollout.traces import Trace, read_trace, with_judgement
 from training.curation.filters import PROVED, is_certified
-from training.exchange.examples import EXAMPLES, StoredExample, read_examples
+from training.exchange.examples import EXAMPLES, StoredExample, read_example
 from training.exchange.finding import read_json
 from training.exchange.rationales import CERTIFICATES
 from training.lineage import entries
 from training.lineage.adapter_files import MANIFEST, AdapterError, verify_adapter
-from training.records.store import read_records
+from training.records.store import StoreError, read_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +74,13 @@ def check_dataset(folder: Path, judging: Judging) -> CheckedDataset:
     for name in (EXAMPLES, CERTIFICATES):
         if not (folder / name).is_file():
             raise InputError(f"{name} is missing, so this is no dataset of Certistar's; push it again")
-    records = list(read_records(folder / CERTIFICATES, checksum=True))
+    rejected: list[Rejection] = []
+    records = list(_records(folder / CERTIFICATES, rejected))
     result = recheck(records)
-    traces = list(map(read_trace, records))
-    rejected = [Rejection(str(each["id"]), each["reason"]) for each in result["rejected"]]
+    traces = list(_traces(records, rejected))
+    rejected += [Rejection(str(each["id"]), each["reason"]) for each in result["rejected"]]
     rejected += [*_judged_again(traces, judging), *_other_lineage(folder)]
-    strict, examined = _says_strict(folder), list(_examined(folder, traces))
+    strict, examined = _says_strict(folder), list(_examined(folder, traces, rejected))
     for example, reason in examined:
         if reason is not None or (strict and example.certificate is None):
             rejected.append(Rejection(example.id, reason or "no_certificate"))
@@ -86,10 +88,35 @@ def check_dataset(folder: Path, judging: Judging) -> CheckedDataset:
     return CheckedDataset(len(examined), uncertified, result["checked"], result["accepted"], rejected)
 
 
+def _records(path: Path, rejected: list[Rejection], *, checksum: bool = True) -> Iterator[dict[str, Any]]:
+    """Yield the records of a file; a line that is none is a rejected one, and the file goes on."""
+    for line in read_lines(path, checksum=checksum):
+        if isinstance(line, StoreError):
+            rejected.append(Rejection(str(line).partition(": ")[0], BAD_LINE))
+        else:
+            yield line
+
+
+def _traces(records: Iterable[dict[str, Any]], rejected: list[Rejection]) -> Iterator[Trace]:
+    for record in records:
+        try:
+            yield read_trace(record)
+        except RecordError:
+            rejected.append(Rejection(str(record.get("id")), ILL_FORMED))
+
+
+def _examples(folder: Path, rejected: list[Rejection]) -> Iterator[StoredExample]:
+    for record in _records(folder / EXAMPLES, rejected, checksum=False):
+        try:
+            yield read_example(record)
+        except InputError:
+            rejected.append(Rejection(str(record.get("id")), ILL_FORMED))
+
+
 def _other_lineage(folder: Path) -> Iterator[Rejection]:
     try:
         entries.check_dataset(folder)
-    except entries.LineageError:
+    except (entries.LineageError, StoreError, KeyError):
         yield Rejection(entries.LINEAGE, f"is not the lineage of {EXAMPLES}")
 
 
@@ -103,7 +130,7 @@ def _judged_again(traces: list[Trace], judging: Judging) -> Iterator[Rejection]:
     fresh = judging([replace(trace, judgement=None).record() for trace in traces])
     for trace, verdict in zip(traces, fresh, strict=True):
         now = with_judgement(trace, verdict).judged
-        if not is_certified(trace):
+        if trace.judgement is None or not is_certified(trace):
             # Attack: a certificate that `recheck` skips, because nobody claims that it holds.
             yield Rejection(trace.id, "not_certified")
         elif reason := objection(trace.judged.record(trace.id), now.record(trace.id)):
@@ -111,12 +138,15 @@ def _judged_again(traces: list[Trace], judging: Judging) -> Iterator[Rejection]:
             yield Rejection(trace.id, reason)
 
 
-def _examined(folder: Path, traces: list[Trace]) -> Iterator[tuple[StoredExample, str | None]]:
+def _examined(
+    folder: Path, traces: list[Trace], rejected: list[Rejection]
+) -> Iterator[tuple[StoredExample, str | None]]:
     """Yield the examples, each with the reason why it is not what its certificate is about."""
     traces_of: dict[str, list[Trace]] = defaultdict(list)
     for trace in traces:
-        traces_of[str(trace.judged.digest)].append(trace)
-    for example in read_examples(folder):
+        if trace.judgement is not None:
+            traces_of[str(trace.judged.digest)].append(trace)
+    for example in _examples(folder, rejected):
         digest = example.certificate
         if digest is None:
             yield example, None

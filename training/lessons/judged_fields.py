@@ -14,7 +14,7 @@ from typing import Any
 from critics.equivalence.language import Language
 from critics.equivalence.leak import find_leak
 from critics.errors import InputError
-from critics.problem import is_object
+from critics.problem import is_list, is_object
 from rollout import first_order
 from rollout.actor_critic import prompt as actor
 from rollout.conversation import Message
@@ -27,9 +27,12 @@ from rollout.strategies.dialog import turn_places
 from rollout.traces import Trace
 
 _MARKS = re.compile(
-    r"(?:<[|｜][\w▁]{1,24}[|｜]>|</?[a-z_]{1,16}>|\[/?[A-Z_]{1,16}\]|###|(?i:system|user|assistant|model)|[\s:])*"
+    r"(?:<[|｜][\w▁]{1,24}[|｜]>|</?[|]?[a-z_]{1,16}[|]?>|\[/?g?[A-Z_]{1,16}\]|<</?SYS>>|###|(?i:system|user|assistant|model)"
+    r"|(?<=\n)Cutting Knowledge Date: [A-Z][a-z]{2,8} \d{4}\n|(?<=\n)Today Date: \d{1,2} [A-Z][a-z]{2,8} \d{4}\n"
+    r"|[\s:])*"
 )
-"""What a chat template may put round the turns of a conversation: names of roles and special tokens, and no words."""
+"""What a chat template may put round the turns of a conversation: names of roles, special tokens, Llama's dates, and no
+other words."""
 _NUM_EXAMPLES = (None, *range(9))
 _STEPS = ("steps", "turns", "legs")
 
@@ -103,14 +106,19 @@ def _asks(prompt: str, turns: Sequence[Message] | str) -> bool:
 
 
 def _dialog(trace: Trace) -> Trace:
-    """Return a dialog whose last request is the problem's; only the reply to it was judged."""
+    """Return a dialog as its last reply to the problem's request, because nothing else of it was judged.
+
+    Attack: an earlier turn, or what the critic is said to have said of it, that teaches whatever it likes.
+    """
     places = turn_places(trace.messages)
     if len(places) != len(trace.turns) or len(trace.turns) != len(trace.steps):
         raise NotDerivedError("steps_not_judged")
     first = next(i for i, turn in enumerate(trace.turns) if turn.portion == trace.turns[-1].portion)
-    if not _opens(trace, trace.messages[places[first] - 1]):
+    asked = trace.messages[places[first] - 1]
+    if not _opens(trace, asked):
         raise NotDerivedError("prompt_not_derived")
-    return replace(trace, steps=tuple(replace(turn, completion_ids=()) for turn in trace.turns))
+    last = replace(trace.turns[-1], completion_ids=())
+    return replace(trace, messages=(asked, trace.messages[-1]), steps=(last,))
 
 
 def _opens(trace: Trace, asked: Message) -> bool:
@@ -119,12 +127,28 @@ def _opens(trace: Trace, asked: Message) -> bool:
     if asked["role"] != "user" or said == actor.opening(problem):
         return asked["role"] == "user"
     listed = actor.statements(problem)
-    before = [None, *(turn["content"] for turn in trace.messages if turn["role"] == "assistant")]
+    replies = [turn["content"] for turn in trace.messages if turn["role"] == "assistant"]
+    before = [None, *(reply for reply in replies if _is_part(reply, trace.messages[-1]["content"]))]
     return any(
         said == actor.portion(listed[start:], start + 1, query=problem.question, so_far=so_far)
         for start in range(1, len(listed))
         for so_far in before
     )
+
+
+def _is_part(reply: str, final: str) -> bool:
+    """Say whether everything that an earlier reply wrote stands in the reply that was judged."""
+    try:
+        part, whole = json.loads(reply), json.loads(final)
+    except ValueError:
+        return False
+    if not is_object(part) or not is_object(whole):
+        return False
+    return all(key in whole and _entries(part[key]) <= _entries(whole[key]) for key in part)
+
+
+def _entries(value: object) -> set[str]:
+    return {json.dumps(entry, sort_keys=True) for entry in (value if is_list(value) else [value])}
 
 
 def _trip(trace: Trace) -> Trace:

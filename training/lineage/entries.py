@@ -19,7 +19,7 @@ from typing import Any
 from critics.errors import InputError
 from critics.merkle import leaf, root
 from training.curation.derivation import DERIVED
-from training.records.store import is_stored, read_records, write_records
+from training.records.store import StoreError, is_stored, read_lines, read_records, write_records
 
 LINEAGE = "lineage.jsonl"
 _ROUND = re.compile(r"round-\d{3,}(?=/)")
@@ -181,12 +181,20 @@ def round_of(example: str) -> str | None:
 
 
 def traces_of_round(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the judged traces of a round, those that were made of others last."""
+    """Yield the judged traces of a round, those that were made of others last; raises at a bad line."""
+    for trace in lines_of_round(folder):
+        if isinstance(trace, StoreError):
+            raise trace
+        yield trace
+
+
+def lines_of_round(folder: Path) -> Iterator[dict[str, Any] | StoreError]:
+    """Yield the judged traces of a round as `traces_of_round` does, and a bad line as its error."""
     if not is_stored(folder / "traces.jsonl"):
         raise LineageError(f"{folder / 'traces.jsonl'} is not there, so where the examples come from is not known")
-    yield from read_records(folder / "traces.jsonl", checksum=True)
+    yield from read_lines(folder / "traces.jsonl", checksum=True)
     if is_stored(folder / "dataset" / DERIVED):
-        yield from read_records(folder / "dataset" / DERIVED, checksum=True)
+        yield from read_lines(folder / "dataset" / DERIVED, checksum=True)
 
 
 def _origins(folder: Path, examples: Iterable[str]) -> dict[str, Origin]:

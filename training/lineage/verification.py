@@ -2,17 +2,28 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from critics.judge import Judging
+from critics.problem import is_object
 from critics.rejudging import recheck_texts
 from rollout.policy import adapter_weights_digest
 from training.lineage.adapters import AdapterFolder
-from training.lineage.entries import LINEAGE, Entry, digest_of, merkle_root, origin, round_of, trace_of, traces_of_round
-from training.records.store import is_stored, read_records
+from training.lineage.entries import (
+    LINEAGE,
+    Entry,
+    Origin,
+    digest_of,
+    lines_of_round,
+    merkle_root,
+    origin,
+    round_of,
+    trace_of,
+)
+from training.records.store import StoreError, is_stored, read_lines
 
 
 @dataclass
@@ -65,7 +76,7 @@ def _verify_examples(adapter: AdapterFolder, entries: Sequence[Entry], found: Ve
         return
     dataset = hashlib.sha256(path.read_bytes()).hexdigest()
     found.expect("datasets", dataset == adapter.manifest.dataset, f"{path}: the adapter was trained on another")
-    examples = {example["id"]: digest_of(example) for example in read_records(path)}
+    examples = {example.get("id"): digest_of(example) for example in _readable(read_lines(path), found)}
     for entry in entries:
         same = examples.get(entry.example) == entry.example_digest
         found.expect("examples", same, f"example {entry.example}: is another than the lineage names")
@@ -82,13 +93,32 @@ def _verify_traces(adapter: AdapterFolder, entries: Sequence[Entry], judging: Ju
 
 def _verify_round(folder: Path, name: str, entries: Sequence[Entry], judging: Judging, found: Verification) -> None:
     wanted = {entry.origin.trace for entry in entries}
-    traces = {trace["id"]: trace for trace in traces_of_round(folder) if trace["id"] in wanted}
+    listed = _readable(lines_of_round(folder), found)
+    traces = {trace["id"]: trace for trace in listed if trace.get("id") in wanted}
     for entry in entries:
         trace = traces.get(entry.origin.trace)
         of_it = trace_of(entry.example.removeprefix(f"{name}/"), {entry.origin.trace})
-        same = trace is not None and of_it is not None and origin(trace) == entry.origin
+        same = trace is not None and of_it is not None and _origin(trace) == entry.origin
         found.expect("traces", same, f"example {entry.example}: its trace is another than the lineage names")
-    _recheck([trace for trace in traces.values() if trace["judgement"].get("certificate")], judging, found)
+    judged = [trace for trace in traces.values() if is_object(trace.get("judgement"))]
+    _recheck([trace for trace in judged if trace["judgement"].get("certificate")], judging, found)
+
+
+def _origin(trace: Mapping[str, Any]) -> Origin | None:
+    """Return a trace's origin; None where the line is no judged trace."""
+    try:
+        return origin(trace)
+    except (KeyError, TypeError, AttributeError):
+        return None
+
+
+def _readable(lines: Iterable[dict[str, Any] | StoreError], found: Verification) -> Iterator[dict[str, Any]]:
+    """Yield the records; a line that is none is a failure, and the file goes on."""
+    for line in lines:
+        if isinstance(line, StoreError):
+            found.failures.append(str(line))
+        else:
+            yield line
 
 
 def _recheck(traces: Sequence[Mapping[str, Any]], judging: Judging, found: Verification) -> None:

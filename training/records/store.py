@@ -97,13 +97,13 @@ def read_records(path: Path, *, checksum: bool = False) -> Iterator[dict[str, An
             yield read_line(line, where=f"{path}:{number}", checksum=checksum)
 
 
-def read_lines(path: Path) -> Iterator[dict[str, Any] | StoreError]:
+def read_lines(path: Path, *, checksum: bool = False) -> Iterator[dict[str, Any] | StoreError]:
     """Yield the records of a file that somebody else wrote: a bad line as its error, and the others all the same."""
     path = where_stored(path)
     for number, line in enumerate(_lines(path), 1):
         if line.strip():
             try:
-                yield read_line(line, where=f"{path}:{number}", checksum=False)
+                yield read_line(line, where=f"{path}:{number}", checksum=checksum)
             except StoreError as error:
                 yield error
 
