@@ -84,3 +84,25 @@ def test_a_formula_that_holds_always_or_never_says_nothing(formula: str, reason:
     problem = {"formal": {"axioms": [], "goal": formula}, "meta": {"language": "first-order"}}
     same = json.dumps({"language": "first-order", "left": formula, "right": formula})
     assert told("autoeval-fol", "equivalence", same, **problem)[1] == reason
+
+
+CONSTANTS = {
+    "guided": "[[axiom:(p a)]] [[axiom:(p 'x) -> (q 'x)]] [[goal:(q a)]] [[infer:(q a)]]\nAnswer: true",
+    "rules": "Facts:\nP(A, True)\nRules:\nP($x, True) >>> Q($x, True)\nQuery:\nQ(A, True)\n",
+    "fol": fol("∀x (p(x) → q(x))\np(a)", "q(a)"),
+    "english": "It is so. The answer is true.",
+}
+PROSE = (
+    ("It rained and nobody came.", "Did they come?"),
+    ("Ada wrote to Ben, who had moved away a year before.", "Has Ben moved?"),
+    ("A is p. All p are q or r.", "Is A q?"),
+    ("Tom is a cat. Every cat that is not old purrs.", "Does Tom purr?"),
+)
+
+
+@pytest.mark.parametrize(("format_", "completion"), CONSTANTS.items())
+def test_a_constant_program_is_never_more_than_trusted(format_: str, completion: str) -> None:
+    for context, question in PROSE:
+        problem = {"id": "p", "dataset": "someone's", "context": context, "question": question}
+        found = judge_record({"id": "a", "problem": problem, "format": format_, "completion": completion})
+        assert found["certificate"] is None or found["certificate"]["formalisation"] == "trusted", found

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.audit.case import Catalogue, CheatCase, ForgeryCase, HonestCase
+from critics.audit.seeded import with_seeded
 from critics.errors import InputError
 from critics.problem import Attempt, Problem, is_list, is_object, read_problem
 
@@ -44,7 +45,7 @@ def own_catalogues() -> Iterator[Catalogue]:
     folder = files("critics.audit") / "catalogue"
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if entry.name.endswith(".yaml"):
-            yield read_catalogue(entry.read_text(encoding="utf-8"), entry.name)
+            yield with_seeded(read_catalogue(entry.read_text(encoding="utf-8"), entry.name))
 
 
 def load_catalogue(path: Path) -> Catalogue:
