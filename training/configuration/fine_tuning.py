@@ -9,6 +9,9 @@ from training.configuration.section import ConfigError, Positive, Rate, Section
 Tracker = Literal["none", "trackio", "wandb", "tensorboard"]
 
 
+LossOn = Literal["completion", "covered"]
+
+
 class TrainingConfig(Section):
     """Fine-tuning with transformers' Trainer: LoRA by default."""
 
@@ -43,6 +46,9 @@ class TrainingConfig(Section):
     """grouped: rows of like length in a batch, so that little is padded. packed: several examples in a row of
     max_tokens, none of which sees another."""
     max_tokens: Positive = 2048
+    loss_on: LossOn = "completion"
+    """covered: not on tokens of what the critic could not read, as `unread` of an example says; what no critic reads
+    (dialogs, programs) is learnt as before."""
     gradient_checkpointing: bool = False
     sharding: Literal["none", "fsdp2", "zero2", "zero3"] = "none"
     """Parts of a model that are spread. none: no part (DDP). zero2 and zero3 need the package deepspeed."""

@@ -7,10 +7,11 @@ from typing import Any, TypeAlias
 from rollout.conversation import Messages
 from rollout.policy import as_prompt, prompt_ids
 from rollout.prompt import PromptStyle
+from training.configuration.fine_tuning import LossOn
 from training.configuration.model import ModelConfig
 from training.lessons import dialogs
 from training.lessons.dialogs import MaskedExample, masked_example, read_lesson
-from training.lessons.examples import Example, ExampleError, checked, spells, tokenised
+from training.lessons.examples import Example, ExampleError, checked, spells, tokenised, unread_tokens
 from training.records.store import read_records
 
 Examples: TypeAlias = list[Example] | list[MaskedExample]
@@ -25,7 +26,9 @@ def examples_path(data: Path) -> Path:
     return path
 
 
-def read_examples(data: Path, model: ModelConfig, tokenizer: Any, *, max_tokens: int) -> Examples:
+def read_examples(
+    data: Path, model: ModelConfig, tokenizer: Any, *, max_tokens: int, loss_on: LossOn = "completion"
+) -> Examples:
     """Read a dataset folder's examples and check each; raises `ExampleError` or `StoreError`."""
     path = examples_path(data)
     records = list(read_records(path))
@@ -37,10 +40,12 @@ def read_examples(data: Path, model: ModelConfig, tokenizer: Any, *, max_tokens:
     style = model.style("guided")
     if kinds == {True}:
         return _read_lessons(records, tokenizer, style, max_tokens)
-    return _read_completions(records, tokenizer, style, max_tokens)
+    return _read_completions(records, tokenizer, style, max_tokens, loss_on)
 
 
-def _read_completions(records: list[dict[str, Any]], tokenizer: Any, style: PromptStyle, limit: int) -> list[Example]:
+def _read_completions(
+    records: list[dict[str, Any]], tokenizer: Any, style: PromptStyle, limit: int, loss_on: LossOn
+) -> list[Example]:
     examples: list[Example] = []
     for record in records:
         prompt = tuple(prompt_ids(tokenizer, record["prompt"], style))
@@ -51,7 +56,14 @@ def _read_completions(records: list[dict[str, Any]], tokenizer: Any, style: Prom
             # The prompt is tokenised as the policy does it, or a chat template's special tokens would come twice.
             example = tokenised(record["id"], record["prompt"], record["completion"], tokenizer)
             example = replace(example, prompt_ids=prompt)
+        if loss_on == "covered" and record.get("unread"):
+            unlearnt = unread_tokens(example.completion_ids, record["unread"], tokenizer)
+            example = replace(example, unlearnt=unlearnt)
+            if example.num_learnt < 2:
+                continue  # nothing but end-of-text is left
         examples.append(checked(example, eos_id=tokenizer.eos_token_id, max_tokens=limit))
+    if not examples:
+        raise ExampleError("training.loss_on: no example has a token that is covered")
     return examples
 
 

@@ -72,5 +72,4 @@ class PackCollator:
 def _ids_and_mask(example: Example | MaskedExample) -> tuple[tuple[int, ...], tuple[bool, ...]]:
     if isinstance(example, MaskedExample):
         return example.ids, example.learnt
-    ids = (*example.prompt_ids, *example.completion_ids)
-    return ids, (False,) * len(example.prompt_ids) + (True,) * len(example.completion_ids)
+    return (*example.prompt_ids, *example.completion_ids), example.learnt()

@@ -71,7 +71,8 @@ def _train(job: FineTuning) -> AdapterManifest:
     if not torch.cuda.is_available():
         torch.set_num_threads(1)  # two busy threads on two busy cores were measured five times slower than one
     tokenizer = load_tokenizer(job.model.name)
-    examples = read_examples(job.data, job.model, tokenizer, max_tokens=job.training.max_tokens)
+    settings = job.training
+    examples = read_examples(job.data, job.model, tokenizer, max_tokens=settings.max_tokens, loss_on=settings.loss_on)
     check_dataset(job.data)
     set_seed(job.seed)
     model = trainable_model(job)

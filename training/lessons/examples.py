@@ -25,6 +25,8 @@ class Example:
     id: str
     prompt_ids: tuple[int, ...]
     completion_ids: tuple[int, ...]
+    unlearnt: frozenset[int] = frozenset()
+    """Places in the completion of tokens that the loss passes over."""
 
     @property
     def num_tokens(self) -> int:
@@ -34,7 +36,12 @@ class Example:
     @property
     def num_learnt(self) -> int:
         """Return how many tokens the loss is on."""
-        return len(self.completion_ids)
+        return len(self.completion_ids) - len(self.unlearnt)
+
+    def learnt(self) -> tuple[bool, ...]:
+        """Say of each token, the prompt's first, whether the loss is on it."""
+        own = (at not in self.unlearnt for at in range(len(self.completion_ids)))
+        return (*(False for _ in self.prompt_ids), *own)
 
 
 def checked(example: Example, *, eos_id: int, max_tokens: int) -> Example:
@@ -69,6 +76,26 @@ def spells(ids: Sequence[int], text: str, tokenizer: Any) -> bool:
     return tokenizer.decode(written, skip_special_tokens=False, clean_up_tokenization_spaces=False) == text
 
 
+def unread_tokens(ids: Sequence[int], unread: Sequence[Sequence[int]], tokenizer: Any) -> frozenset[int]:
+    """Return the places of the tokens of which some character, blanks apart, stands in a stretch that is not read.
+
+    The last token, end-of-text, is always learnt. What a token spells is what decoding it adds to those before it.
+    """
+    found: set[int] = set()
+    start = 0
+    for place in range(len(ids) - 1):
+        decoded = tokenizer.decode(
+            list(ids[: place + 1]), skip_special_tokens=False, clean_up_tokenization_spaces=False
+        )
+        text = decoded.rstrip("\ufffd")  # half a character
+        end = max(start, len(text))
+        first = start + len(text[start:end]) - len(text[start:end].lstrip())
+        if any(first < stop and begin < max(end, first + 1) for begin, stop in unread):
+            found.add(place)
+        start = end
+    return frozenset(found)
+
+
 class Batch(TypedDict):
     """Tensors of the shape [batch, longest]."""
 
@@ -94,8 +121,8 @@ class CompletionCollator:
         labels = torch.full(shape, IGNORED, dtype=torch.long)
         mask = torch.zeros(shape, dtype=torch.long)
         for row, example in enumerate(batch):
-            start, end = len(example.prompt_ids), example.num_tokens
+            end = example.num_tokens
             input_ids[row, :end] = torch.tensor((*example.prompt_ids, *example.completion_ids))
-            labels[row, start:end] = input_ids[row, start:end]
+            labels[row, :end] = torch.where(torch.tensor(example.learnt()), input_ids[row, :end], IGNORED)
             mask[row, :end] = 1
         return {"input_ids": input_ids, "attention_mask": mask, "labels": labels}

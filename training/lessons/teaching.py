@@ -26,12 +26,15 @@ class Completed:
     completion_ids: tuple[int, ...]
     direction: str | None = None
     category: Any = None
+    unread: tuple[tuple[int, int], ...] = ()
+    """Stretches of the completion that its critic could not read."""
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form."""
         leg = {} if self.direction is None else {"direction": self.direction, "category": self.category}
         texts = {"prompt": self.prompt, "completion": self.completion}
-        return {**texts, "completion_ids": list(self.completion_ids), **leg}
+        unread = {"unread": [list(stretch) for stretch in self.unread]} if self.unread else {}
+        return {**texts, "completion_ids": list(self.completion_ids), **leg, **unread}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,8 @@ class Taught:
 def completion_example(trace: Trace) -> Taught:
     """Return the example of a trace with one completion."""
     prompt = trace.prompt or text(trace.problem, PromptStyle())
-    learnt = Completed(prompt, trace.completion, trace.completion_ids)
+    unread = tuple((s["start"], s["end"]) for s in trace.judged.others.get("spans", ()) if s["kind"] == "unread")
+    learnt = Completed(prompt, trace.completion, trace.completion_ids, unread=unread)
     return Taught(trace.id, learnt, trace.judged.digest, provenance(trace))
 
 
