@@ -19,6 +19,7 @@ from training.commands.attempts import (
 from training.commands.messages import print_counts, say
 from training.commands.options import Columns, Jobs, Json, Out, Timeout
 from training.configuration.section import nearest
+from training.curation.coverage import coverage
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import KEEPS, faithfulness_counts, funnel, outline, select
 from training.lessons.teaching import file_examples
@@ -76,7 +77,7 @@ def filter(  # noqa: A001
     records, bad = read_attempts_that_are(traces)
     found, rejected = with_verdicts(records, traces, verdicts, judging(jobs, timeout, anew=True))
     summary = _write_dataset(found, [*bad, *rejected], derivation, keep, out, judging(jobs, timeout))
-    hidden = ("kept", "verdicts", "reasons", "examples", "keep", "rejected")
+    hidden = ("kept", "coverage", "verdicts", "reasons", "examples", "keep", "rejected")
     shown = {k: v for k, v in summary.items() if k not in hidden}
     shown |= {"kept": summary["kept"]} | ({"rejected": len(summary["rejected"])} if "rejected" in summary else {})
     print_counts(summary if as_json else shown, as_json)
@@ -103,7 +104,8 @@ def _write_dataset(
         write_records(out / DERIVED, derived.values(), checksum=True)
     made = derivation_counts(kept, failures, derivation)
     made |= faithfulness_counts(traces) if keep == "faithful" else {}
-    summary = {**funnel(list(map(outline, traces)), len(kept)), **made, "examples": len(examples), "keep": keep}
+    counts = {**funnel(list(map(outline, traces)), len(kept)), **made, **coverage(kept)}
+    summary = {**counts, "examples": len(examples), "keep": keep}
     summary |= {"rejected": rejected} if rejected else {}
     write_json(out / "summary.json", summary)
     return summary

@@ -15,6 +15,7 @@ from critics.errors import InputError
 from critics.replay.grades import count_by_grade
 from training.autoeval.false_positives import pooled_false_positives
 from training.autoeval.scores import pooled
+from training.curation.coverage import SHARES
 from training.estimates import REPLICATES, PairedComparison, compare_paired, compare_unpaired, holm, mean, mean_interval
 from training.records.run_folder import configuration
 from training.records.store import write_text
@@ -224,7 +225,17 @@ def _round(arm: Arm, number: int) -> Round:
         dialogs_of(evaluations),
         pooled(trips) if len(trips) == len(sampled) else {},
         pooled_false_positives(wrong) if len(wrong) == len(sampled) else None,
+        _coverage([rollout.coverage for rollout in rollouts if rollout.coverage]),
     )
+
+
+def _coverage(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean shares of several rounds' texts, by their number; empty where no critic reads any."""
+    texts = sum(each["texts"] for each in found)
+    if not texts:
+        return {}
+    means = {kind: sum(each[kind] * each["texts"] for each in found) / texts for kind in SHARES}
+    return {"texts": texts, **means}
 
 
 def _totals(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:

@@ -54,6 +54,9 @@ def render(summary: Summary, found: Survey, headlines: Sequence[str] = ()) -> st
             retry_figures=[(title, Markup(svg)) for title, svg in retry_panels(summary)],
             failures=failure_rows(summary),
             trip_figures=[(title, Markup(svg)) for title, svg in trip_panels(summary)],
+            coverage=[
+                (name, r.number, r.coverage) for name, arm in summary.arms.items() for r in arm.rounds if r.coverage
+            ],
             funnel_figures=[(arm, Markup(svg)) for arm, svg in funnel_panels(summary)],
             verdict_figures=[(arm, Markup(svg)) for arm, svg in verdict_panels(summary)],
             reasons=_reason_rows(arms),

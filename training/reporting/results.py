@@ -20,6 +20,8 @@ class Curated:
     """How many attempts there are at each of `STAGES`."""
     verdicts: Mapping[str, int]
     reasons: Mapping[str, int]
+    coverage: Mapping[str, float]
+    """Of the texts kept: how many, and the shares covered, filler and unread; empty where no critic reads them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,13 @@ def _read_line(line: RunLine, num_rounds: int) -> ReportedLine:
 def _read_curated(folder: Path) -> Curated:
     record = read_file(folder / "dataset" / "summary.json")
     funnel = {stage: record[stage] for stage in STAGES}
-    return Curated(folder / "traces.jsonl", funnel, record.get("verdicts") or {}, record.get("reasons") or {})
+    return Curated(
+        folder / "traces.jsonl",
+        funnel,
+        record.get("verdicts") or {},
+        record.get("reasons") or {},
+        record.get("coverage") or {},
+    )
 
 
 def provenance(run: Path) -> dict[str, object]:

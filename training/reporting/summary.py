@@ -97,6 +97,8 @@ class Round:
     trips: Mapping[str, Scores]
     """Scores of round trips, by data set."""
     false_positives: FalsePositives | None
+    coverage: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Of the texts that the round kept: how many, and the shares of characters covered, filler and unread."""
 
     def record(self) -> dict[str, object]:
         """Return the JSON form."""
@@ -111,6 +113,7 @@ class Round:
             "verdicts": self.verdicts,
             "reasons": self.reasons,
             "grades": self.grades,
+            **({"coverage": self.coverage} if self.coverage else {}),
             **self.dialogs.record(),
             **({"round_trips": report_record(self.trips)} if self.trips else {}),
             **({"false_positives": self.false_positives.record()} if self.false_positives else {}),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from critics.judge import Judging
 from rollout.traces import Trace, derived_seed, read_trace
+from training.curation.coverage import coverage
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import Outline, funnel, outline, select, subsample
 from training.lineage.entries import LINEAGE, Origin, entries, entries_of_dataset, origin, write_entries
@@ -47,7 +48,7 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     if derivation.wanted:
         write_records(folder / DERIVED, (trace.record() for trace in kept if is_derived(trace)), checksum=True)
     counts = {**funnel(candidates.outlines, len(kept)), **derivation_counts(kept, candidates.failures, derivation)}
-    write_json(folder / "summary.json", {**counts, "examples": num_examples})
+    write_json(folder / "summary.json", {**counts, **coverage(kept), "examples": num_examples})
     return folder
 
 

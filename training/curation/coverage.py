@@ -1,0 +1,27 @@
+"""Coverage of the texts that are trained on: shares of their characters behind which something stands, or nothing."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from rollout.traces import Trace
+
+SHARES = ("covered", "filler", "unread")
+
+
+def coverage(traces: Iterable[Trace]) -> dict[str, object]:
+    """Return the counted texts and the shares of covered, filler and unread characters, blanks apart.
+
+    Empty where no critic reads the texts. Covered and filler are all where nothing unread is trained on.
+    """
+    num, counts = 0, Counter[str]()
+    for trace in traces:
+        if trace.judged.others.get("coverage") is None:
+            continue
+        num += 1
+        for span in trace.judged.others["spans"]:
+            kind = span["kind"] if span["kind"] in ("filler", "unread") else "covered"
+            counts[kind] += len("".join(trace.completion[span["start"] : span["end"]].split()))
+    if not num:
+        return {}
+    shares = {kind: round(counts[kind] / max(1, counts.total()), 4) for kind in SHARES}
+    return {"coverage": {"texts": num, **shares}}
