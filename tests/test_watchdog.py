@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from training.watchdog import BUDGETS_S, REMEDIES, WRITE_S, Heartbeat, Progress, StageStalled, Watchdog
+from training.watchdog import BUDGETS_S, REMEDIES, SUFFIX, WRITE_S, Heartbeat, Progress, StageStalled, Watchdog
 
 
 class Clock:
@@ -14,6 +14,10 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+def waiting(watch: Watchdog) -> list[dict]:
+    return [json.loads(path.read_text()) for path in sorted(watch.folder.glob(f"*{SUFFIX}"))]
 
 
 @pytest.fixture
@@ -30,11 +34,11 @@ def watched(tmp_path, clock):
 def test_a_heartbeat_says_what_is_waited_for(watched):
     heartbeat, watch = watched
     heartbeat.beat(Progress("sampling", "the policy to answer p0 to p9", 30, 200))
-    (told,) = watch.waiting()
+    (told,) = waiting(watch)
     assert (told["line"], told["stage"], told["done"], told["total"]) == ("strict-seed-0", "sampling", 30, 200)
     assert told["waiting_for"] == "the policy to answer p0 to p9"
     heartbeat.stop()
-    assert watch.waiting() == []
+    assert waiting(watch) == []
 
 
 def test_a_stage_without_progress_ends_with_a_diagnosis(watched, clock):
@@ -96,7 +100,7 @@ def test_one_hanging_line_among_others_is_the_one_that_is_named(watched, clock):
 def test_heartbeats_of_a_killed_run_are_forgotten(watched, clock):
     heartbeat, _ = watched
     heartbeat.beat(Progress("judging", "verdicts"))
-    assert Watchdog(heartbeat.folder, clock=clock).waiting() == []
+    assert waiting(Watchdog(heartbeat.folder, clock=clock)) == []
 
 
 def test_files_are_not_written_for_every_beat(watched, clock):

@@ -155,10 +155,6 @@ class Watchdog:
             if silent_s > self.budgets_s[record["stage"]]:
                 raise StageStalled(_diagnosis(record, silent_s, self.folder))
 
-    def waiting(self) -> list[dict[str, Any]]:
-        """Return what each line is waiting for."""
-        return [json.loads(path.read_text()) for path in sorted(self.folder.glob(f"*{SUFFIX}"))]
-
 
 def _diagnosis(record: Mapping[str, Any], silent_s: float, folder: Path) -> str:
     stage: Stage = record["stage"]

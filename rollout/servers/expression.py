@@ -4,7 +4,7 @@ A server constrains a whole reply and not the rest of a begun block, so the patt
 by what is already typed of it (Brzozowski, 1964) and the rest is what the server is asked to keep to.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from rollout.automaton import Pattern, choice, literal, repeat, sequence
 
@@ -157,40 +157,34 @@ def regex(pattern: Pattern) -> str:
 
     Only groups, classes, `|`, `?`, `+` and `{1,n}` are used: what every engine behind a server reads alike.
     """
-    match pattern.kind:
-        case "bytes":
-            text = pattern.text.decode()
-            return "".join(f"\\{c}" if c in _REGEX_SPECIAL else c for c in text)
-        case "chars":
-            return _char_class(pattern)
-        case "sequence":
-            return "".join(map(regex, pattern.parts))
-        case "choice":
-            parts = [regex(part) for part in pattern.parts if part != _EMPTY]
-            return f"({'|'.join(parts)}){'?' if _EMPTY in pattern.parts else ''}" if parts else ""
-        case _:
-            return f"({regex(pattern.parts[0])}){_repeats(pattern)}"
+    return _written(pattern, lambda text: "".join(f"\\{c}" if c in _REGEX_SPECIAL else c for c in text), "")
 
 
 def grammar(pattern: Pattern) -> str:
     """Return the pattern as a grammar of one rule in GGML's notation (llama.cpp, xgrammar)."""
-    return f"root ::= {_gbnf(pattern)}\n"
+    return f"root ::= {_written(pattern, _quoted, ' ')}\n"
 
 
-def _gbnf(pattern: Pattern) -> str:
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _written(pattern: Pattern, spell: Callable[[str], str], space: str) -> str:
+    """Return the pattern with `spell` for its texts and `space` between its parts."""
     match pattern.kind:
         case "bytes":
-            text = pattern.text.decode().replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-            return f'"{text}"'
+            return spell(pattern.text.decode())
         case "chars":
             return _char_class(pattern)
         case "sequence":
-            return " ".join(map(_gbnf, pattern.parts))
+            return space.join(_written(part, spell, space) for part in pattern.parts)
         case "choice":
-            parts = [_gbnf(part) for part in pattern.parts if part != _EMPTY]
-            return f"({' | '.join(parts)}){'?' if _EMPTY in pattern.parts else ''}" if parts else '""'
+            parts = [_written(part, spell, space) for part in pattern.parts if part != _EMPTY]
+            optional = "?" if _EMPTY in pattern.parts else ""
+            return f"({f'{space}|{space}'.join(parts)}){optional}" if parts else spell("")
         case _:
-            return f"({_gbnf(pattern.parts[0])}){_repeats(pattern)}"
+            return f"({_written(pattern.parts[0], spell, space)}){_repeats(pattern)}"
 
 
 def _repeats(pattern: Pattern) -> str:

@@ -47,7 +47,7 @@ def refusal(mode: Mapping[str, Any], chance: float, config: PromotionConfig) -> 
     num = mode["n"]
     if not config.enabled or not num:
         return None
-    answered = _answered(mode)
+    answered: int = mode.get("answered", num - mode.get("no_answer", 0))
     if answered < config.min_answered * num or answered == 0:
         return f"it answers {answered} of {num} problems, fewer than promotion.min_answered = {config.min_answered:g}"
     p = float(binom.cdf(mode["right"], answered, chance))
@@ -57,12 +57,6 @@ def refusal(mode: Mapping[str, Any], chance: float, config: PromotionConfig) -> 
             f"with p = {p:.1g}, less than promotion.chance_p = {config.chance_p:g}"
         )
     return None
-
-
-def _answered(mode: Mapping[str, Any]) -> int:
-    if "answered" in mode:
-        return mode["answered"]
-    return mode["n"] - mode.get("no_answer", 0)
 
 
 def chance_of(problems: Sequence[Problem]) -> float:
