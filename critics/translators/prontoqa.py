@@ -91,13 +91,13 @@ def translate(context: str, question: str) -> Formal:
     `True or false:` or `Is the following statement true or false?`. Raises `TranslationError` for all else.
     """
     *clauses, asked = _understood(context, question)
-    _check_roles([*clauses, asked])
+    _uses(context, question)
     return Formal(tuple(str(clause.statement()) for clause in clauses), str(asked.statement()))
 
 
 def sentence_reader(context: str, question: str) -> Callable[[str], Statement]:
     """Return a reader of one more sentence, as if the context ended in it, which raises `TranslationError`."""
-    known = _check_roles(_understood(context, question))
+    known = _uses(context, question)
 
     def read(sentence: str) -> Statement:
         clause = understood(sentence, _read)
@@ -115,6 +115,12 @@ def _understood(context: str, question: str) -> tuple[_Clause, ...]:
     if asked.subject.role != "name":
         raise TranslationError(asked.sentence, "a question must be about one named object")
     return (*clauses, asked)
+
+
+@lru_cache(maxsize=16)
+def _uses(context: str, question: str) -> "_Uses":
+    """Return the roles of the words of a problem; raises `TranslationError` where one has two."""
+    return _check_roles(_understood(context, question))
 
 
 def _read(sentence: str) -> _Clause:

@@ -113,8 +113,12 @@ class Roles:
         """Return the word as a symbol; raises `Unread` where it has another role already, or is too long."""
         if len(word) > MAX_NAME_LENGTH:
             raise Unread(f"{word!r} is longer than {MAX_NAME_LENGTH} letters")
-        if self.known.setdefault(word, role) != role:
-            raise Unread(f"{word!r} is {self.known[word]} and {role} in one problem")
+        if word in self.known:
+            if self.known[word] != role:
+                raise Unread(f"{word!r} is {self.known[word]} and {role} in one problem")
+            # It was compared with all words that are known, by itself or by those after it.
+            return word
+        self.known[word] = role
         if role in ("noun", "adjective"):
             for form in forms(word):
                 if (owner := self._forms.setdefault(form, word)) != word:
