@@ -24,23 +24,51 @@ from critics.problem import Attempt, Problem, RecordError, object_of, read_attem
 from critics.programs.csp import judge_csp
 from critics.programs.options_critic import judge_logic_program
 from critics.programs.rules import judge_rules
-from critics.reference import formalisation_trusted
+from critics.reference import TRANSLATORS, formalisation_trusted
 from critics.scripts.critic import judge_script
-from critics.verdict import Certified, CriticError, TimedOut, Verdict, verdict_record
+from critics.trust.bars import bar_on_trust, is_foreign
+from critics.verdict import Certified, CriticError, TimedOut, Unproved, Verdict, verdict_record
 
 Judge = Callable[[Problem, Attempt], Verdict]
 Judging = Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]
 """Attempts in, verdict records out, in the same order: `JudgePool.judge`, or what stands in for it."""
+
+
+def _beside_text(critic: Judge) -> Judge:
+    """Return a critic that is not believed about a text that nobody compared with its certificate's formulas.
+
+    What it takes on trust is refused where its words show that it is about something else, and `aligned` where the
+    text bears it out.
+    """
+
+    def judge_beside_text(problem: Problem, attempt: Attempt) -> Verdict:
+        verdict = critic(problem, attempt)
+        if not isinstance(verdict, Certified):
+            return verdict
+        given = problem.formal if verdict.grade == "given" and problem.dataset in TRANSLATORS else None
+        if given is not None and is_foreign(problem, given):
+            return Unproved("formal_not_in_text", verdict.answer, "the problem's `formal` is about something else")
+        if verdict.grade != "trusted":
+            return verdict
+        aligned = is_aligned(replace(attempt, problem=problem), verdict.answer)
+        bar = bar_on_trust(problem, attempt, verdict.certificate, aligned=aligned)
+        if bar is not None:
+            return bar.verdict(verdict.answer)
+        return replace(verdict, certificate=regraded(verdict.certificate, "aligned")) if aligned else verdict
+
+    return judge_beside_text
+
+
 CRITICS: dict[str, Judge] = {
     "cot": judge_answer,
     "english": judge_english,
-    "guided": judge_guided,
-    "fol": judge_fol,
-    "asp": judge_asp,
-    "rules": judge_rules,
-    "csp": judge_csp,
-    "logic-program": judge_logic_program,
-    "z3-python": judge_script,
+    "guided": _beside_text(judge_guided),
+    "fol": _beside_text(judge_fol),
+    "asp": _beside_text(judge_asp),
+    "rules": _beside_text(judge_rules),
+    "csp": _beside_text(judge_csp),
+    "logic-program": _beside_text(judge_logic_program),
+    "z3-python": _beside_text(judge_script),
     "equivalence": judge_equivalence,
 }
 DEFAULT_TIMEOUT_S = 10.0
@@ -51,16 +79,7 @@ BATCHES_PER_JOB = 8
 
 
 def judge(problem: Problem, attempt: Attempt) -> Verdict:
-    """Judge one attempt by its format's critic; what it takes on trust is `aligned` where the text bears it out."""
-    verdict = _by_critic(problem, attempt)
-    if not isinstance(verdict, Certified) or verdict.grade != "trusted":
-        return verdict
-    if not is_aligned(replace(attempt, problem=problem), verdict.answer):
-        return verdict
-    return replace(verdict, certificate=regraded(verdict.certificate, "aligned"))
-
-
-def _by_critic(problem: Problem, attempt: Attempt) -> Verdict:
+    """Judge one attempt by its format's critic."""
     critic = CRITICS.get(attempt.format)
     if critic is not None:
         return critic(problem, attempt)

@@ -6,15 +6,6 @@ from pathlib import Path
 from critics.judge import judge_record
 from critics.recheck import recheck
 
-OPEN = {
-    "rt-34": "a `formal` that came with a text that cannot be read counts as checked",
-    **dict.fromkeys(
-        ("rt-35", "rt-37", "rt-38", "rt-41", "rt-43", "rt-44", "rt-46", "rt-47", "rt-52"),
-        "a program on trust that would be certified of any problem",
-    ),
-}
-"""Cases that are certified still, and why; the certificates of those on trust say `trusted`."""
-
 
 def is_right(case: dict) -> bool:
     """Say whether an attempt is not certified, or certified with the answer that the case expects."""
@@ -25,10 +16,10 @@ def is_right(case: dict) -> bool:
     return verdict["verdict"] != "certified" or verdict["answer"] in right
 
 
-def test_every_known_case_but_the_listed_ones_comes_out_right(shared: Path) -> None:
+def test_every_known_case_comes_out_right(shared: Path) -> None:
     lines = (shared / "adversarial" / "aboutness.jsonl").read_text(encoding="utf-8").splitlines()
     judged = [case for case in map(json.loads, lines) if case["expect"]["via"] == "judge"]
-    assert {case["id"] for case in judged if not is_right(case)} == OPEN.keys()
+    assert {case["id"] for case in judged if not is_right(case)} == set()
 
 
 def test_unknown_is_not_certified_where_modus_tollens_decides() -> None:

@@ -202,10 +202,10 @@ def rechecked(certificate: dict[str, Any]) -> dict[str, Any]:
 
 INCREASING = (
     "Variables:\n"
-    + "".join(f"v{i} [IN] {list(range(8))}\n" for i in range(8))
+    + "".join(f"book{i} [IN] {list(range(8))}\n" for i in range(8))
     + "Constraints:\n"
-    + "".join(f"v{i} < v{i + 1}\n" for i in range(7))
-    + "Query:\nA) v0 == 0\nB) v1 == 0\nC) v2 == 1\n"
+    + "".join(f"book{i} < book{i + 1}\n" for i in range(7))
+    + "Query:\nA) book0 == 0\nB) book1 == 0\nC) book2 == 1\n"
 )
 
 
@@ -216,7 +216,7 @@ INCREASING = (
             replaced("green_book == 3\n", "").replace("A) red_book == 1", "A) red_book < 3"),
             ("A) red_book < 3", "A) red_book < 2"),
         ),
-        (INCREASING, ("A) v0 == 0", "A) v0 == 1")),
+        (INCREASING, ("A) book0 == 0", "A) book0 == 1")),
     ],
     ids=["of few assignments", "of many"],
 )

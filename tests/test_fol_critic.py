@@ -50,7 +50,7 @@ def test_what_the_premises_say_is_certified_and_can_be_checked_again(answer: str
     given = problem(answer, checked=checked)
     found = record(given, program(conclusion=GOALS[answer]))
     assert (found["verdict"], found["reason"], found["answer"]) == ("certified", "proved", answer)
-    assert found["certificate"]["formalisation"] == ("checked" if checked else "trusted")
+    assert found["certificate"]["formalisation"] == ("given" if checked else "trusted")
     trace = {"id": "a", "problem": given.record(), "judgement": json.loads(json.dumps(found))}
     report = recheck([trace])
     assert (report["checked"], report["rejected"]) == (1, [])
@@ -170,7 +170,7 @@ def test_a_reference_in_horn_notation_is_compared_without_regard_to_case():
     given = problem(formal=formal)
     rules = ("∀x (Cat(x) → Warm(x))", "Cat(Tom)", "Likes(Tom, Rex)", "∀x ((Small(x) ∧ Cat(x)) → Cute(x))")
     found = record(given, program(rules, "Warm(Tom)"))
-    assert (found["verdict"], found["certificate"]["formalisation"]) == ("certified", "checked")
+    assert (found["verdict"], found["certificate"]["formalisation"]) == ("certified", "given")
     assert recheck([{"id": "a", "problem": given.record(), "judgement": found}])["accepted"] == 1
     assert told(given, program((*rules, "Small(Tom)"), "Warm(Tom)"))[1] == "axiom_not_in_context"
 
@@ -268,7 +268,18 @@ def folio(shared: Path, *, checked: bool) -> dict[str, tuple[Problem, str]]:
     ("checked", "expected"),
     [
         (True, {"proved": 80, "wrong_answer": 5}),
-        (False, {"proved": 73, "wrong_answer": 5, "goal_assumed": 3, "not_in_premises": 4}),
+        (
+            False,
+            {
+                "proved": 54,
+                "wrong_answer": 5,
+                "goal_assumed": 3,
+                "not_in_premises": 4,
+                "unknown_on_trust": 16,
+                "context_words_missing": 2,
+                "premises_are_the_claim": 1,
+            },
+        ),
     ],
 )
 def test_annotations_of_folio_are_certified_as_their_own_reference_and_on_trust(shared: Path, checked, expected):
@@ -302,6 +313,6 @@ def test_recorded_programs_of_logic_lm(shared: Path):
         ("text-davinci-003", True): 48,
         ("text-davinci-003", False): 29,
     }
-    assert verdicts["gpt-3.5-turbo", "certified"] == 31
-    assert verdicts["text-davinci-003", "certified"] == 32
+    assert verdicts["gpt-3.5-turbo", "certified"] == 20
+    assert verdicts["text-davinci-003", "certified"] == 18
     assert recheck(records)["accepted"] == 63

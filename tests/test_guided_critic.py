@@ -95,7 +95,7 @@ def test_leaving_out_one_side_of_a_contradiction_does_not_help():
 
 
 def test_without_a_reference_the_certificate_says_trusted():
-    for axioms, formalisation in ((AXIOMS, "checked"), (None, "trusted")):
+    for axioms, formalisation in ((AXIOMS, "given"), (None, "trusted")):
         verdict = judged(problem_of(axioms=axioms), "(warm rex)")
         assert isinstance(verdict, Certified)
         assert verdict.certificate.formalisation == formalisation

@@ -288,5 +288,6 @@ def test_all_validation_problems_have_references(shared: Path, tmp_path: Path):
     verdicts = [judge_record(attempt.record()) for attempt in completions(problems[::3], "fol")]
     right = sum(v["answer"] == p.answer for v, p in zip(verdicts, problems[::3], strict=True))
     # Of every third problem. Annotations that do not entail the label that FOLIO gives are refuted, and no model learns
-    # from them. A conclusion that is a part of a premise cannot be told from a cheat on trust.
-    assert (right, sum(v["verdict"] == "certified" for v in verdicts)) == (27, 24)
+    # from them. A conclusion that is a part of a premise cannot be told from a cheat on trust, nor
+    # `unknown` where the text does not bear the formulas out.
+    assert (right, sum(v["verdict"] == "certified" for v in verdicts)) == (27, 18)

@@ -20,6 +20,7 @@ from critics.asp.premises import (
     undefined,
     unknown_in_query,
     unstated_goal,
+    untested,
 )
 from critics.asp.suite import FailedTest, duplicates, ill_posed
 from critics.asp.tokens import AspError
@@ -101,6 +102,8 @@ def _judged(problem: Problem, attempt: Attempt, prepared: Prepared, outcome: Out
         return Unproved("text_says_otherwise", answer, "the text says something else than what is formalised")
     support = _support(inspection, prepared, outcome, source)
     kills, cores = _check_adequacy(inspection, source)
+    if untested(prepared.submission, support):
+        raise _barred(Vacuous, "untested_answer", "no test is of a rule that the answer rests on")
     evidence = AnswerSetEvidence(
         attempt.completion,
         source.num_premises,

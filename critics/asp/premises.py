@@ -108,6 +108,17 @@ def unstated_goal(submission: Submission, core: Iterable[int], query: AspQuery, 
     return None
 
 
+def untested(submission: Submission, support: Iterable[int]) -> bool:
+    """Say whether no test names a rule that the answer rests on, where it rests on any that is no fact.
+
+    Attack: one test, of a rule that nothing needs.
+    """
+    rules, numbered = submission.program.rules, submission.program.numbered()
+    needed = {i for i in support if not rules[i].is_fact()}
+    tested = {i for test in submission.tests for number in test.rules for i in numbered.get(number, ())}
+    return bool(needed) and not needed & tested
+
+
 def _said(program: AspProgram, position: int, source: Source) -> str:
     """Return the words of whoever can be asked: the problem's, or else those of the rule's comment."""
     block = program.block_of(position)

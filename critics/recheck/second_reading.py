@@ -214,6 +214,7 @@ def _answer_sets(origin: Origin, certificate: SealedCertificate) -> None:
             premises.treated_constant(program, test, query, source) is not None for test in submission.tests
         ),
         "goal_is_fact": premises.unstated_goal(submission, evidence["support"], query, source) is not None,
+        "untested_answer": premises.untested(submission, evidence["support"]),
         "tripwire_rule": any(premises.is_tripwire(program, rule, source) for rule in cores),
     }
     for reason in barred:
