@@ -8,8 +8,11 @@ import pytest
 from critics.faithfulness.agreement import MAX_COMPARED
 from critics.faithfulness.faithful import ALL_CHECKS, beside_text, findings, gather, is_faithful, outcome
 from critics.faithfulness.finding import Failed, NotApplicable, Passed
+from critics.guided import judge_guided
 from critics.judge import judge_on_trust
-from critics.problem import Problem
+from critics.problem import Problem, read_attempt
+from critics.reference import formalisation_trusted
+from critics.verdict import verdict_record
 from rollout.problems import prontoqa, proofwriter
 from rollout.traces import read_trace
 from training.curation.filters import faithfulness_counts, select
@@ -121,6 +124,9 @@ def proof(goal: str, steps: str, answer: str, *, question: str, id_: str) -> dic
 
 HONEST = proof("(furry tom)", "[[infer:(furry tom)]]", "true", question="Tom is furry.", id_="honest")
 FLIPPED = proof("(not (furry tom))", "[[infer:(furry tom)]]", "false", question="Tom is furry.", id_="flipped")
+with formalisation_trusted():
+    # As critics certified it before it was refused (`question_denied`).
+    FLIPPED["judgement"] = verdict_record("flipped", judge_guided(read_attempt(FLIPPED).problem, read_attempt(FLIPPED)))
 
 
 def test_strict_keeps_the_honest_proof_and_drops_the_flipped_one_that_is_kept_on_trust() -> None:

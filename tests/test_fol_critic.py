@@ -271,11 +271,11 @@ def folio(shared: Path, *, checked: bool) -> dict[str, tuple[Problem, str]]:
         (
             False,
             {
-                "proved": 54,
+                "proved": 52,
                 "wrong_answer": 5,
                 "goal_assumed": 3,
                 "not_in_premises": 4,
-                "unknown_on_trust": 16,
+                "unknown_on_trust": 18,
                 "context_words_missing": 2,
                 "premises_are_the_claim": 1,
             },
@@ -313,6 +313,6 @@ def test_recorded_programs_of_logic_lm(shared: Path):
         ("text-davinci-003", True): 48,
         ("text-davinci-003", False): 29,
     }
-    assert verdicts["gpt-3.5-turbo", "certified"] == 20
-    assert verdicts["text-davinci-003", "certified"] == 18
+    assert verdicts["gpt-3.5-turbo", "certified"] == 18
+    assert verdicts["text-davinci-003", "certified"] == 19
     assert recheck(records)["accepted"] == 63

@@ -14,7 +14,8 @@ from critics.verdict import read_verdict
 CONTEXT, QUESTION = "Every cat is furry. Tom is a cat.", "Tom is furry."
 FORMAL = {"axioms": ["(cat 'x) -> (furry 'x)", "(cat tom)"], "goal": "(furry tom)"}
 PROOF = "[[axiom:(cat 'x) -> (furry 'x)]] [[axiom:(cat tom)]] [[goal:(furry tom)]]\n[[infer:(furry tom)]]\nAnswer: true"
-ELSEWHERE = PROOF.replace("furry", "green")
+UNBORNE = f"[[axiom:(dog rex)]] {PROOF}"
+"""No sentence says what it assumes first, and does not need."""
 
 
 def trace(completion: str = PROOF, *, dataset: str = "mine", formal: Any = None) -> dict[str, Any]:
@@ -40,7 +41,7 @@ def reasons(record: dict[str, Any]) -> list[str]:
         (trace(dataset="prontoqa", formal=FORMAL), "checked"),
         (trace(formal=FORMAL), "given"),
         (trace(), "aligned"),
-        (trace(PROOF.replace("cat", "dog")), "trusted"),
+        (trace(UNBORNE), "trusted"),
     ],
 )
 def test_a_grade_says_on_whose_word_formulas_are_about_the_text(made: dict[str, Any], grade: Grade) -> None:
@@ -55,7 +56,7 @@ def test_nobody_compared_what_has_no_reference(word: Grade) -> None:
 
 
 def test_a_text_that_does_not_bear_formulas_out_is_asked_again() -> None:
-    made = forged(trace(PROOF.replace("cat", "dog")), "aligned")
+    made = forged(trace(UNBORNE), "aligned")
     assert reasons(made) == ["not_aligned"]
     report = examine([made["judgement"]])
     assert (report.rejected, report.confirmed()) == (

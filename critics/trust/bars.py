@@ -14,8 +14,9 @@ from critics.certificate import Certificate, Evidence
 from critics.checker import in_terms_of
 from critics.conclusion import Refusal
 from critics.faithfulness.checks import names_of_goal, names_of_premises, read
+from critics.faithfulness.english import asked
 from critics.faithfulness.finding import Failed
-from critics.faithfulness.formalisation import Formalisation, formalisation
+from critics.faithfulness.formalisation import Formalisation, atoms_of, formalisation
 from critics.fol.entailment import DEFAULT_BUDGET
 from critics.fol.solvers import Answer, solve
 from critics.fol.syntax import Atom, Formula, Not, Quantified, negated, signature, subformulas
@@ -155,13 +156,13 @@ def _of_formulas(problem: Problem, formalised: Formalisation, evidence: Evidence
 
 def _is_denied(problem: Problem, formalised: Formalisation) -> bool:
     """Say whether the goal denies a word of a question without negation, or denies nothing where the question does."""
-    reading = read(problem, formalised)
-    if reading is None or reading.question.has_unclear_words() or reading.question.ranges_over_several():
+    question, atoms = asked(problem.question), atoms_of(formalised.goal)
+    if question is None or atoms is None or question.has_unclear_words() or question.ranges_over_several():
         return False
-    denied_words = [atom.stems() for atom in reading.goal if atom.denied]
-    if reading.question.negations():
+    denied_words = [atom.stems() for atom in atoms if atom.denied]
+    if question.negations():
         return not denied_words
-    return any(stems <= set(reading.question.stems) for stems in denied_words)
+    return any(stems <= set(question.stems) for stems in denied_words)
 
 
 def _is_told(premise: Formula, problem: Problem) -> bool:
