@@ -39,7 +39,7 @@ ANNOTATED = ("as annotated", "conclusion denied")
 POLARITY = "polarity_of_goal"
 PER_KIND = 1
 """Attacks of one kind on one program's goal, and on its premises."""
-ELSEWHERE = 40
+ELSEWHERE = 8
 """Other problems that a program is tried on."""
 
 

@@ -22,11 +22,13 @@ def beside(attempt: Attempt, answer: str | None) -> dict[str, Finding]:
     if formalised is None:
         return _unread(f"formulas of the format {attempt.format} are not laid beside sentences")
     is_open = answer is not None and answer == in_terms_of("unknown", attempt.problem.options)
-    found = _found(attempt.problem, formalised, is_open=is_open)
-    if attempt.format != "fol" or is_open or _speaks_for_it(found):
+    # Rules and guided proofs are written for controlled English, where nothing needs to be left out.
+    is_prose = attempt.format == "fol"
+    found = _found(attempt.problem, formalised, is_open=is_open, is_prose=is_prose)
+    if not is_prose or is_open or _speaks_for_it(found):
         return found
     part = _borne_out(attempt.problem, formalised)
-    return found if part is None else _found(attempt.problem, part, is_open=False)
+    return found if part is None else _found(attempt.problem, part, is_open=False, is_prose=True)
 
 
 def _speaks_for_it(found: dict[str, Finding]) -> bool:
@@ -34,8 +36,8 @@ def _speaks_for_it(found: dict[str, Finding]) -> bool:
     return Passed in kinds and Failed not in kinds
 
 
-def _found(problem: Problem, formalised: Formalisation, *, is_open: bool) -> dict[str, Finding]:
-    reading = read(problem, formalised)
+def _found(problem: Problem, formalised: Formalisation, *, is_open: bool, is_prose: bool) -> dict[str, Finding]:
+    reading = read(problem, formalised, is_prose=is_prose)
     if reading is None:
         return _unread("the question or the signs of a formula cannot be read")
     whole = whole_text(reading) if is_open else NotApplicable("a proof need not use everything")

@@ -41,19 +41,20 @@ class Reading:
     goal: Aligned
     premises: tuple[Aligned | tuple[str, ...], ...]
     """The names of a premise where no sentence has them all."""
+    is_prose: bool
 
     def whole(self) -> Whole:
         """Return all sentences, and what the formalisation names."""
         pairs = (*self.placed(), self.goal)
         names = frozenset(frozenset(name_stems(n)) for pair in pairs for a in pair.atoms for n in a.atom.names())
-        return Whole((*self.text.context, self.text.question), names)
+        return Whole((*self.text.context, self.text.question), names, self.is_prose)
 
     def placed(self) -> tuple[Aligned, ...]:
         """Return the premises that a sentence has the names of."""
         return tuple(each for each in self.premises if isinstance(each, Aligned))
 
 
-def read(problem: Problem, formalised: Formalisation) -> Reading | None:
+def read(problem: Problem, formalised: Formalisation, *, is_prose: bool = True) -> Reading | None:
     """Lay a formalisation beside a problem's text; None where the question or a formula's signs cannot be read."""
     question, goal = asked(problem.question), atoms_of(formalised.goal)
     premises = [(premise, atoms_of(premise)) for premise in formalised.premises[: MAX_PREMISES + 1]]
@@ -64,7 +65,7 @@ def read(problem: Problem, formalised: Formalisation) -> Reading | None:
     placed = [_placed(formula, atoms, text) for formula, atoms in premises if atoms is not None]
     if len(placed) < len(premises):
         return None
-    return Reading(text, aligned(formalised.goal, goal, question, text.vocabulary), tuple(placed))
+    return Reading(text, aligned(formalised.goal, goal, question, text.vocabulary), tuple(placed), is_prose)
 
 
 def _placed(formula: Formula, atoms: Sequence[SignedAtom], text: Text) -> Aligned | tuple[str, ...]:

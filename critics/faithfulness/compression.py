@@ -20,6 +20,8 @@ class Whole:
 
     sentences: tuple[Sentence, ...]
     names: frozenset[frozenset[str]]
+    is_prose: bool
+    """Whether names may stand for longer phrases; in controlled English every word is said."""
 
     def named_in(self, sentence: Sentence) -> frozenset[str]:
         """Return the stems of those names that a sentence has all words of."""
@@ -39,6 +41,8 @@ def left_out(pair: Aligned, others: Sequence[Aligned], whole: Whole, *, is_goal:
     """Return the positions of words that the formula leaves out and may not; `others` are beside the same sentence."""
     sentence, together = pair.sentence, [each for each in others if _shares_condition(each, pair)]
     said = pair.said().union(*(each.said() for each in together))
+    if not whole.is_prose:
+        return (sentence.content() - said) | miscounted([pair, *together], strictly=True)
     weak = not is_goal and _is_fact(pair)
     left = set(miscounted([pair, *together], strictly=is_goal or bool(_UNCERTAIN & set(sentence.words))))
     for number in dict.fromkeys(sentence.parts):
@@ -90,6 +94,7 @@ def miscounted(pairs: Sequence[Aligned], *, strictly: bool) -> Places:
     """
     mentions: Counter[str] = Counter()
     objects: set[str] = set()
+    twice: set[str] = set()
     counted: set[str] = set()
     sentence = pairs[0].sentence
     for each in (each for pair in pairs for each in pair.atoms):
@@ -99,9 +104,12 @@ def miscounted(pairs: Sequence[Aligned], *, strictly: bool) -> Places:
             objects |= stems if number > 1 else set()
             is_relation = len(each.arguments) > 1 or any(i and sentence.proper[i] for i in found or ())
             counted |= stems if strictly or is_relation or number else set()
+            # Attack: `cow(cow, red)`, one word as two names.
+            twice |= stems & {sentence.stems[i] for i in each.predicate} if number else set()
     times = Counter(sentence.stems)
     wrong = {each for each in counted if times[each] > mentions[each]}
     wrong |= {each for each in objects if times[each] < mentions[each]} if len(pairs) == 1 else set()
+    wrong |= {each for each in twice if times[each] < 2}
     return frozenset(i for i, each in enumerate(sentence.stems) if each in wrong)
 
 

@@ -1,13 +1,12 @@
 """Order: do arguments and the sides of an implication stand as the words of the sentence do?"""
 
 from collections.abc import Iterable
-from itertools import accumulate
 
 from critics.faithfulness.alignment import Aligned, Anchored
+from critics.faithfulness.english import Sentence
 from critics.faithfulness.finding import Failed, Finding, NotApplicable, Passed
 from critics.faithfulness.naming import Places
 
-_CLAUSES = frozenset({"if", "then", "when"})
 _PRONOUNS = frozenset("it they he she him her them".split())  # noqa: SIM905
 
 
@@ -29,25 +28,28 @@ def order(pair: Aligned) -> Finding:
 
 def _arguments_in_order(anchored: Anchored, pair: Aligned) -> bool:
     """Say whether the arguments can be found in their order, and a lone one on its side of the predicate."""
-    found = [_near(_places(i, anchored, pair), anchored, pair) for i in range(len(anchored.arguments))]
+    own = _side(anchored, pair.sentence)
+    predicate = anchored.predicate & own or anchored.predicate
+    found = [each & own or each for each in (_places(i, anchored, pair) for i in range(len(anchored.arguments)))]
     for i, one in enumerate(found):
         for other in found[i + 1 :]:
             if one and other and not min(one) < max(other):
                 return False
-    if len(found) == 2 and anchored.predicate and (bool(found[0]) != bool(found[1])):
+    if len(found) == 2 and predicate and (bool(found[0]) != bool(found[1])):
         first, second = found
-        if first:
-            return min(first) < max(anchored.predicate)
-        return min(anchored.predicate) < max(second)
+        return min(first) < max(predicate) if first else min(predicate) < max(second)
     return True
 
 
-def _near(found: Places, anchored: Anchored, pair: Aligned) -> Places:
-    """Return the positions in the predicate's own clause, where there are any: `If Tom sings, Ann sees Tom`."""
-    words = pair.sentence.words
-    clauses = list(accumulate(int(word in _CLAUSES or i in pair.sentence.commas) for i, word in enumerate(words)))
-    own = {clauses[i] for i in anchored.predicate}
-    return frozenset(i for i in found if clauses[i] in own) or found
+def _side(anchored: Anchored, sentence: Sentence) -> Places:
+    """Return the positions on the atom's side of `If A then B` or `If A, B`; all of them where that is not the form."""
+    everywhere = frozenset(range(len(sentence.words)))
+    if "if" not in sentence.words[:1] or anchored.atom.shares_sign:
+        return everywhere
+    end = sentence.words.index("then") if "then" in sentence.words else min(sentence.commas, default=None)
+    if end is None:
+        return everywhere
+    return frozenset(i for i in everywhere if (i < end) == anchored.atom.is_premise)
 
 
 def _places(index: int, anchored: Anchored, pair: Aligned) -> Places:
