@@ -62,8 +62,8 @@ class ProgramSettings(Settings):
     @classmethod
     def _with_published(cls, given: Any) -> Any:
         """Give prototype-then-refine the settings of paper 001 where nothing else is said."""
-        is_named = isinstance(given, Mapping) and cast("Any", given).get("name") == "prototype-then-refine"
-        return {**PUBLISHED, **given} if is_named else given
+        is_named = isinstance(given, dict) and cast("Any", given).get("name") == "prototype-then-refine"
+        return dict(PUBLISHED, **cast("Any", given)) if is_named else cast("Any", given)
 
     @model_validator(mode="after")
     def _names_what_there_is(self) -> Self:
