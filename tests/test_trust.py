@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from critics.judge import judge_record
+from critics.trust.words import shares_words
 
 CONTEXT = "All aliens are extraterrestrial.\nMarvin comes from Mars.\nWhoever comes from Mars is an alien."
 QUESTION = "Marvin is an alien."
@@ -83,6 +84,11 @@ def test_an_honest_puzzle_keeps_its_verdict(format_: str, completion: str) -> No
     foreign = ["The red jar is heavier.", "The blue jar is heavier.", "The green jar is heavier."]
     reason = told(format_, completion, context="Three jars stand on a shelf.", question=question, options=foreign)
     assert reason == "question_words_missing"
+
+
+def test_letters_are_words_where_all_of_them_are_named() -> None:
+    assert shares_words(["V", "picks", "W"], "E) V, W")
+    assert not shares_words(["v", "qq"], "E) V, W")
 
 
 CHEATS = {

@@ -126,9 +126,17 @@ def table(rows: Sequence[Record]) -> str:
     """Return the rows in Markdown."""
     lines = ["| data set | programs | n | kept by strict | kept by trusted |", "|---|---|--:|--:|--:|"]
     for row in rows:
-        shown = [f"{row[keep]}: {Proportion(row[keep], row['n'])}" for keep in ("strict", "trusted")]
+        shown = [_share(row[keep], row["n"]) for keep in ("strict", "trusted")]
         lines.append(f"| {row['dataset']} | {row['programs']} | {row['n']} | {shown[0]} | {shown[1]} |")
-    return "\n".join(lines) + "\n"
+    honest = [row for row in rows if row["programs"] == "honest"]
+    n, *kept = (sum(row[key] for row in honest) for key in ("n", "strict", "trusted"))
+    return "\n".join([*lines, f"| all | honest | {n} | {_share(kept[0], n)} | {_share(kept[1], n)} |"]) + "\n"
+
+
+def _share(count: int, n: int) -> str:
+    found = Proportion(count, n)
+    low, high = found.interval
+    return f"{count} = {found.rate:.1%} [{low:.1%}, {high:.1%}]"
 
 
 def main() -> None:

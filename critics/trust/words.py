@@ -38,7 +38,11 @@ def is_placeholder(problem: Problem) -> bool:
 
 def shares_words(names: Iterable[str], text: str) -> bool:
     """Say whether a name shares a word with a text; so says a text without content, with which nothing can."""
-    return not content(text) or bool(shared_words(names, text))
+    said, shared = content(text), shared_words(names, text)
+    if all(len(word) == 1 for word in said):
+        # Attack: one letter is in any program; of letters alone all must be named.
+        return said <= shared
+    return bool(shared)
 
 
 def shared_words(names: Iterable[str], text: str) -> frozenset[str]:
