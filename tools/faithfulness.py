@@ -39,7 +39,9 @@ ANNOTATED = ("as annotated", "conclusion denied")
 POLARITY = "polarity_of_goal"
 PER_KIND = 1
 """Attacks of one kind on one program's goal, and on its premises."""
-ELSEWHERE = 8
+ATTACKED = 10
+"""Programs of each half that are attacked."""
+ELSEWHERE = 2
 """Other problems that a program is tried on."""
 
 
@@ -149,6 +151,8 @@ def attacked(traces: Sequence[Record]) -> list[Record]:
             honest = formalisation(read_attempt(trace))
             if honest is None or outcome(trace)[0] != "passed" or (trace["problem"]["id"], honest) in done:
                 continue
+            if len(done) == ATTACKED:
+                break
             done.add((trace["problem"]["id"], honest))
             for attack in attacks(honest, PER_KIND, seed=len(trace["id"])):
                 made = {**trace, "completion": attack.text()}
@@ -265,6 +269,7 @@ def main() -> None:
         "programs": len(recorded) + len(samples),
         "split": "SHA-256 of the problem's id",
         "attacks of a kind on a program": PER_KIND,
+        "programs of a half that are attacked": ATTACKED,
     }
     write_json(asked.out / "faithfulness.json", {**found, "provenance": provenance})
     write_text(asked.out / "table.md", table(found))
