@@ -179,7 +179,9 @@ class Support:
         """Return what stands behind a claim, and its statements; raises `UnsupportedError`."""
         statements = [statement_of(clause) for clause in claim.said]
         goal = self.blocks.goal
-        if goal is not None and self._is_goal(claim) and not is_reason:
+        # A rule is no question: the reader of sentences, which is slow to make, need not be asked.
+        is_rule = any(isinstance(statement, Rule) for statement in statements)
+        if goal is not None and not is_rule and not is_reason and self._is_goal(claim):
             if (is_after and goal in beside.run_before) or (is_before and goal in beside.run_behind):
                 return "goal", (goal,)
             if goal in (beside.last, beside.next):
