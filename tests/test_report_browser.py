@@ -67,7 +67,7 @@ def summary() -> Summary:
     otherwise = {f"{metric}_{how}": None for metric in ("accuracy", "certified") for how in ("greedy", "guided")}
     groups: dict = {"by_hops": {}, "by_condition": {}, "by_dataset": {}}
     rounds = [
-        Round(i, Rates(10, shares), 0, otherwise, None, None, groups, {}, {}, Dialogs(), {}, None) for i in (0, 1)
+        Round(i, Rates(10, shares), 0, otherwise, None, None, groups, {}, {}, {}, Dialogs(), {}, None) for i in (0, 1)
     ]
     arm = ArmSummary("free", None, [0], rounds, {}, 0.0, (-0.1, 0.1))
     return Summary({"strict": arm, "naive": arm}, [], {"name": "a run"})

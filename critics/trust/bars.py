@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from critics.asp.query import read_query
 from critics.asp.rules import is_variable
 from critics.asp.submission import read_submission
+from critics.background import background
 from critics.certificate import Certificate, Evidence
 from critics.checker import in_terms_of
 from critics.conclusion import Refusal
@@ -21,7 +22,7 @@ from critics.fol.entailment import DEFAULT_BUDGET
 from critics.fol.solvers import Answer, solve
 from critics.fol.syntax import Atom, Formula, Not, Quantified, negated, signature, subformulas
 from critics.fol.theory import first_order
-from critics.formula import parse_statement
+from critics.formula import Literal, parse_literal, parse_statement
 from critics.horn import HornEvidence
 from critics.problem import TRUTH_VALUES, Attempt, Formal, Problem
 from critics.programs.csp_certificate import SolutionEvidence
@@ -211,6 +212,13 @@ def is_foreign(problem: Problem, formal: Formal) -> bool:
 
     Attack: one sentence that the translator cannot read, and a formalisation of another text.
     """
-    axioms = [first_order(parse_statement(axiom)) for axiom in formal.axioms]
-    reading = read(problem, Formalisation(tuple(axioms), first_order(parse_statement(formal.goal))))
+    statements = [parse_statement(axiom) for axiom in formal.axioms]
+    goal = parse_literal(formal.goal)
+    if background(problem.dataset).signature is not None:
+        # A theory has words of its own for what prose says in many ways: what is spoken of is compared alone, where it
+        # has a name that is a word and no code (`f1`).
+        facts = [fact for fact in (*statements, goal) if isinstance(fact, Literal)]
+        things = {part for fact in facts for part in fact.arguments if isinstance(part, str) and part.isalpha()}
+        return bool(things) and not shared_words(things, f"{problem.context}\n{problem.question}")
+    reading = read(problem, Formalisation(tuple(map(first_order, statements)), first_order(goal)))
     return reading is None or any(isinstance(check(reading), Failed) for check in (names_of_goal, names_of_premises))
