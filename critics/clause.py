@@ -83,9 +83,9 @@ def clause_of(statement: Statement) -> Implication:
 
 def statement_of(clause: Implication) -> Statement | None:
     """Return a clause in the Horn language; None where it has alternatives."""
-    if len(clause.conclusions) > 1:
+    if len(clause.conclusions) != 1:
         return None
-    conclusion = clause.conclusions[0]
+    (conclusion,) = clause.conclusions
     return Rule(clause.premises, conclusion) if clause.premises or conclusion.variables() else conclusion
 
 

@@ -308,4 +308,4 @@ def _same(one: Statement, other: Statement) -> bool:
 def whole(kinds: Sequence[Kind]) -> Kind:
     """Return the kind of a piece with several claims: that of the one with the least behind it."""
     order: tuple[Kind, ...] = ("unread", "filler", "step", "citation", "goal", "answer", "premise")
-    return next((kind for kind in order if kind in kinds), "unread")
+    return min(kinds, key=order.index) if kinds else "unread"

@@ -134,7 +134,7 @@ def _added(judgement: Mapping[str, Any]) -> dict[str, Any]:
     return {"verdict": judgement["verdict"], "reason": judgement["reason"], "grade": grade, "judgement": judgement}
 
 
-def _with_columns(dataset: Any, added: Sequence[Mapping[str, Any]]) -> Any:
+def _with_columns(dataset: Any, added: Sequence[Mapping[str, object]]) -> Any:
     """Return a Dataset with the columns; judgements become text, because Arrow would add keys to certificates."""
     datasets: Any = import_module("datasets")
     dataset = dataset.remove_columns([name for name in ADDED if name in dataset.column_names])

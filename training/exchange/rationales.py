@@ -115,7 +115,7 @@ def rationale_example(trace: Trace) -> dict[str, Any]:
     return {**completion_example(plain).record(), "formalisation": trace.judged.grade, **shares(trace)}
 
 
-def shares(trace: Trace) -> dict[str, Any]:
+def shares(trace: Trace) -> dict[str, float]:
     """Return which share of its steps follows, and of its premises is found in the context, if a policy wrote them."""
     return {key: trace.judged.others[key] for key in SHARES if key in trace.judged.others}
 

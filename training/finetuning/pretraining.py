@@ -270,7 +270,7 @@ def _num_sequences(config: AnyPretrainingConfig) -> int:
             return sum(2 * phase.num_formulas * phase.times for phase in config.phases)
 
 
-def _on_purpose(config: AnyPretrainingConfig) -> dict[str, Any]:
+def _on_purpose(config: AnyPretrainingConfig) -> dict[str, float | dict[str, float]]:
     """Return how much of the last phase is wrong on purpose."""
     match config:
         case PretrainingConfig():
