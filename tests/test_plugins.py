@@ -98,7 +98,8 @@ def test_the_commands_of_the_cookbook_work(factors: Path) -> None:
     attempts.write_text(json.dumps(attempt("91 = 7 * 13\nAnswer: false")) + "\n", encoding="utf-8")
     runner = CliRunner()
     judged = runner.invoke(app, ["judge", str(attempts), "--out", str(verdicts), "--json"])
-    assert (judged.exit_code, json.loads(judged.stdout)) == (0, {"certified": 1})
+    grades = {"checked": 1, "given": 0, "aligned": 0, "trusted": 0}
+    assert (judged.exit_code, json.loads(judged.stdout)) == (0, {"certified": 1, "grades": grades})
     rechecked = runner.invoke(app, ["recheck", str(verdicts), "--json"])
     assert (rechecked.exit_code, json.loads(rechecked.stdout)["accepted"]) == (0, 1)
     for way in (["--format", "factors"], ["--critic", "certistar_factors:critic"]):

@@ -197,9 +197,8 @@ def test_blocks_alone_can_always_be_dropped():
     assert left["completion"] == f"{HEAD} [[infer:(pet tom)]] [[infer:(loved tom)]]\nAnswer: true"
 
 
-@pytest.mark.parametrize("words", ["(furry 'x) -> (pet 'x)", "Furry things are pets"])
-def test_words_that_go_back_to_a_dropped_inference_keep_it(words):
-    trace = judged(BEFORE.replace("(cat 'x) -> (pet 'x) [[infer:", f"{words} [[infer:"))
+def test_words_that_go_back_to_a_dropped_inference_keep_it():
+    trace = judged(BEFORE.replace("(cat 'x) -> (pet 'x) [[infer:", "Furry things are pets [[infer:"))
     assert pruning(trace) == (trace, 1)
 
 

@@ -167,6 +167,9 @@ def forged(trace: dict[str, Any], path: Path, new: Json) -> dict[str, Any]:
     return made
 
 
+WORDS = (("problem", "question"), ("problem", "context"))
+
+
 def why_honest(mutant: dict[str, Any], path: Path) -> str | None:
     """Return the argument by which an accepted mutant is no forgery; None where there is none."""
     certificate = mutant["judgement"]["certificate"]
@@ -176,6 +179,8 @@ def why_honest(mutant: dict[str, Any], path: Path) -> str | None:
         return "the format is the same, and the version of a solver is a note"
     remade = judge_record({key: value for key, value in mutant.items() if key != "judgement"})["certificate"]
     same = remade is not None and without_models(remade) == without_models(certificate)
+    if remade is None and certificate["formalisation"] == "trusted" and path[:2] in WORDS:
+        return "on trust the evidence says nothing of the text's words; judging the text again refuses it"
     if same and holds_in_its_models(certificate):
         return "the critic makes this certificate of this problem and attempt, up to models, which hold"
     return None

@@ -61,7 +61,7 @@ RULES = "Facts:\n{one}(Tom, True)\nRules:\n{many}($x, True) >>> Sold($x, True)\n
 )
 def test_names_are_one_where_the_text_has_both_as_one_noun(context: str, one: str, many: str, verdict: str) -> None:
     program = RULES.format(one=one, many=many)
-    assert told("mine", "rules", program, context=context, question="Sold?")[0] == verdict
+    assert told("mine", "rules", program, context=context, question="Is Tom sold?")[0] == verdict
 
 
 @pytest.mark.parametrize("dataset", ["FOLIO", "Folio", "folio ", "mine", "prontoqa", "", "autoeval folio", "AR-LSAT"])

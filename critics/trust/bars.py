@@ -20,7 +20,7 @@ from critics.faithfulness.finding import Failed
 from critics.faithfulness.formalisation import Formalisation, atoms_of, formalisation
 from critics.fol.entailment import DEFAULT_BUDGET
 from critics.fol.solvers import Answer, solve
-from critics.fol.syntax import Atom, Formula, Not, Quantified, negated, signature, subformulas
+from critics.fol.syntax import Application, Atom, Formula, Not, Quantified, Variable, negated, subformulas, terms
 from critics.fol.theory import first_order
 from critics.formula import Literal, parse_literal, parse_statement
 from critics.horn import HornEvidence
@@ -66,11 +66,12 @@ def bar_on_trust(problem: Problem, attempt: Attempt, certificate: Certificate, *
 
 
 def _asked(problem: Problem, evidence: Evidence, claim: str) -> str:
-    """Return the text of what is claimed: of the option, where options are statements of their own."""
+    """Return the text of what is claimed: of the option, where options are more than their letters."""
     if isinstance(evidence, ScriptEvidence) and evidence.examined.argument.mode == "truth":
         return problem.question
     if isinstance(evidence, (SolutionEvidence, OptionsEvidence, ScriptEvidence)) and problem.options is not None:
-        return problem.options[_position(claim)]
+        option = problem.options[_position(claim)]
+        return problem.question if option == claim else option
     return problem.question
 
 
@@ -133,8 +134,7 @@ def _of_answer_sets(problem: Problem, completion: str, claim: str) -> Refusal | 
 
 def _of_formulas(problem: Problem, formalised: Formalisation, evidence: Evidence, value: str) -> Refusal | None:
     """Bar what is proved of another question, of another text, or of itself."""
-    used = signature([formalised.goal])
-    predicates, things = [*used.propositions, *used.predicates], [*used.constants, *used.functions]
+    predicates, things = _names(formalised.goal)
     # A synonym is a word as well, where the question names what it is about by two words or more.
     is_named = len(shared_words(things, problem.question) & content(problem.question)) > 1
     if not shares_words(predicates or things, problem.question) and not is_named:
@@ -168,9 +168,15 @@ def _is_denied(problem: Problem, formalised: Formalisation) -> bool:
 
 def _is_told(premise: Formula, problem: Problem) -> bool:
     """Say whether a premise shares a word with the text; so it does with a mere placeholder of a text."""
-    used = signature([premise])
-    names = [*used.propositions, *used.predicates] or [*used.constants, *used.functions]
-    return is_placeholder(problem) or shares_words(names, f"{problem.context}\n{problem.question}")
+    predicates, things = _names(premise)
+    return is_placeholder(problem) or shares_words(predicates or things, f"{problem.context}\n{problem.question}")
+
+
+def _names(formula: Formula) -> tuple[set[str], set[str]]:
+    """Return a formula's predicates, and its constants and functions; a name may be both."""
+    inner = [term for term in terms(formula) if not isinstance(term, Variable)]
+    things = {term.function if isinstance(term, Application) else term.name for term in inner}
+    return {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}, things
 
 
 def _of_premises(told: Sequence[Formula], claim: Formula) -> Refusal | None:
@@ -212,6 +218,8 @@ def is_foreign(problem: Problem, formal: Formal) -> bool:
 
     Attack: one sentence that the translator cannot read, and a formalisation of another text.
     """
+    if is_placeholder(problem):
+        return False
     statements = [parse_statement(axiom) for axiom in formal.axioms]
     goal = parse_literal(formal.goal)
     if background(problem.dataset).signature is not None:
