@@ -22,6 +22,7 @@ from training.configuration.section import nearest
 from training.curation.coverage import coverage
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import KEEPS, faithfulness_counts, funnel, outline, select
+from training.curation.independence import FITS_ANOTHER, independent
 from training.lessons.teaching import file_examples
 from training.lineage.entries import LINEAGE, entries, origin, write_entries
 from training.records.store import write_json, write_records
@@ -94,7 +95,9 @@ def _write_dataset(
     """Write what is kept of judged traces; return the summary."""
     traces = list(traces_that_are(found, rejected))
     candidates, failures = derive(traces, derivation, judging)
-    kept = list(taught(select(candidates, keep), rejected))  # type: ignore[arg-type]
+    chosen, foreign = independent(select(candidates, keep), keep, judging)  # type: ignore[arg-type]
+    rejected += [{"id": id_, "reason": FITS_ANOTHER} for id_ in foreign]
+    kept = list(taught(chosen, rejected))
     examples = [example.record() for example in file_examples(kept)]
     write_records(out / "examples.jsonl", examples)
     derived = {trace.id: trace.record() for trace in kept if is_derived(trace)}

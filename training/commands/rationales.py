@@ -56,7 +56,7 @@ def filter_table(
         about["formalised_by"] = None if digests is None else digests.record()
     verdicts = judging(jobs, timeout_s)(attempt.record() for attempt in attempts)
     traces = [with_judgement(a, v) for a, v in zip(attempts, verdicts, strict=True)]
-    summary = write_dataset(traces, table, keep, out, about)  # type: ignore[arg-type]
+    summary = write_dataset(traces, table, keep, out, about, judging(jobs, timeout_s))  # type: ignore[arg-type]
     _opened(out).unlink(missing_ok=True)
     if not as_json:
         _show(traces, table)

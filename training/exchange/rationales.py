@@ -4,18 +4,20 @@ rows -> problems with texts -> attempts (with a policy's formulas, if asked for)
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from critics.errors import InputError
+from critics.judge import Judging
 from critics.problem import Problem
 from rollout.formalisation import RATIONALE, Formaliser, formalised
 from rollout.policy import ChatPolicy, Policy
 from rollout.prompt import PromptStyle, text
 from rollout.traces import Sampling, Trace
 from training.curation.filters import Keep, funnel, is_certified, kept, outline, select
+from training.curation.independence import FITS_ANOTHER, independent
 from training.exchange.cards import certified_dataset_card, dataset_facts
 from training.exchange.columns import RationaleRow, RowError, read_rationale
 from training.lessons.teaching import completion_example
@@ -87,14 +89,16 @@ def to_be_formalised(rationales: Iterable[RationaleRow]) -> list[Problem]:
 
 
 def write_dataset(
-    traces: Sequence[Trace], table: Table, keep: Keep, out: Path, about: dict[str, Any]
+    traces: Sequence[Trace], table: Table, keep: Keep, out: Path, about: dict[str, Any], judging: Judging
 ) -> dict[str, Any]:
-    """Write the dataset folder, summary.json last, and return the summary."""
-    chosen = select(traces, keep)
+    """Write the dataset folder, summary.json last, and return the summary; `judging` lays programs beside others."""
+    chosen, foreign = independent(select(traces, keep), keep, judging)
     examples = [rationale_example(trace) for trace in chosen]
     write_records(out / "examples.jsonl", examples)
     write_records(out / CERTIFICATES, (slim(trace) for trace in chosen if is_certified(trace)), checksum=True)
-    write_records(out / REJECTED, [*map(asdict, table.unreadable), *_rejections(traces, {t.id for t in chosen}, keep)])
+    write_records(
+        out / REJECTED, [*map(asdict, table.unreadable), *_rejections(traces, {t.id for t in chosen}, foreign, keep)]
+    )
     summary = {
         "rows": len(table.rationales) + len(table.unreadable),
         "unreadable": dict(sorted(Counter(row.reason for row in table.unreadable).items())),
@@ -132,11 +136,18 @@ def slim(trace: Trace) -> dict[str, Any]:
     return {key: record[key] for key in kept if key in record}
 
 
-def _rejections(traces: Iterable[Trace], chosen: set[str], keep: Keep) -> Iterator[dict[str, Any]]:
+def _rejections(
+    traces: Iterable[Trace], chosen: Set[str], foreign: Container[str], keep: Keep
+) -> Iterator[dict[str, Any]]:
     for trace in traces:
         if trace.id not in chosen:
             told = {key: getattr(trace.judged, key) for key in ("verdict", "reason", "answer", "feedback")}
-            yield {"id": trace.id, **told, "reason": _why_not_kept(trace, keep), **shares(trace)}
+            yield {
+                "id": trace.id,
+                **told,
+                "reason": FITS_ANOTHER if trace.id in foreign else _why_not_kept(trace, keep),
+                **shares(trace),
+            }
 
 
 def _why_not_kept(trace: Trace, keep: Keep) -> str:

@@ -11,6 +11,7 @@ from rollout.traces import Trace, derived_seed, read_trace
 from training.curation.coverage import coverage
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import Outline, funnel, outline, select, subsample
+from training.curation.independence import FITS_ANOTHER, independent
 from training.lineage.entries import LINEAGE, Origin, entries, entries_of_dataset, origin, write_entries
 from training.lineage.revocation import read_revocations, unrevoked
 from training.records.run_folder import read_file
@@ -32,7 +33,8 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     line.on_progress(progress)
     derivation = derivation_of(line)
     candidates = Candidates(judged, derivation, line.judging(progress))
-    kept = select(unrevoked(candidates, read_revocations(line.run)), line.arm.keep)
+    selected = select(unrevoked(candidates, read_revocations(line.run)), line.arm.keep)
+    kept, foreign = independent(selected, line.arm.keep, candidates.judging)
     if line.arm.match is not None:
         kept = subsample(kept, _num_kept_by(line, line.arm.match, number), seed=line.seed)
     goes_on = number > 0 and line.config.star.start == "base"
@@ -48,6 +50,7 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     if derivation.wanted:
         write_records(folder / DERIVED, (trace.record() for trace in kept if is_derived(trace)), checksum=True)
     counts = {**funnel(candidates.outlines, len(kept)), **derivation_counts(kept, candidates.failures, derivation)}
+    counts |= {FITS_ANOTHER: len(foreign)} if foreign else {}
     write_json(folder / "summary.json", {**counts, **coverage(kept), "examples": num_examples})
     return folder
 
