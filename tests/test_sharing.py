@@ -245,8 +245,11 @@ def test_a_dialogs_lesson_is_that_of_its_trace_turn_by_turn(tmp_path: Path) -> N
             turn["content"] += " " if turn["role"] == changed else ""
         write_records(tmp_path / "examples.jsonl", examples)
         write_records(tmp_path / "certificates.jsonl", traces, checksum=True)
-        found = [r.reason for r in check_dataset(tmp_path, lambda records: map(judge_record, records)).rejected]
-        assert found == ([] if changed is None else ["other_text"])
+        for keep in ("trusted", "strict"):  # the last is what such a folder must not say of proofs on trust
+            (tmp_path / "summary.json").write_text(json.dumps({"keep": keep}))
+            found = [r.reason for r in check_dataset(tmp_path, lambda records: map(judge_record, records)).rejected]
+            more = ["not_strict"] if keep == "strict" else []
+            assert found == more + ([] if changed is None else ["other_text"])
 
 
 def rejections(pushed: Path) -> list[str]:

@@ -8,6 +8,11 @@ from rollout.traces import Trace
 SHARES = ("covered", "filler", "unread")
 
 
+def has_unread(trace: Trace) -> bool:
+    """Say whether a piece of the text is one behind which nothing stands, and which is no filler."""
+    return any(span["kind"] == "unread" for span in trace.judged.others.get("spans", ()))
+
+
 def coverage(traces: Iterable[Trace]) -> dict[str, object]:
     """Return the counted texts and the shares of covered, filler and unread characters, blanks apart.
 

@@ -17,6 +17,7 @@ from critics.faithfulness.faithful import gather, is_disputed, outcome, problem_
 from critics.replay.grades import STRICT, Grade, count_by_grade
 from rollout.steps import DialogTurn
 from rollout.traces import Trace, derived_seed
+from training.curation.coverage import has_unread
 
 Keep = Literal["naive", "guided", "label", "tests", "strict", "trusted", "faithful", "unfiltered"]
 KEEPS: tuple[Keep, ...] = get_args(Keep)
@@ -55,13 +56,22 @@ def is_lucky(trace: Trace) -> bool:
     return is_right(trace) and not is_certified(trace)
 
 
+def is_strict(trace: Trace) -> bool:
+    """Say whether somebody beside the model vouches for what is proved, and its text holds nothing but that.
+
+    Attack: a proof, and falsehoods beside it in words that the reader of the data set's language cannot read.
+    """
+    grade = trace.judged.grade
+    return grade in STRICT and not (grade == "checked" and has_unread(trace))
+
+
 def kept(trace: Trace, keep: Keep) -> bool:
     """Apply one filter to one judged trace. A completion that was cut off teaches no model to stop: never kept."""
     if not trace.finished:
         return False
     match keep:
         case "strict" | "faithful":
-            return trace.judged.grade in STRICT
+            return is_strict(trace)
         case "trusted":
             return is_certified(trace)
         case "guided":

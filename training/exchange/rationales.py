@@ -16,6 +16,7 @@ from rollout.formalisation import RATIONALE, Formaliser, formalised
 from rollout.policy import ChatPolicy, Policy
 from rollout.prompt import PromptStyle, text
 from rollout.traces import Sampling, Trace
+from training.curation.coverage import has_unread
 from training.curation.filters import Keep, funnel, is_certified, kept, outline, select
 from training.curation.independence import FITS_ANOTHER, independent
 from training.exchange.cards import certified_dataset_card, dataset_facts
@@ -153,4 +154,6 @@ def _rejections(
 def _why_not_kept(trace: Trace, keep: Keep) -> str:
     if kept(trace, keep):
         return "text_twice"
-    return "cut_off" if is_certified(trace) and not trace.finished else trace.judged.reason
+    if is_certified(trace):
+        return "cut_off" if not trace.finished else "text_not_read" if has_unread(trace) else "on_trust"
+    return trace.judged.reason

@@ -19,7 +19,7 @@ from critics.rejudging import BAD_LINE, ILL_FORMED, objection
 from rollout.conversation import Message
 from rollout.demonstration import numbered_sentences
 from rollout.traces import Trace, read_trace, with_judgement
-from training.curation.filters import PROVED, is_certified
+from training.curation.filters import PROVED, is_certified, is_strict
 from training.exchange.examples import EXAMPLES, StoredExample, read_example
 from training.exchange.finding import read_json
 from training.exchange.rationales import CERTIFICATES
@@ -80,9 +80,10 @@ def check_dataset(folder: Path, judging: Judging) -> CheckedDataset:
     traces = list(_traces(records, rejected))
     rejected += [Rejection(str(each["id"]), each["reason"]) for each in result["rejected"]]
     rejected += [*_judged_again(traces, judging), *_other_lineage(folder)]
-    strict, examined = _says_strict(folder), list(_examined(folder, traces, rejected))
+    keep, examined = _keep(folder), list(_examined(folder, traces, rejected))
+    rejected += [Rejection(t.id, "not_strict") for t in traces if keep in ("strict", "faithful") and not is_strict(t)]
     for example, reason in examined:
-        if reason is not None or (strict and example.certificate is None):
+        if reason is not None or (keep in PROVED and example.certificate is None):
             rejected.append(Rejection(example.id, reason or "no_certificate"))
     uncertified = sum(example.certificate is None for example, _ in examined)
     return CheckedDataset(len(examined), uncertified, result["checked"], result["accepted"], rejected)
@@ -120,9 +121,9 @@ def _other_lineage(folder: Path) -> Iterator[Rejection]:
         yield Rejection(entries.LINEAGE, f"is not the lineage of {EXAMPLES}")
 
 
-def _says_strict(folder: Path) -> bool:
+def _keep(folder: Path) -> str:
     path = folder / "summary.json"
-    return (read_json(path).get("keep", "strict") if path.is_file() else "strict") in PROVED
+    return read_json(path).get("keep", "strict") if path.is_file() else "strict"
 
 
 def _judged_again(traces: list[Trace], judging: Judging) -> Iterator[Rejection]:
