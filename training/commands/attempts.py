@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -91,31 +92,29 @@ def _judged(
 
 
 def with_verdicts(
-    given: Sequence[GivenAttempt], path: Path, verdicts: Path | None, judging: Judging
-) -> tuple[list[GivenAttempt], list[Rejected]]:
-    """Judge all attempts; return those whose stored verdicts agree, with the critics' own, and the rejected ones.
+    given: Sequence[GivenAttempt], path: Path, verdicts: Path | None, judging: Judging, rejected: list[Rejected]
+) -> Iterator[GivenAttempt]:
+    """Judge all attempts; yield those whose stored verdicts agree, with the critics' own; the others are rejected.
 
     Attack: a true certificate beside a text that says something else, in the trace or in the file of verdicts.
     """
+    anew = iter(judging(dict(each.record) for each in given))
+    first = list(islice(anew, 1))  # so that the processes are at work while the stored verdicts are read
     told = _read_verdicts(verdicts) if verdicts else {}
     for each in given:
         if verdicts is not None and each.id not in told:
             raise InputError(f"{verdicts}: there is no verdict for attempt {each.id!r} of {path}")
-    judged: list[GivenAttempt] = []
-    rejected: list[Rejected] = []
-    for each, fresh in zip(given, judging(dict(each.record) for each in given), strict=True):
+    for each, fresh in zip(given, chain(first, anew), strict=True):
         stored = told[each.id].record(each.id) if each.id in told else each.record.get("judgement")
         now = replace(each, record={**each.record, "judgement": fresh})
         reason = None if stored is None else objection(stored if is_object(stored) else {}, fresh)
         if reason is None and each.attempt.format not in _REPLAYED:
             reason = next((entry["reason"] for entry in recheck([now.record])["rejected"]), None)
         if reason is None:
-            judged.append(now)
+            yield now
         else:
+            say(f"rejected {each.id}: {reason}")
             rejected.append({"id": each.id, "reason": reason})
-    for entry in rejected:
-        say(f"rejected {entry['id']}: {entry['reason']}")
-    return judged, rejected
 
 
 def traces_that_are(found: Iterable[GivenAttempt], rejected: list[Rejected]) -> Iterator[Trace]:

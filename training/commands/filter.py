@@ -1,5 +1,6 @@
 """`filter`: traces in, a folder that can be trained on out."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,6 +8,7 @@ import typer
 
 from critics.errors import InputError
 from critics.judge import Judging
+from rollout.traces import Trace
 from training.commands.attempts import (
     GivenAttempt,
     Rejected,
@@ -21,10 +23,10 @@ from training.commands.options import Columns, Jobs, Json, Out, Timeout
 from training.configuration.section import nearest
 from training.curation.coverage import coverage
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
-from training.curation.filters import KEEPS, faithfulness_counts, funnel, outline, select
+from training.curation.filters import KEEPS, faithfulness_counts, funnel, kept, outline, select
 from training.curation.independence import FITS_ANOTHER, independent
 from training.lessons.teaching import file_examples
-from training.lineage.entries import LINEAGE, entries, origin, write_entries
+from training.lineage.entries import LINEAGE, Origin, entries, origin, write_entries
 from training.records.store import write_json, write_records
 from training.rounds.problems import read_problems
 
@@ -75,9 +77,9 @@ def filter(  # noqa: A001
     if keep not in KEEPS:
         raise InputError(f"--keep {keep!r} is not known; {nearest(keep, KEEPS)}")
     derivation = _derivation(keep, prune, hindsight, held_out)
-    records, bad = read_attempts_that_are(traces)
-    found, rejected = with_verdicts(records, traces, verdicts, judging(jobs, timeout, anew=True))
-    summary = _write_dataset(found, [*bad, *rejected], derivation, keep, out, judging(jobs, timeout))
+    records, rejected = read_attempts_that_are(traces)
+    found = with_verdicts(records, traces, verdicts, judging(jobs, timeout, anew=True), rejected)
+    summary = _write_dataset(found, rejected, derivation, keep, out, judging(jobs, timeout))
     hidden = ("kept", "coverage", "verdicts", "reasons", "examples", "keep", "rejected")
     shown = {k: v for k, v in summary.items() if k not in hidden}
     shown |= {"kept": summary["kept"]} | ({"rejected": len(summary["rejected"])} if "rejected" in summary else {})
@@ -85,7 +87,7 @@ def filter(  # noqa: A001
 
 
 def _write_dataset(
-    found: list[GivenAttempt],
+    found: Iterable[GivenAttempt],
     rejected: list[Rejected],
     derivation: Derivation,
     keep: str,
@@ -93,21 +95,33 @@ def _write_dataset(
     judging: Judging,
 ) -> dict[str, Any]:
     """Write what is kept of judged traces; return the summary."""
-    traces = list(traces_that_are(found, rejected))
+    sources: dict[str, Mapping[str, object]] = {}
+
+    def noted() -> Iterator[GivenAttempt]:
+        for each in found:
+            sources[each.id] = each.record
+            yield each
+
+    traces: list[Trace] = []
+    origins: dict[str, Origin] = {}
+    for trace in traces_that_are(noted(), rejected):  # while the next ones are judged
+        traces.append(trace)
+        if kept(trace, keep):  # type: ignore[arg-type]
+            origins[trace.id] = origin(sources[trace.id])
     candidates, failures = derive(traces, derivation, judging)
     chosen, foreign = independent(select(candidates, keep), keep, judging)  # type: ignore[arg-type]
     rejected += [{"id": id_, "reason": FITS_ANOTHER} for id_ in foreign]
-    kept = list(taught(chosen, rejected))
-    examples = [example.record() for example in file_examples(kept)]
+    lessons = list(taught(chosen, rejected))
+    examples = [example.record() for example in file_examples(lessons)]
     write_records(out / "examples.jsonl", examples)
-    derived = {trace.id: trace.record() for trace in kept if is_derived(trace)}
-    sources = {each.id: each.record for each in found} | derived
-    write_entries(out / LINEAGE, entries(examples, {trace.id: origin(sources[trace.id]) for trace in kept}))
+    derived = {trace.id: trace.record() for trace in lessons if is_derived(trace)}
+    origins |= {id_: origin(record) for id_, record in derived.items()}
+    write_entries(out / LINEAGE, entries(examples, {trace.id: origins[trace.id] for trace in lessons}))
     if derivation.wanted:
         write_records(out / DERIVED, derived.values(), checksum=True)
-    made = derivation_counts(kept, failures, derivation)
+    made = derivation_counts(lessons, failures, derivation)
     made |= faithfulness_counts(traces) if keep == "faithful" else {}
-    counts = {**funnel(list(map(outline, traces)), len(kept)), **made, **coverage(kept)}
+    counts = {**funnel(list(map(outline, traces)), len(lessons)), **made, **coverage(lessons)}
     summary = {**counts, "examples": len(examples), "keep": keep}
     summary |= {"rejected": rejected} if rejected else {}
     write_json(out / "summary.json", summary)

@@ -25,9 +25,8 @@ def prefer(
 ) -> None:
     """Write preferences: certified attempts against refuted ones at the same problem."""
     preferences([], to)
-    records, bad = read_attempts_that_are(traces)
-    found, rejected = with_verdicts(records, traces, verdicts, judging(jobs, timeout, anew=True))
-    rejected += bad
+    records, rejected = read_attempts_that_are(traces)
+    found = list(with_verdicts(records, traces, verdicts, judging(jobs, timeout, anew=True), rejected))
     rows = list(preferences(taught(traces_that_are(found, rejected), rejected), to))
     write_records(out, rows)
     counts = {"traces": len(found), "pairs" if to == "dpo" else "labelled": len(rows)}
