@@ -1,4 +1,4 @@
-"""What stands beside the blocks of a guided attempt: each sentence and formula must be true, and be the one used.
+"""Read-outs, the text beside the blocks of a guided attempt: each must be true, and be the one that is used.
 
 A read-out may say what the context says, what an earlier block inferred, or what the next block infers. Beside axioms
 and the goal it says what they say; of the rules read out before an inference one gives it. The first that does not

@@ -33,7 +33,7 @@ _OTHERWISE, _NOWHERE = "the context says otherwise", "neither the context nor a 
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """What the blocks of an attempt came to, and what they are compared with."""
+    """Outcome of the blocks of an attempt, and what they are compared with."""
 
     kernel: Kernel
     goal: Literal | None
@@ -68,7 +68,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What stands around a gap between two blocks."""
+    """Blocks around a gap between two of them."""
 
     run_before: tuple[Statement, ...]
     """What the axioms or the goal before it say, one after the other."""
@@ -85,7 +85,7 @@ class UnsupportedError(Exception):
 
 @dataclass(slots=True)
 class Support:
-    """What is established at a place of the text, and what it bears out."""
+    """Statements that are established at a place of the text, and what they bear out."""
 
     problem: Problem
     blocks: Blocks

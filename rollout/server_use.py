@@ -4,7 +4,7 @@ from typing import Any, TypedDict
 
 
 class ServerUse(TypedDict, total=False):
-    """How a server was asked for a completion, and what that cost, in JSON (`rollout.servers.author`)."""
+    """Use of a server: how it was asked for a completion, and what that cost, in JSON (`rollout.servers.author`)."""
 
     kind: str
     model: str

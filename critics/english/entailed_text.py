@@ -17,7 +17,7 @@ ENGINE = "certistar-english-fol/1"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a sentence of the text says, by its place among the text's sentences."""
+    """Claim of a sentence of the text, by its place among the text's sentences."""
 
     sentence: int
     says: Formula

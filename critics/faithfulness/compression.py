@@ -1,4 +1,4 @@
-"""What a formula leaves out of its sentence, and what it may: `Jokes(x)` stands for `jokes about being addicted`.
+"""Compression: words of its sentence that a formula may leave out: `Jokes(x)` stands for `jokes about being addicted`.
 
 A name may stand for a longer phrase where the phrase is never told apart: wherever the name's words stand, the others
 stand with them. A noun that most rules are about (`If a cartoon character is ..`) may be what everything is. And a fact

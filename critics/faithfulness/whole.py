@@ -1,4 +1,4 @@
-"""What `unknown` needs beside a text: the whole of it. Leaving anything out leaves things open."""
+"""Whole texts, which `unknown` needs beside it. Leaving anything out leaves things open."""
 
 from critics.faithfulness.alignment import Aligned
 from critics.faithfulness.checks import OF_ONE, Reading

@@ -1,7 +1,8 @@
 """Re-check of certificates: form and digest, replay of the evidence, and a second reading of the texts behind it.
 
 `critics.replay` has a module for each kind, which replays its evidence with the standard library alone, or asks
-another solver where nothing can be replayed. `second_reading` asks the critics' readers what the texts say.
+another solver where nothing can be replayed. `text_reading` and `second_reading` ask the critics' readers what
+problem and attempt say.
 """
 
 from collections import Counter
@@ -10,14 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from critics.recheck.records import check_brought, check_record
-from critics.recheck.second_reading import (
-    EQUIVALENCE_KINDS,
-    canonical_formulas,
-    check_reading,
-    check_task,
-    check_text,
-    confirmed_grade,
-)
+from critics.recheck.second_reading import canonical_formulas, check_reading
+from critics.recheck.text_reading import EQUIVALENCE_KINDS, check_task, check_text, confirmed_grade
 from critics.replay.answer_sets.checker import check_answer_sets
 from critics.replay.certificate import (
     FORMS,

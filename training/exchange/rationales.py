@@ -90,7 +90,7 @@ def to_be_formalised(rationales: Iterable[RationaleRow]) -> list[Problem]:
 
 
 def write_dataset(
-    traces: Sequence[Trace], table: Table, keep: Keep, out: Path, about: dict[str, Any], judging: Judging
+    traces: Sequence[Trace], table: Table, keep: Keep, out: Path, about: Mapping[str, object], judging: Judging
 ) -> dict[str, Any]:
     """Write the dataset folder, summary.json last, and return the summary; `judging` lays programs beside others."""
     chosen, foreign = independent(select(traces, keep), keep, judging)
