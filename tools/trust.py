@@ -22,7 +22,7 @@ from training.records.store import write_json, write_text
 Record = dict[str, Any]
 DATASETS = ("folio", "ar-lsat", "proofwriter", "logicaldeduction")
 TRUTHS = ("folio", "proofwriter")
-PER_DATASET = 100
+PER_DATASET = 400
 """Problems of one data set, the first."""
 
 
