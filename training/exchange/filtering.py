@@ -18,6 +18,7 @@ from critics.verdict import read_verdict
 from rollout.traces import Trace, read_trace, with_judgement
 from training.configuration.section import nearest
 from training.curation.filters import KEEPS, Keep, select
+from training.curation.independence import independent
 from training.exchange.columns import RowError, named_columns, read_columns, read_rationale
 from training.exchange.rationales import as_they_stand
 from training.records.store import read_records, write_records
@@ -40,7 +41,8 @@ def filtered(
     attempts = _attempts(listed, columns, format_, language)
     verdicts = _judged([attempt.record() for attempt in attempts.values()], jobs, timeout_s)
     traces = [with_judgement(attempt, verdict) for attempt, verdict in zip(attempts.values(), verdicts, strict=True)]
-    chosen = {trace.id for trace in select(traces, keep)}
+    own, _ = independent(select(traces, keep), keep, lambda records: _judged(list(records), jobs, timeout_s))
+    chosen = {trace.id for trace in own}
     kept = {number: v for number, trace, v in zip(attempts, traces, verdicts, strict=True) if trace.id in chosen}
     if isinstance(given, list):
         return [{**listed[number], **_added(verdict)} for number, verdict in kept.items()]
