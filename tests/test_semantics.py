@@ -6,7 +6,7 @@ import pytest
 
 from critics.judge import judge_record
 from critics.reference import answer_of
-from critics.replay.semantics import SEMANTICS, semantics_of
+from critics.replay.semantics import semantics_of
 from critics.translators.syllogism import translate
 
 FORWARD = "If someone is kind then they are big. Bob is not big."
@@ -111,8 +111,6 @@ def test_a_constant_program_is_never_more_than_trusted(format_: str, completion:
         assert found["certificate"] is None or found["certificate"]["formalisation"] == "trusted", found
 
 
-@pytest.mark.parametrize("dataset", SEMANTICS)
-def test_no_kind_is_said_to_have_members(dataset: str) -> None:
-    assert not semantics_of(dataset).existential_import
+def test_no_kind_is_said_to_have_members() -> None:
     formal = translate("All dogs are cats. All dogs are birds.", "Does it follow that some cats are birds?")
     assert answer_of(formal, forward=semantics_of("syllogism").forward) == "unknown"

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Semantics:
-    """Notion of consequence."""
+    """Notion of consequence. In none of them does `All cats are dogs` say that there are cats (existential import)."""
 
     forward: bool = False
     """Rules are applied as they stand, never backwards and never by cases; what saturation does not reach is unknown.
     Else the logic is classical: whatever holds in all models follows, and `unknown` needs a model either way."""
     closed_world: bool = False
     """Programs answer `false` to what does not follow. That is no proof, so that nothing is certified by it."""
-    existential_import: bool = False
-    """`All cats are dogs` says that there are cats."""
 
     @property
     def kind(self) -> str:
