@@ -233,7 +233,7 @@ def test_a_stage_that_hangs_ends_the_run_with_a_diagnosis_and_what_is_finished_i
     examples.unlink()
     os.mkfifo(examples)
     with pytest.raises(StageStalled, match=r"unfiltered-seed-0: training made no progress .* run the command again"):
-        start(config, copy, patience_s=4)
+        start(config, copy, patience_s=15)
     examples.unlink()
     examples.write_bytes(kept)
     work(config, copy)
