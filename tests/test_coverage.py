@@ -24,7 +24,7 @@ def filtered(tmp_path: Path, *said: str, keep: str = "strict") -> dict:
         {"id": f"{at}", "problem": PIP.record(), "format": "guided", "completion": BLOCKS.format(words)}
         for at, words in enumerate(said)
     ]
-    path, out = tmp_path / "attempts.jsonl", tmp_path / "kept"
+    path, out = tmp_path / "attempts.jsonl", tmp_path / f"kept-{len(list(tmp_path.iterdir()))}"
     path.write_text("".join(json.dumps(attempt) + "\n" for attempt in attempts), encoding="utf-8")
     done = CliRunner().invoke(app, ["filter", str(path), "--keep", keep, "--out", str(out)])
     assert done.exit_code == 0, done.output

@@ -273,8 +273,7 @@ def reply(formulas: dict[str, Any]) -> str:
 
 def table(*texts: str) -> Table:
     rows = [{"context": CONTEXT, "question": QUESTION, "options": OPTIONS, "rationale": text} for text in texts]
-    columns = {part: part for part in rows[0]}
-    return Table([read_rationale(row, columns, number=i, name="t", dataset="mine") for i, row in enumerate(rows)], [])
+    return Table([read_rationale(row, name=f"t/{i}", dataset="mine") for i, row in enumerate(rows)], [])
 
 
 def formalised(read: Table, replies: Sequence[str]) -> list[Trace]:

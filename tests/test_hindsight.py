@@ -323,10 +323,11 @@ def test_the_filter_relabels_and_says_what_it_did_not_compare(tmp_path):
     (derived,) = read_records(tmp_path / "out/derived.jsonl", checksum=True)
     assert recheck([derived])["accepted"] == 1
     assert derived["judgement"]["certificate"]["digest"] == example["certificate"]
+    command[-1] = str(tmp_path / "compared")
     done = CliRunner().invoke(app, [*command, "--held-out", str(held_out)])
     assert done.exit_code == 0, done.output
-    assert not list(read_records(tmp_path / "out/examples.jsonl"))
-    assert json.loads((tmp_path / "out/summary.json").read_text())["leaked"] == 1
+    assert not list(read_records(tmp_path / "compared/examples.jsonl"))
+    assert json.loads((tmp_path / "compared/summary.json").read_text())["leaked"] == 1
 
 
 class Here(LocalWorkers):

@@ -92,7 +92,6 @@ def test_people_are_shown_what_was_not_certified_and_why(tmp_path: Path) -> None
     [
         ("question=ask,rational=why", "guided", "did you mean 'rationale'"),
         ("question=aks,rationale=why", "guided", "did you mean 'ask'"),
-        ("question=ask", "guided", "rationale=NAME"),
         ("question", "guided", "PART=COLUMN"),
         (COLUMNS, "guide", "--as 'guide'"),
     ],
@@ -109,8 +108,9 @@ def test_a_wrong_column_map_is_refused_with_a_suggestion(
 def test_options_for_tables_and_for_traces_are_not_mixed(tmp_path: Path) -> None:
     table = write(tmp_path / "own.jsonl", ROWS)
     assert "--prune" in filtered(table, "--prune").stderr
-    result = certistar("filter", table, "--as", "guided", "--keep", "strict", "--out", tmp_path / "kept")
-    assert (result.exit_code, "--columns" in result.stderr) == (2, True)
+    attempt = {"id": "a", "problem": {}, "format": "guided", "completion": GUIDED}
+    result = filtered(write(tmp_path / "attempts.jsonl", [attempt]))
+    assert (result.exit_code, "--columns is for tables" in result.stderr) == (2, True)
 
 
 def test_a_data_set_that_the_hub_does_not_give_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -128,28 +128,27 @@ def test_a_data_set_that_the_hub_does_not_give_is_named(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ({"why": "It is.\nAnswer: false", "said": "true"}, "two_answers"),
-        ({"why": "It is.", "said": "maybe"}, "conclusion_unreadable"),
-        ({"why": " ", "said": "true"}, "no_rationale"),
-        ({"why": "It is.", "said": "A", "choices": "A or B"}, "options_unreadable"),
-        ({"why": "It is.", "said": "C", "choices": ["yes", "no"], "gold": "C"}, "answer_unreadable"),
+        ({"rationale": "It is.\nAnswer: false", "conclusion": "true"}, "two_answers"),
+        ({"rationale": "It is.", "conclusion": "maybe"}, "conclusion_unreadable"),
+        ({"rationale": " ", "conclusion": "true"}, "no_rationale"),
+        ({"rationale": "It \ud800 is.", "conclusion": "true"}, "not_unicode"),
+        ({"rationale": "It is.", "conclusion": "A", "options": "A or B"}, "options_unreadable"),
+        ({"rationale": "It is.", "conclusion": "C", "options": ["yes", "no"], "answer": "C"}, "answer_unreadable"),
     ],
 )
 def test_a_row_that_cannot_be_read_says_why(row: dict[str, Any], reason: str) -> None:
     from training.exchange.columns import RowError
 
-    columns = {"question": "ask", "rationale": "why", "conclusion": "said", "options": "choices", "answer": "gold"}
     with pytest.raises(RowError) as found:
-        read_rationale({"ask": "Is it?", **row}, columns, number=1, name="t", dataset="own")
+        read_rationale({"question": "Is it?", **row}, name="t/1", dataset="own")
     assert found.value.reason == reason
 
 
 def test_options_and_letters_are_read_as_tables_have_them() -> None:
-    columns = {"question": "ask", "rationale": "why", "options": "choices", "answer": "gold"}
     for choices in (["Ann", "Ben"], '["Ann", "Ben"]', {"label": ["A", "B"], "text": ["Ann", "Ben"]}):
         for gold in ("B", "(B)", "Ben"):
-            row = {"ask": "Who?", "why": "He did.\nAnswer: Ben", "choices": choices, "gold": gold}
-            found = read_rationale(row, columns, number=1, name="t", dataset="own").problem
+            row = {"question": "Who?", "rationale": "He did.\nAnswer: Ben", "options": choices, "answer": gold}
+            found = read_rationale(row, name="t/1", dataset="own").problem
             assert (found.options, found.answer) == (("Ann", "Ben"), "B")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ def written(folder: Path, *traces: Trace | str) -> Path:
 
 
 def taught(folder: Path, *traces: Trace | str, keep: str = "strict") -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    shutil.rmtree(folder / "kept", ignore_errors=True)
     status, summary = run(folder, "filter", written(folder, *traces), "--keep", keep, "--out", folder / "kept")
     assert status == 0
     return summary, [json.loads(line) for line in (folder / "kept/examples.jsonl").read_text().splitlines()]

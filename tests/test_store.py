@@ -93,7 +93,7 @@ def test_a_line_that_is_no_object_or_no_utf8_is_named(tmp_path):
     with pytest.raises(StoreError, match=r"t\.jsonl:2: a JSON object is needed"):
         list(read_records(path))
     path.write_bytes(b'{"id": 1}\n{"id": "\xff"}\n')
-    with pytest.raises(StoreError, match=r"t\.jsonl:2: not a JSON object"):
+    with pytest.raises(StoreError, match=r"t\.jsonl:2: is not UTF-8"):
         list(read_records(path))
 
 

@@ -15,6 +15,7 @@ from critics.rejudging import BAD_LINE, ILL_FORMED, judge_anew, objection
 from rollout.published.recorded import holds_recorded, load_recorded
 from rollout.traces import Judgement, Trace, read_judgement, read_trace
 from training.commands.messages import say, tracked
+from training.exchange.tables import Rows
 from training.lessons.judged_fields import NotDerivedError, judged_fields, without_stray_steps
 from training.records.store import StoreError, read_lines, read_records
 
@@ -47,6 +48,16 @@ def read_attempts_that_are(path: Path) -> tuple[list[GivenAttempt], list[Rejecte
     """Read as `read_attempts` does, and reject what is none: one bad line is not the end of the file."""
     rejected: list[Rejected] = []
     return _read(path, load_recorded(path) if holds_recorded(path) else read_lines(path), rejected), rejected
+
+
+def attempts_that_are(source: Path, found: Iterable[Rows]) -> tuple[list[GivenAttempt], list[Rejected]]:
+    """Take rows as attempts, as `read_attempts_that_are` does those of a file."""
+    rejected: list[Rejected] = []
+    rows = list(found)
+    for bad in (bad for each in rows for bad in each.unreadable):
+        say(bad.feedback)
+        rejected.append({"id": bad.id, "reason": BAD_LINE})
+    return _read(source, [dict(row.values) for each in rows for row in each.rows], rejected), rejected
 
 
 def _read(path: Path, listed: Iterable[object], rejected: list[Rejected] | None) -> list[GivenAttempt]:

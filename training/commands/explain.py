@@ -1,7 +1,7 @@
 """`explain`: one attempt's text with what stands behind each piece of it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -16,9 +16,11 @@ from critics.verdict import Verdict, read_verdict
 from rollout.traces import Trace, read_trace, with_judgement
 from training.commands.attempts import judging, read_attempts_that_are
 from training.commands.options import Json, Timeout
+from training.lineage.kept import CERTIFICATES, REJECTED
+from training.records.store import read_records
 from training.reporting.proofs import trace_lines
 
-EXAMPLE = "certistar explain attempts.jsonl prontoqa-0#0"
+EXAMPLE = "certistar explain kept 3"
 
 
 class Piece(TypedDict):
@@ -33,8 +35,13 @@ class Piece(TypedDict):
 
 
 def explain(
-    file: Annotated[Path, typer.Argument(help="Attempts or traces as JSON lines.", show_default=False)],
-    attempt: Annotated[str, typer.Argument(metavar="ID", help="Which of them.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(help="A folder of `filter`, or attempts or traces as JSON lines.", show_default=False)
+    ],
+    attempt: Annotated[
+        str,
+        typer.Argument(metavar="ROW|ID", help="Which of them; of a folder the row's number does.", show_default=False),
+    ],
     timeout: Timeout = 10.0,
     as_json: Json = False,
 ) -> None:
@@ -42,10 +49,11 @@ def explain(
 
     A format whose critic reads no text shows reason, feedback and the proof.
     """
-    given, _ = read_attempts_that_are(file)
-    record = next((each.record for each in given if each.id == attempt), None)
-    if record is None:
-        raise InputError(f"{file}: there is no attempt {attempt!r} among {len(given)}")
+    record = _of_kept(file, attempt) if file.is_dir() else _of_file(file, attempt)
+    if "problem" not in record:
+        told = f"{record['id']}: not readable ({record['reason']}): {record.get('feedback', '')}"
+        print(json.dumps(record, ensure_ascii=False) if as_json else told.strip())
+        return
     (found,) = judging(1, timeout, anew=True)([dict(record)])
     verdict = read_verdict(found)
     trace = with_judgement(read_trace(slim(record)), found)
@@ -56,6 +64,29 @@ def explain(
         print(json.dumps({**kept, "format": trace.format, "pieces": pieces, "certificate": digest}, ensure_ascii=False))
     else:
         print("\n".join(_lines(trace, verdict, pieces)))
+
+
+def _of_file(file: Path, name: str) -> Mapping[str, Any]:
+    given, _ = read_attempts_that_are(file)
+    found = next((each.record for each in given if each.id == name), None)
+    if found is None:
+        raise InputError(f"{file}: there is no attempt {name!r} among {len(given)}")
+    return found
+
+
+def _of_kept(folder: Path, name: str) -> Mapping[str, Any]:
+    """Return a row of a kept folder, by its id or its number; raises `InputError` where there is none, or several."""
+    paths = [path for path in (folder / CERTIFICATES, folder / REJECTED) if path.is_file()]
+    if not paths:
+        raise InputError(f"{folder}: is no folder that `certistar filter` wrote; name such a one, or a file")
+    rows = [row for path in paths for row in read_records(path)]
+    ends = (f"/{name}", f"/row-{name}")
+    found = [row for row in rows if row.get("id") == name] or [r for r in rows if str(r.get("id")).endswith(ends)]
+    if len(found) == 1:
+        return found[0]
+    such = f"such as {rows[0].get('id')}" if rows else "for it has none"
+    told = "there is no row" if not found else f"there are {len(found)} rows"
+    raise InputError(f"{folder}: {told} {name!r} among {len(rows)}; give a row's id, {such}")
 
 
 def _pieces(verdict: Verdict, trace: Trace) -> Iterator[Piece]:

@@ -1,6 +1,7 @@
-"""`filter`: traces in, a folder that can be trained on out."""
+"""`filter`: rows of any shape in, a folder that can be trained on out."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,37 +9,46 @@ import typer
 
 from critics.errors import InputError
 from critics.judge import Judging
+from rollout.published.recorded import holds_recorded
 from rollout.traces import Trace
 from training.commands.attempts import (
     GivenAttempt,
     Rejected,
+    attempts_that_are,
     judging,
     read_attempts_that_are,
     taught,
     traces_that_are,
     with_verdicts,
 )
-from training.commands.messages import print_counts, say
+from training.commands.messages import say
 from training.commands.options import Columns, Jobs, Json, Out, Timeout
+from training.commands.rationales import Filtering, filter_table, show
 from training.configuration.section import nearest
 from training.curation.coverage import coverage
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.environment import kept_by_grade
 from training.curation.filters import KEEPS, faithfulness_counts, funnel, kept, outline, select
 from training.curation.independence import FITS_ANOTHER, independent
+from training.exchange.outcomes import outcomes
+from training.exchange.rationales import Reading, rejections
+from training.exchange.tables import Rows, read_rows
 from training.lessons.teaching import file_examples
-from training.lineage.entries import LINEAGE, Origin, entries, origin, write_entries
-from training.records.store import write_json, write_records
+from training.lineage.entries import Origin, origin
+from training.lineage.kept import Kept, made_already, new_folder, write_kept
+from training.records.store import write_records
 from training.rounds.problems import read_problems
 
-EXAMPLE = "certistar filter attempts.jsonl --keep strict --out kept"
+EXAMPLE = "certistar filter rationales.csv --out kept"
 
 
 def filter(  # noqa: A001
-    traces: Annotated[Path, typer.Argument(help="Attempts or traces as JSON lines; with --columns, any table.")],
-    keep: Annotated[str, typer.Option("--keep", help="strict, trusted, proved, majority, naive, ..")],
+    source: Annotated[
+        Path, typer.Argument(help="Rows of any shape: a file, a folder, a 'glob', - or owner/name:split of the Hub.")
+    ],
     out: Out,
-    verdicts: Annotated[Path | None, typer.Option("--verdicts", help="What `judge` wrote about them.")] = None,
+    keep: Annotated[str, typer.Option("--keep", help="strict, trusted, proved, majority, naive, ..")] = "strict",
+    verdicts: Annotated[Path | None, typer.Option("--verdicts", help="What `judge` wrote about attempts.")] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Rewrite proofs to the steps that they use.")] = False,
     hindsight: Annotated[
         bool, typer.Option("--hindsight", help="Relabel failed traces as attempts at what they prove.")
@@ -47,55 +57,84 @@ def filter(  # noqa: A001
         Path | None, typer.Option("--held-out", help="Problems that no relabelled trace may be about.")
     ] = None,
     columns: Columns = None,
+    answers: Annotated[
+        list[str] | None, typer.Option("--answers", metavar="WORD=ANSWER,..", help="What gold answers mean: 1=true,..")
+    ] = None,
     format_: Annotated[
-        str | None, typer.Option("--as", metavar="FORMAT", help="Of --columns: the format that texts are judged in.")
+        str | None, typer.Option("--as", metavar="FORMAT", help="The format of all texts, where it is not as it looks.")
     ] = None,
     formalise: Annotated[
         Path | None,
         typer.Option("--formalise", metavar="CONFIG", help="Whose model writes each sentence down in logic."),
     ] = None,
     dataset: Annotated[
-        str, typer.Option("--dataset", help="Of --columns: whose language the contexts are in, e.g. prontoqa.")
-    ] = "rationales",
+        str | None, typer.Option("--dataset", help="Whose language the contexts are in, e.g. prontoqa.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", help="Of a CSV file that is not UTF-8, e.g. latin-1.")
+    ] = None,
     jobs: Jobs = 1,
     timeout: Timeout = 10.0,
     as_json: Json = False,
 ) -> None:
-    """Keep the traces worth training on; all are judged, and what a stored verdict says otherwise is rejected.
+    """Keep the rows whose reasoning is proved, and say why the others are not.
 
-    With --columns, of any table of rationales: JSON lines, JSON, Parquet, CSV, or owner/name:split of the Hub.
+    Attempts and traces, chat messages, ShareGPT, prompts with completions, Alpaca, rollouts of TRL and verifiers, and
+    tables with columns of your own, as JSON, JSON lines, CSV, Parquet, Arrow or a folder of `save_to_disk`.
     """
-    if columns or format_ or formalise:
-        from rollout.formalisation import FORMAT
-        from training.commands.rationales import Reading, filter_table, refuse_options
-
-        format_ = format_ or (FORMAT if formalise else None)
-        refuse_options(columns, format_, verdicts=verdicts, prune=prune, hindsight=hindsight, held_out=held_out)
-        filter_table(
-            traces, Reading(columns or [], format_ or "", dataset, formalise), keep, out, jobs, timeout, as_json
-        )
-        return
     if keep not in KEEPS:
         raise InputError(f"--keep {keep!r} is not known; {nearest(keep, KEEPS)}")
+    is_recorded = source.is_file() and holds_recorded(source)
+    found = [] if is_recorded else read_rows(source, encoding)
+    settings = [keep, prune, hindsight, held_out, columns, answers, format_, formalise, dataset, verdicts]
+    made_of = _digest(found or [source.read_bytes()], settings)
+    if (already := made_already(out, made_of)) is not None:
+        say(f"{out} is there already, of these very rows and settings: nothing is to be done")
+        show(already, out, as_json)
+        return
+    filtering = Filtering(keep, out, made_of, jobs, timeout, as_json)
+    options = {"columns": columns, "answers": answers, "as": format_, "formalise": formalise, "dataset": dataset}
+    if not is_recorded and not _are_attempts(found):
+        _refuse("traces", verdicts=verdicts, prune=prune, hindsight=hindsight, held_out=held_out)
+        reading = Reading(columns or (), answers or (), format_, dataset)
+        filter_table(found, source, reading, formalise, filtering)
+        return
+    _refuse("tables, and these rows are attempts", **options)
     derivation = _derivation(keep, prune, hindsight, held_out)
-    records, rejected = read_attempts_that_are(traces)
-    found = with_verdicts(records, traces, verdicts, judging(jobs, timeout, anew=True), rejected)
-    summary = _write_dataset(found, rejected, derivation, keep, out, judging(jobs, timeout))
-    hidden = ("kept", "coverage", "coverage_unknown", "verdicts", "reasons", "examples", "keep", "rejected")
-    shown = {k: v for k, v in summary.items() if k not in hidden}
-    shown |= {"kept": summary["kept"]} | ({"rejected": len(summary["rejected"])} if "rejected" in summary else {})
-    print_counts(summary if as_json else shown, as_json)
+    records, rejected = read_attempts_that_are(source) if is_recorded else attempts_that_are(source, found)
+    judged = with_verdicts(records, source, verdicts, judging(jobs, timeout, anew=True), rejected)
+    show(_write_dataset(judged, rejected, derivation, filtering, judging(jobs, timeout)), out, as_json)
+
+
+def _are_attempts(found: Sequence[Rows]) -> bool:
+    return any(isinstance(row.values.get("problem"), Mapping) for rows in found for row in rows.rows[:20])
+
+
+def _refuse(whose: str, **options: object) -> None:
+    for name, value in options.items():
+        if value:
+            raise InputError(f"--{name.replace('_', '-')} is for {whose}; leave it out")
+
+
+def _digest(found: Sequence[Rows | bytes], settings: Sequence[object]) -> str:
+    """Return the digest of what is filtered and how."""
+    made = hashlib.sha256(repr(settings).encode())
+    for rows in found:
+        for row in () if isinstance(rows, bytes) else rows.rows:
+            made.update((row.raw or repr(row.values)).encode("utf-8", "surrogateescape"))
+        made.update(rows if isinstance(rows, bytes) else repr(rows.unreadable).encode())
+    return made.hexdigest()
 
 
 def _write_dataset(
     found: Iterable[GivenAttempt],
     rejected: list[Rejected],
     derivation: Derivation,
-    keep: str,
-    out: Path,
+    filtering: Filtering,
     judging: Judging,
 ) -> dict[str, Any]:
     """Write what is kept of judged traces; return the summary."""
+    keep: Any = filtering.keep
     sources: dict[str, Mapping[str, object]] = {}
 
     def noted() -> Iterator[GivenAttempt]:
@@ -107,26 +146,35 @@ def _write_dataset(
     origins: dict[str, Origin] = {}
     for trace in traces_that_are(noted(), rejected):  # while the next ones are judged
         traces.append(trace)
-        if kept(trace, keep):  # type: ignore[arg-type]
+        if kept(trace, keep):
             origins[trace.id] = origin(sources[trace.id])
     candidates, failures = derive(traces, derivation, judging)
-    chosen, foreign = independent(select(candidates, keep), keep, judging)  # type: ignore[arg-type]
+    chosen, foreign = independent(select(candidates, keep), keep, judging)
     rejected += [{"id": id_, "reason": FITS_ANOTHER} for id_ in foreign]
     lessons = list(taught(chosen, rejected))
     examples = [example.record() for example in file_examples(lessons)]
-    write_records(out / "examples.jsonl", examples)
-    derived = {trace.id: trace.record() for trace in lessons if is_derived(trace)}
-    origins |= {id_: origin(record) for id_, record in derived.items()}
-    write_entries(out / LINEAGE, entries(examples, {trace.id: origins[trace.id] for trace in lessons}))
-    if derivation.wanted:
-        write_records(out / DERIVED, derived.values(), checksum=True)
+    origins |= {trace.id: origin(trace.record()) for trace in lessons if is_derived(trace)}
     made = derivation_counts(lessons, failures, derivation)
     made |= faithfulness_counts(traces) if keep == "faithful" else {}
     made |= {"kept_by_grade": kept_by_grade(lessons)} if keep == "proved" else {}
     counts = {**funnel(list(map(outline, traces)), len(lessons)), **made, **coverage(lessons)}
-    summary = {**counts, "examples": len(examples), "keep": keep}
+    known = {trace.id for trace in traces}
+    summary = {
+        "rows": len(traces) + sum(each["id"] not in known for each in rejected),
+        "outcomes": outcomes(traces, sum(each["id"] not in known for each in rejected)),
+        **counts,
+        "examples": len(examples),
+        "keep": keep,
+        "made_of": filtering.made_of,
+    }
     summary |= {"rejected": rejected} if rejected else {}
-    write_json(out / "summary.json", summary)
+    refused = {each["id"] for each in rejected}
+    ids = {trace.id for trace in lessons} | refused
+    left = [*({**each} for each in rejected), *rejections(candidates, ids, (), keep)]
+    with new_folder(filtering.out) as folder:
+        if derivation.wanted:
+            write_records(folder / DERIVED, (t.record() for t in lessons if is_derived(t)), checksum=True)
+        write_kept(folder, filtering.out.name, Kept(examples, origins, lessons, left, summary))
     return summary
 
 

@@ -1,6 +1,7 @@
-"""`filter --columns`: somebody's table of rationales in, a folder that can be trained on out."""
+"""`filter` of a table: somebody's rationales in, a folder that can be trained on out."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,77 +13,82 @@ from rollout.formalisation import FORMAT as FORMALISED
 from rollout.formalisation import is_short_enough, with_formulas
 from rollout.traces import Trace, with_judgement
 from training.commands.attempts import judging
-from training.commands.messages import print_counts, tracked
+from training.commands.messages import print_counts, say, tracked
 from training.configuration.section import nearest
-from training.curation.filters import CERTIFIED, KEEPS, is_certified
-from training.exchange.columns import named_columns, read_columns
+from training.curation.filters import CERTIFIED, is_certified
+from training.exchange.outcomes import meanings, told
 from training.exchange.rationales import (
     Formalising,
+    Reading,
     Table,
     as_they_stand,
     read_table,
     to_be_formalised,
     write_dataset,
 )
-from training.exchange.tables import read_rows, stem
+from training.exchange.tables import Rows
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """Reading of a table: its columns, and the critic that judges it."""
+class Filtering:
+    """What a filter of rows makes, and how."""
 
-    columns: list[str]
-    format: str
-    dataset: str = "rationales"
-    formalise: Path | None = None
-    """The configuration of the policy that writes each sentence down formally; None: the format's critic reads it."""
+    keep: str
+    out: Path
+    made_of: str
+    """The digest of the rows and of all settings."""
+    jobs: int
+    timeout_s: float
+    as_json: bool
 
 
 def filter_table(
-    source: Path, reading: Reading, keep: str, out: Path, jobs: int, timeout_s: float, as_json: bool
+    found: Sequence[Rows], source: Path, reading: Reading, formalise: Path | None, filtering: Filtering
 ) -> None:
-    """Judge a table's rationales and write what is kept; say what was certified, what not, and why."""
-    _check(reading, keep)
-    given = read_columns(reading.columns)
-    rows = read_rows(source)
-    columns = named_columns(given, rows[0], source)
-    table = read_table(rows, columns, name=stem(source), dataset=reading.dataset)
-    about: dict[str, Any] = {"as": reading.format}
-    if reading.formalise is None:
-        attempts = as_they_stand(table.rationales, reading.format)
+    """Judge a table's rationales and write what is kept; say what was read as what, and what came of it.
+
+    `formalise` is the configuration of the policy that writes each sentence down formally; None: critics read texts.
+    """
+    _check(reading, formalise, filtering.keep)
+    table = read_table(found, reading, source)
+    for line in table.told:
+        say(line)
+    about: dict[str, Any] = {"as": reading.format, "made_of": filtering.made_of}
+    if formalise is None:
+        attempts = as_they_stand(table)
     else:
-        attempts = formal_versions(table, reading, reading.formalise, out)
+        attempts = formal_versions(table, formalise, filtering.out)
         digests = attempts[0].policy
         about["formalised_by"] = None if digests is None else digests.record()
-    verdicts = judging(jobs, timeout_s)(attempt.record() for attempt in attempts)
+    judge_all = judging(filtering.jobs, filtering.timeout_s, anew=True)
+    verdicts = judge_all(attempt.record() for attempt in attempts)
     traces = [with_judgement(a, v) for a, v in zip(attempts, verdicts, strict=True)]
-    summary = write_dataset(traces, table, keep, out, about, judging(jobs, timeout_s))  # type: ignore[arg-type]
-    _opened(out).unlink(missing_ok=True)
-    if not as_json:
-        _show(traces, table)
-    shown = {key: summary[key] for key in ("rows", "right", "certified", "grades", "lucky", "kept")}
-    print_counts(summary if as_json else shown, as_json)
+    summary = write_dataset(traces, table, filtering.keep, filtering.out, about, judge_all, found)  # type: ignore[arg-type]
+    _opened(filtering.out).unlink(missing_ok=True)
+    if not filtering.as_json:
+        _show_reasons(traces, table)
+    show(summary, filtering.out, filtering.as_json)
 
 
-def refuse_options(columns: list[str] | None, format_: str | None, **others: Any) -> None:
-    """Raise `InputError` where options for tables and for traces are mixed, or one of the two for tables is missing."""
-    if not columns:
-        raise InputError("--as and --formalise are for tables; say by --columns which column is what")
-    if not format_:
-        raise InputError(f"--columns needs --as, the format that the texts are judged in: one of {', '.join(FORMATS)}")
-    for name, value in others.items():
-        if value:
-            raise InputError(f"--{name.replace('_', '-')} is for traces; leave it out beside --columns")
-
-
-def _check(reading: Reading, keep: str) -> None:
-    if keep not in KEEPS:
-        raise InputError(f"--keep {keep!r} is not known; {nearest(keep, KEEPS)}")
-    if reading.format not in FORMATS:
-        raise InputError(f"--as {reading.format!r} is not known; {nearest(reading.format, FORMATS)}")
-    if reading.formalise is None:
+def show(summary: Mapping[str, Any], out: Path, as_json: bool) -> None:
+    """Print a filter's result: for people what became of the rows, in words."""
+    if as_json:
+        print_counts(summary, as_json=True)
         return
-    if reading.format != FORMALISED:
+    counts: Mapping[str, int] = summary["outcomes"]
+    say(told(counts, summary.get("grades", {})))
+    for line in meanings(counts):
+        say(line)
+    shown = f"`certistar explain {out} ROW` shows what stands behind a row"
+    say(f"kept {summary['kept']} ({summary['keep']}) in {out}; {shown}")
+
+
+def _check(reading: Reading, formalise: Path | None, keep: str) -> None:
+    if reading.format is not None and reading.format not in FORMATS:
+        raise InputError(f"--as {reading.format!r} is not known; {nearest(reading.format, FORMATS)}")
+    if formalise is None:
+        return
+    if reading.format not in (None, FORMALISED):
         raise InputError(f"--formalise is for texts in English: use --as {FORMALISED}, not {reading.format}")
     if reading.dataset in TRANSLATORS:
         raise InputError(f"--formalise: the critic reads the English of {reading.dataset} itself; leave it out")
@@ -90,7 +96,7 @@ def _check(reading: Reading, keep: str) -> None:
         raise InputError("--formalise needs --keep strict, because formulas are there to prove with")
 
 
-def formal_versions(table: Table, reading: Reading, config_path: Path, out: Path) -> list[Trace]:
+def formal_versions(table: Table, config_path: Path, out: Path) -> list[Trace]:
     """Return the texts with a policy's formulas; what an earlier, interrupted call wrote is kept."""
     from training.configuration.run import load_run
     from training.records.store import OpenStore
@@ -103,7 +109,7 @@ def formal_versions(table: Table, reading: Reading, config_path: Path, out: Path
     policy = quiet_policy(config, arm, None)
     sampling = config.sampling.sampling("free", samples=1)
     store = OpenStore(_opened(out))
-    work = stored_strategy(Formalising(reading.format), store, config, arm, formalise=reading.format)
+    work = stored_strategy(Formalising(FORMALISED), store, config, arm, formalise=FORMALISED)
     problems = to_be_formalised(table.rationales)
     unasked = [problem for problem in problems if not is_short_enough(problem)]
     asked = [problem for problem in problems if is_short_enough(problem)]
@@ -117,7 +123,7 @@ def _opened(out: Path) -> Path:
     return out.with_name(f".{out.name}.open")
 
 
-def _show(traces: list[Trace], table: Table) -> None:
+def _show_reasons(traces: list[Trace], table: Table) -> None:
     """Print a row for each verdict and reason, most frequent first, with one id to look at."""
     from rich.console import Console
     from rich.table import Table as Shown

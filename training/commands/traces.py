@@ -14,6 +14,7 @@ from training.commands.messages import say
 from training.commands.options import Json, Runs
 from training.curation.derivation import DERIVED
 from training.lineage.entries import round_of
+from training.lineage.kept import CERTIFICATES
 from training.records.store import read_records
 from training.reporting.proofs import trace_lines
 
@@ -57,7 +58,7 @@ def find_traces(name: str, folders: list[Path]) -> Iterator[tuple[Path, dict[str
 
 def trace_files(folders: list[Path]) -> list[Path]:
     """Return the files of judged traces below folders, packed ones too; a file is itself."""
-    names = ("traces.jsonl", "traces.jsonl.gz", "evaluation.jsonl.gz", DERIVED, "answers.jsonl")
+    names = ("traces.jsonl", "traces.jsonl.gz", "evaluation.jsonl.gz", DERIVED, "answers.jsonl", CERTIFICATES)
     found: dict[Path, Path] = {}
     for folder in folders:
         if not folder.exists():

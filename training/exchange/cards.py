@@ -1,9 +1,8 @@
-"""Cards of pushed folders, with the front matter that the Hub and `datasets` read.
+"""Cards of pushed adapters, with the front matter that the Hub and `datasets` read.
 
 Written from the run's own files and nothing else; every rate stands beside its n and its 95% interval.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -11,28 +10,9 @@ from typing import Any
 from critics.replay.grades import count_by_grade, grades_said
 from training.estimates import Proportion
 from training.lineage.adapter_files import AdapterManifest
+from training.lineage.kept import TAGS, DatasetFacts, by_grade, what_is_kept
 from training.records.run_folder import RunLine
 from training.reporting.evaluations import Mode
-
-_TAGS = ["certistar", "certified-reasoning"]
-_COUNTED = ("rows", "sampled", "right", "certified", "lucky", "kept", "examples")
-
-
-@dataclass(frozen=True, slots=True)
-class DatasetFacts:
-    """Facts of a dataset for its card."""
-
-    keep: str
-    counts: Mapping[str, int]
-    verdicts: Mapping[str, int]
-    grades: Mapping[str, int]
-    """How many of the certified attempts have which grade."""
-
-
-def dataset_facts(summary: Mapping[str, Any]) -> DatasetFacts:
-    """Read the facts out of a dataset's summary.json."""
-    counts = {key: summary[key] for key in _COUNTED if key in summary}
-    return DatasetFacts(summary.get("keep", "strict"), counts, summary.get("verdicts", {}), summary.get("grades", {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,66 +43,6 @@ class AdapterFacts:
     """Of LoRA; None where all weights are trained."""
     dataset: DatasetFacts | None
     run: RunFacts | None
-
-
-def certified_dataset_card(name: str, facts: DatasetFacts) -> str:
-    """Return the card of a dataset folder: which file `load_dataset` reads, and what its examples rest on."""
-    hub: Any = import_module("huggingface_hub")
-    data = hub.DatasetCardData(
-        pretty_name=name,
-        task_categories=["text-generation"],
-        tags=[*_TAGS, "trl", "sft"],
-        configs=[{"config_name": "default", "data_files": "examples.jsonl"}],
-    )
-    counts = [f"| {key} | {num} |" for key, num in facts.counts.items()]
-    return "\n".join(
-        [
-            "---",
-            data.to_yaml(),
-            "---",
-            "",
-            f"# {name}",
-            "",
-            _what_is_kept(facts.keep),
-            "",
-            *("| counted | n |", "|---|--:|", *counts),
-            "",
-            *([said] if (said := _grades(facts.grades)) else []),
-            *_verdicts(facts.verdicts),
-            "Each line of `examples.jsonl` has an `id`, what is read and what is learnt (`prompt` and `completion`, or",
-            "`messages`), and the digest of its `certificate`. `certificates.jsonl` holds the attempts with their",
-            "certificates; `certistar recheck certificates.jsonl` checks them again without the critic that made them.",
-            "",
-            "A certificate says that the answer follows from what the attempt states. Where its formalisation is",
-            "`trusted`, nothing vouches that what is stated is what the problem's text says.",
-            "",
-        ]
-    )
-
-
-def _what_is_kept(keep: str) -> str:
-    said = {
-        **dict.fromkeys(
-            ("strict", "faithful"),
-            "Only certified attempts are kept whose formulas were checked, were given, or are borne out by the text.",
-        ),
-        "trusted": "Only attempts whose answer a symbolic critic has certified are kept, whatever their formulas mean.",
-        "unfiltered": "Every finished attempt is kept: nothing here was filtered.",
-    }
-    return f"Filter: `{keep}`. " + said.get(
-        keep, "Attempts with the right answer are kept, proved or not; see `certified` below for how many were proved."
-    )
-
-
-def _grades(grades: Mapping[str, int]) -> str:
-    said = grades_said(grades)
-    return f"Certified by grade: {said}." if said else ""
-
-
-def _verdicts(verdicts: Mapping[str, int]) -> list[str]:
-    if not verdicts:
-        return []
-    return ["Verdicts: " + ", ".join(f"{name} {num}" for name, num in verdicts.items()) + ".", ""]
 
 
 def adapter_card(repository: str, facts: AdapterFacts) -> str:
@@ -174,7 +94,7 @@ def _adapter_data(repository: str, name: str, facts: AdapterFacts) -> str:
         base_model=facts.base,
         library_name="peft" if facts.rank else "transformers",
         pipeline_tag="text-generation",
-        tags=[*_TAGS, *(["lora"] if facts.rank else [])],
+        tags=[*TAGS, *(["lora"] if facts.rank else [])],
         model_name=name if results else None,
         eval_results=results or None,
         datasets=[repository] if facts.dataset and "/" in repository else None,
@@ -194,8 +114,8 @@ def _data_section(facts: AdapterFacts) -> list[str]:
         return ["## Data", "", f"{learnt} The dataset was not beside the adapter.", ""]
     of_rollout = ("sampled", "right", "certified", "lucky", "kept")
     counted = ", ".join(f"{key} {found.counts[key]}" for key in of_rollout if key in found.counts)
-    last = f" Of the last rollout: {counted}. {_grades(found.grades)}".rstrip() if counted else ""
-    return ["## Data", "", _what_is_kept(found.keep), "", f"{learnt}{last}", ""]
+    last = f" Of the last rollout: {counted}. {by_grade(found.grades)}".rstrip() if counted else ""
+    return ["## Data", "", what_is_kept(found.keep), "", f"{learnt}{last}", ""]
 
 
 def _results_section(facts: AdapterFacts) -> list[str]:

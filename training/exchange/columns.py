@@ -7,17 +7,16 @@ be certified.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from critics.answer_reader import read_answer
-from critics.blocks import named_answer
+from critics.english.answer import answer_of
 from critics.errors import InputError
 from critics.problem import Problem
 from training.configuration.section import nearest
 
 PARTS = ("id", "context", "question", "options", "answer", "rationale", "conclusion")
 """What a column can be. `answer` is the gold answer; `conclusion` is what a text without an answer line answers."""
-_NEEDED = ("question", "rationale")
 
 
 class RowError(ValueError):
@@ -50,67 +49,62 @@ def read_columns(given: Sequence[str]) -> dict[str, str]:
     return columns
 
 
-def named_columns(given: Mapping[str, str], row: Mapping[str, Any], source: object) -> dict[str, str]:
-    """Return which column is what: as given, and else by the columns' own names.
-
-    Raises `InputError` where the first row of the table lacks a column, or nothing says which one is needed.
-    """
-    own = {part: part for part in PARTS if part in row}
-    if "rationale" not in own and "completion" in row:
-        own["rationale"] = "completion"
-    columns = {**own, **given}
-    known = [str(name) for name in row]
-    for part, column in columns.items():
-        if column not in row:
-            raise InputError(f"{source}: there is no column {column!r} ({part}); {nearest(column, known)}")
-    for part in _NEEDED:
-        if part not in columns:
-            raise InputError(f"{source}: --columns: say which column is the {part}, such as {part}=NAME")
-    return columns
+def read_answers(given: Sequence[str]) -> dict[str, str]:
+    """Read `1=true,0=false`: what a table's own words for answers mean; raises `InputError`."""
+    answers: dict[str, str] = {}
+    for pair in (part.strip() for text in given for part in text.split(",")):
+        word, equals, answer = (part.strip() for part in pair.partition("="))
+        if not equals or not word or not answer:
+            raise InputError(f"--answers {pair!r}: write WORD=ANSWER, such as 1=true,0=false")
+        answers[word.lower()] = answer
+    return answers
 
 
 def read_rationale(
-    row: Mapping[str, Any], columns: Mapping[str, str], *, number: int, name: str, dataset: str
+    values: Mapping[str, object], *, name: str, dataset: str, answers: Mapping[str, str] | None = None
 ) -> RationaleRow:
-    """Read one row; raises `RowError`."""
-    values = {part: row.get(column) for part, column in columns.items()}
-    options = _options(values.get("options"))
-    own_id = values.get("id")
+    """Read one row's parts as the problem `name`; `answers` says what other words mean. Raises `RowError`."""
     problem = Problem(
-        id=f"{name}/{number if own_id is None else own_id}",
+        id=name,
         dataset=dataset,
-        context=_text(values, "context") if "context" in columns else "",
+        context=_text(values, "context") if "context" in values else "",
         question=_text(values, "question"),
-        options=options,
+        options=_options(values.get("options")),
     )
-    problem = _with_answer(problem, values.get("answer"))
+    problem = _with_answer(problem, values.get("answer"), answers or {})
     return RationaleRow(problem, _concluded(_text(values, "rationale"), values.get("conclusion"), problem))
 
 
-def _with_answer(problem: Problem, value: Any) -> Problem:
+def _with_answer(problem: Problem, value: object, answers: Mapping[str, str]) -> Problem:
     """Return the problem with its gold answer, read as an answer line would be."""
     if value is None:
         return problem
-    answer = named_answer(_plain(value), problem)
+    told = _plain(value).lower()
+    answer = answer_of(_plain(answers.get(told, value)).lower(), problem)
     if answer is None:
-        raise RowError("answer_unreadable", f"the answer {value!r} is none that the problem can have")
+        raise RowError(
+            "answer_unreadable",
+            f"the answer {_shown(value)} is none that the problem can have; say what it means, as by --answers "
+            f"{_shown(told).strip(chr(39))}=true",
+        )
     return Problem(problem.id, problem.dataset, problem.context, problem.question, problem.options, answer)
 
 
-def _concluded(text: str, conclusion: Any, problem: Problem) -> str:
+def _concluded(text: str, conclusion: object, problem: Problem) -> str:
     """Return the text with an answer line; raises `RowError` where two contradict each other."""
     own = read_answer(text, problem)
     if conclusion is None:
         return text
-    said = named_answer(_plain(conclusion), problem)
+    said = answer_of(_plain(conclusion).lower(), problem)
     if said is None:
-        raise RowError("conclusion_unreadable", f"the conclusion {conclusion!r} is none that the problem can have")
+        told = f"the conclusion {_shown(conclusion)} is none that the problem can have"
+        raise RowError("conclusion_unreadable", told)
     if own is not None and own != said:
         raise RowError("two_answers", f"the text answers {own} and its conclusion {said}")
     return text if own is not None else f"{text.rstrip()}\nAnswer: {_plain(conclusion)}"
 
 
-def _options(value: Any) -> tuple[str, ...] | None:
+def _options(value: object) -> tuple[str, ...] | None:
     """Read options: a list of texts, such a list as JSON, or `{"label": [..], "text": [..]}`."""
     if value is None:
         return None
@@ -120,7 +114,7 @@ def _options(value: Any) -> tuple[str, ...] | None:
         except ValueError as error:
             raise RowError("options_unreadable", "the options are a text that is no JSON list") from error
     if isinstance(value, Mapping):
-        value = cast("Mapping[str, Any]", value).get("text")
+        value = cast("Mapping[str, object]", value).get("text")
     texts = _texts(value)
     if not texts:
         raise RowError("options_unreadable", "the options are no list of texts")
@@ -134,16 +128,33 @@ def _texts(value: object) -> list[str] | None:
     return texts if isinstance(value, list) and len(texts) == len(listed) else None
 
 
-def _text(values: Mapping[str, Any], part: str) -> str:
+def _text(values: Mapping[str, object], part: str) -> str:
     """Return a text; sentences in a list become lines."""
-    value = values[part]
+    value = values.get(part)
     if (lines := _texts(value)) is not None:
         value = "\n".join(lines)
     if not isinstance(value, str) or not value.strip():
         raise RowError(f"no_{part}", f"the {part} is no text, or an empty one")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        # Half a surrogate pair, which JSON can spell, or a byte of a table that is no UTF-8.
+        told = f"the {part} is no Unicode text (at character {error.start}); save the file as UTF-8, or give --encoding"
+        raise RowError("not_unicode", told) from error
     return value
 
 
-def _plain(value: Any) -> str:
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except ValueError:
+        text = "a number of thousands of digits"
+    return text if len(text) <= 40 else f"{text[:37]}.."
+
+
+def _plain(value: object) -> str:
     """Return a cell as text on one line: tables have true and false as booleans."""
-    return str(value).lower() if isinstance(value, bool) else " ".join(str(value).split())
+    try:
+        return str(value).lower() if isinstance(value, bool) else " ".join(str(value).split())
+    except ValueError:  # more digits than Python prints
+        return "a number of thousands of digits"

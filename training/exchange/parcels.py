@@ -18,12 +18,12 @@ from typing import Any
 from critics.errors import InputError
 from rollout.traces import Trace, read_trace
 from training.curation.derivation import DERIVED
-from training.exchange.cards import AdapterFacts, RunFacts, adapter_card, certified_dataset_card, dataset_facts
+from training.exchange.cards import AdapterFacts, RunFacts, adapter_card
 from training.exchange.examples import EXAMPLES, read_examples
 from training.exchange.finding import Found, keep_of, read_json
-from training.exchange.rationales import CERTIFICATES, slim
 from training.lineage.adapter_files import MANIFEST, read_manifest, verify_adapter
 from training.lineage.entries import LINEAGE
+from training.lineage.kept import CERTIFICATES, certified_dataset_card, dataset_facts, slim
 from training.records.run_folder import RunLine, read_run
 from training.records.store import is_stored, read_records, write_json, write_records, write_text
 from training.reporting.evaluations import read_mode

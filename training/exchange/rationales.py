@@ -5,7 +5,7 @@ rows -> problems with texts -> attempts (with a policy's formulas, if asked for)
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,26 +19,33 @@ from rollout.traces import Sampling, Trace
 from training.curation.coverage import has_unread
 from training.curation.filters import Keep, funnel, is_certified, kept, outline, select
 from training.curation.independence import FITS_ANOTHER, independent
-from training.exchange.cards import certified_dataset_card, dataset_facts
-from training.exchange.columns import RationaleRow, RowError, read_rationale
+from training.exchange.columns import RationaleRow, RowError, read_answers, read_rationale
+from training.exchange.outcomes import outcomes
+from training.exchange.shapes import format_of, language_of, parts_of, shape_of, told_formats
+from training.exchange.tables import Row, Rows, UnreadableRow, columns_of
 from training.lessons.teaching import completion_example
-from training.records.store import write_json, write_records, write_text
+from training.lineage.entries import origin
+from training.lineage.kept import Kept, new_folder, slim, write_kept
 from training.workers.strategies import SingleAttempt
 
-CERTIFICATES = "certificates.jsonl"
-"""The certified attempts among those kept, with their certificates: `certistar recheck` reads it."""
-REJECTED = "rejected.jsonl"
 SHARES = ("step_validity", "premise_grounding")
 """Columns beside the verdict of a text whose sentences a policy formalised."""
+UNNAMED = "rationales"
+"""The data set of problems of which nothing says whose language they are in."""
 
 
 @dataclass(frozen=True, slots=True)
-class UnreadableRow:
-    """A row that could not be read, and why."""
+class Reading:
+    """How a table is read: what its user said of it, and else as its rows show."""
 
-    id: str
-    reason: str
-    feedback: str
+    columns: Sequence[str] = ()
+    """`PART=COLUMN`."""
+    answers: Sequence[str] = ()
+    """`WORD=ANSWER`."""
+    format: str | None = None
+    """Of all texts; None: as each one looks."""
+    dataset: str | None = None
+    """Whose language the contexts are in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,12 @@ class Table:
 
     rationales: list[RationaleRow]
     unreadable: list[UnreadableRow]
+    formats: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The format of each text, by its problem's id."""
+    places: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    """Which of the sources, and which of its rows, each text is."""
+    told: Sequence[str] = ()
+    """What was found out about the rows, for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +75,49 @@ class Formalising(SingleAttempt):
         return map(formalised, asked)
 
 
-def read_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], *, name: str, dataset: str) -> Table:
+def read_table(found: Sequence[Rows], reading: Reading, source: object) -> Table:
     """Read all rows; raises `InputError` where not one can be read, since then the column map is wrong."""
-    found: dict[str, RationaleRow] = {}
-    unreadable: list[UnreadableRow] = []
-    for number, row in enumerate(rows, 1):
-        try:
-            rationale = read_rationale(row, columns, number=number, name=name, dataset=dataset)
-            if rationale.problem.id in found:
-                raise RowError("id_twice", f"the id {rationale.problem.id!r} is another row's already")
-            found[rationale.problem.id] = rationale
-        except RowError as error:
-            unreadable.append(UnreadableRow(f"{name}/row-{number}", error.reason, str(error)))
-    if not found:
-        raise InputError(f"no row can be read: row 1: {unreadable[0].feedback}; look at --columns")
-    return Table(list(found.values()), unreadable)
+    rationales: dict[str, RationaleRow] = {}
+    unreadable = [row for rows in found for row in rows.unreadable]
+    places: dict[str, tuple[int, int]] = {}
+    told: list[str] = []
+    answers = read_answers(reading.answers)
+    for number, rows in enumerate(found):
+        if not rows.rows:
+            continue
+        shape = shape_of(columns_of(rows.rows), reading.columns, source, rows.rows[0].values)
+        told.append(shape.told())
+        for position, row in enumerate(rows.rows):
+            try:
+                rationale = _rationale(row, parts_of(row.values, shape), reading, answers)
+                if rationale.problem.id in rationales:
+                    raise RowError("id_twice", f"the id {rationale.problem.id!r} is another row's already")
+                rationales[rationale.problem.id] = rationale
+                places[rationale.problem.id] = (number, position)
+            except RowError as error:
+                unreadable.append(UnreadableRow(f"{row.file}/row-{row.number}", error.reason, str(error), row.raw))
+    if not rationales:
+        first = unreadable[0]
+        raise InputError(f"{source}: no row can be read: {first.id}: {first.feedback}; look at --columns")
+    formats = {r.problem.id: reading.format or format_of(r.text) for r in rationales.values()}
+    if reading.format is None:
+        told.append(f"judged as: {told_formats(formats.values())} (--as says otherwise)")
+    return Table(list(rationales.values()), unreadable, formats, places, told)
 
 
-def as_they_stand(rationales: Iterable[RationaleRow], format_: str) -> list[Trace]:
-    """Return the texts as attempts of a format."""
-    return [Trace(r.problem.id, r.problem, format_, r.text) for r in rationales]
+def _rationale(row: Row, parts: Mapping[str, object], reading: Reading, answers: Mapping[str, str]) -> RationaleRow:
+    own = parts.get("id")
+    name = row.id if own is None else f"{row.file}/{own}"
+    read = read_rationale(parts, name=name, dataset=reading.dataset or UNNAMED, answers=answers)
+    if reading.dataset is None:
+        problem = replace(read.problem, dataset=language_of(read.problem.context, read.problem.question))
+        return replace(read, problem=problem)
+    return read
+
+
+def as_they_stand(table: Table) -> list[Trace]:
+    """Return the texts as attempts."""
+    return [Trace(r.problem.id, r.problem, table.formats[r.problem.id], r.text) for r in table.rationales]
 
 
 def to_be_formalised(rationales: Iterable[RationaleRow]) -> list[Problem]:
@@ -90,18 +126,24 @@ def to_be_formalised(rationales: Iterable[RationaleRow]) -> list[Problem]:
 
 
 def write_dataset(
-    traces: Sequence[Trace], table: Table, keep: Keep, out: Path, about: Mapping[str, object], judging: Judging
+    traces: Sequence[Trace],
+    table: Table,
+    keep: Keep,
+    out: Path,
+    about: Mapping[str, object],
+    judging: Judging,
+    found: Sequence[Rows] = (),
 ) -> dict[str, Any]:
-    """Write the dataset folder, summary.json last, and return the summary; `judging` lays programs beside others."""
+    """Write the kept folder, and return its summary; `judging` lays programs beside others.
+
+    Of `found` the rows that are kept are written as they stood.
+    """
     chosen, foreign = independent(select(traces, keep), keep, judging)
     examples = [rationale_example(trace) for trace in chosen]
-    write_records(out / "examples.jsonl", examples)
-    write_records(out / CERTIFICATES, (slim(trace) for trace in chosen if is_certified(trace)), checksum=True)
-    write_records(
-        out / REJECTED, [*map(asdict, table.unreadable), *_rejections(traces, {t.id for t in chosen}, foreign, keep)]
-    )
+    rejected = [*map(asdict, table.unreadable), *rejections(traces, {t.id for t in chosen}, foreign, keep)]
     summary = {
-        "rows": len(table.rationales) + len(table.unreadable),
+        "rows": len(traces) + len(table.unreadable),
+        "outcomes": outcomes(traces, len(table.unreadable)),
         "unreadable": dict(sorted(Counter(row.reason for row in table.unreadable).items())),
         **funnel(list(map(outline, traces)), len(chosen)),
         "examples": len(examples),
@@ -109,8 +151,12 @@ def write_dataset(
         **_mean_shares(traces),
         **about,
     }
-    write_text(out / "README.md", certified_dataset_card(out.name, dataset_facts(summary)))
-    write_json(out / "summary.json", summary)
+    with new_folder(out) as folder:
+        for number, rows in enumerate(found):
+            places = [table.places[trace.id] for trace in chosen]
+            rows.write([position for of, position in places if of == number], folder)
+        origins = {trace.id: origin(trace.record()) for trace in chosen}
+        write_kept(folder, out.name, Kept(examples, origins, chosen, rejected, summary))
     return summary
 
 
@@ -130,25 +176,15 @@ def _mean_shares(traces: Sequence[Trace]) -> dict[str, float]:
     return {key: round(sum(listed) / len(listed), 4) for key, listed in found.items() if listed}
 
 
-def slim(trace: Trace) -> dict[str, Any]:
-    """Return the attempt and its verdict, without token ids and how it was sampled."""
-    kept = ("id", "problem", "format", "completion", "messages", "judgement", "policy")
-    record = trace.record()
-    return {key: record[key] for key in kept if key in record}
-
-
-def _rejections(
+def rejections(
     traces: Iterable[Trace], chosen: Set[str], foreign: Container[str], keep: Keep
 ) -> Iterator[dict[str, Any]]:
+    """Yield the traces that are not kept, each whole, with the reason."""
     for trace in traces:
         if trace.id not in chosen:
             told = {key: getattr(trace.judged, key) for key in ("verdict", "reason", "answer", "feedback")}
-            yield {
-                "id": trace.id,
-                **told,
-                "reason": FITS_ANOTHER if trace.id in foreign else _why_not_kept(trace, keep),
-                **shares(trace),
-            }
+            why = FITS_ANOTHER if trace.id in foreign else _why_not_kept(trace, keep)
+            yield {"id": trace.id, **told, "reason": why, **shares(trace), **slim(trace)}
 
 
 def _why_not_kept(trace: Trace, keep: Keep) -> str:

@@ -1,70 +1,401 @@
-"""Rows of other people's files: JSON lines, JSON, Parquet, CSV, or a data set of the Hub, through `datasets`.
+"""Rows of other people's files, each as it stood there: JSON, JSON lines, CSV, Parquet, Arrow, the Hub.
 
-JSON lines are read by our own reader, which names the line where something is wrong and lets values of one column
-differ in type; everything else is read as `datasets` reads it, into a folder that is gone afterwards.
+A row that is none is kept as such, with its text and what to do about it: no row is lost. JSON lines, JSON and CSV are
+cut by hand, because a row has to come back byte by byte; Parquet, Arrow and folders of `datasets` are read by pyarrow.
 """
 
+import csv
+import io
+import json
 import re
+import sys
 import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from glob import glob, has_magic
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 from critics.errors import InputError
-from training.records.store import read_records
+from critics.problem import is_list, is_object
+from training.records.store import StoreError, read_line, unpacked, write_chunks
 
-_READERS = {".json": "json", ".parquet": "parquet", ".csv": "csv", ".tsv": "csv"}
+Kind = Literal["jsonl", "json", "csv", "parquet"]
+"""How rows are written back; Arrow files, folders of `save_to_disk` and the Hub come back as Parquet."""
+_ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".feather")
+_PACKED = (".gz", ".zst")
 _HUB_NAME = re.compile(r"(?P<name>[\w.-]+/[\w.-]+?)(?::(?P<split>[\w.\[\]%-]+))?")
+_MOST_CHARACTERS = 2**31 - 1
+"""Of one cell of a CSV file."""
 
 
-def read_rows(source: Path) -> list[dict[str, Any]]:
-    """Return the rows of a file, or of `owner/name` or `owner/name:split` of the Hub; raises `InputError`."""
-    if source.is_dir():
-        raise InputError(f"{source}: is a folder; name a file of rationales, or a data set of the Hub")
-    if source.is_file():
-        rows = _of_file(source)
-    elif (named := _HUB_NAME.fullmatch(source.as_posix())) and not _is_file_name(source):
-        rows = _of_hub(named["name"], named["split"] or "train")
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: its place, its values, and its text where the file is text."""
+
+    file: str
+    number: int
+    values: Mapping[str, Any]
+    raw: str = ""
+
+    @property
+    def id(self) -> str:
+        """The row's name: its file's and its number."""
+        return f"{self.file}/{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableRow:
+    """A row that could not be read, why, and its text."""
+
+    id: str
+    reason: str
+    feedback: str
+    row: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of one source, and those that are none."""
+
+    kind: Kind
+    rows: Sequence[Row]
+    unreadable: Sequence[UnreadableRow] = ()
+    header: str = ""
+    """The first line of a CSV file, as it stood."""
+    table: Any = None
+    """The pyarrow table that the rows are of."""
+
+    def write(self, chosen: Sequence[int], folder: Path) -> None:
+        """Write rows, by their positions, as `rows.` and the kind: texts byte by byte, tables with their schema."""
+        path = folder / f"rows.{self.kind}"
+        if self.kind == "parquet":
+            parquet: Any = import_module("pyarrow.parquet")
+            made = io.BytesIO()
+            parquet.write_table(self.table.take(list(chosen)), made)
+            write_chunks(path, [made.getvalue()])
+            return
+        texts = [self.rows[position].raw for position in chosen]
+        if self.kind == "json":
+            texts = ["[\n", ",\n".join(texts), "\n]\n"]
+        else:
+            texts = [f"{text.rstrip(chr(10))}\n" for text in ([self.header] if self.header else []) + texts]
+        write_chunks(path, (text.encode("utf-8", "surrogateescape") for text in texts))
+
+
+def read_rows(source: Path | str, encoding: str | None = None) -> list[Rows]:
+    """Return the rows of a file, a folder, a glob, `-`, or `owner/name:split` of the Hub; raises `InputError`.
+
+    Files of one kind are one `Rows`. `encoding` is of CSV files that are no UTF-8.
+    """
+    name = str(source)
+    path = Path(name)
+    if name == "-":
+        found = [_of_bytes(sys.stdin.buffer.read(), Path("stdin"), "stdin", encoding)]
+    elif path.is_dir():
+        found = _of_folder(path, encoding)
+    elif path.exists():
+        found = [_of_file(path, stem(path), encoding)]
+    elif has_magic(name):
+        found = _of_files(sorted(Path(each) for each in glob(name, recursive=True)), path.parent, encoding)  # noqa: PTH207
+    elif (named := _HUB_NAME.fullmatch(path.as_posix())) and not _is_file_name(path):
+        found = [_of_hub(named["name"], named["split"] or "train")]
     else:
         raise InputError(f"{source}: there is no such file, and it is no name of the Hub such as owner/name:train")
-    if not rows:
-        raise InputError(f"{source}: there is no row in it")
-    return rows
+    if not any(each.rows or each.unreadable for each in found):
+        raise InputError(f"{source}: there is no row in it; name a file with rows")
+    return _joined(found)
 
 
-def stem(source: Path) -> str:
+def stem(source: Path | str) -> str:
     """Return the name that rows are numbered under: the file's without its ending, or the data set's."""
-    return re.sub(r"[^\w.-]+", "-", source.name.split(":")[0].split(".")[0]) or "rows"
+    return re.sub(r"[^\w.-]+", "-", Path(source).name.split(":")[0].split(".")[0]) or "rows"
 
 
-def _is_file_name(source: Path) -> bool:
-    return source.suffix in (*_READERS, ".jsonl", ".gz")
+def rows_of_dataset(dataset: Any, name: str) -> Rows:
+    """Return the rows of a `datasets.Dataset`; a class label is read as its name."""
+    return _of_table(dataset.with_format("arrow")[:], name)
 
 
-def _of_file(path: Path) -> list[dict[str, Any]]:
-    reader = _READERS.get(path.suffix)
-    if reader is None:
-        return list(read_records(path))
+def _is_file_name(path: Path) -> bool:
+    return path.suffix in (*_ENDINGS, *_PACKED)
+
+
+def _of_folder(folder: Path, encoding: str | None) -> list[Rows]:
+    if (folder / "dataset_dict.json").is_file():
+        splits = ", ".join(sorted(str(each.parent) for each in folder.glob("*/state.json")))
+        raise InputError(f"{folder}: holds several splits; name one of {splits}")
+    if (folder / "state.json").is_file():
+        datasets: Any = import_module("datasets")
+        try:
+            return [rows_of_dataset(datasets.load_from_disk(str(folder)), stem(folder))]
+        except Exception as error:
+            raise InputError(f"{folder}: cannot be read as a folder of save_to_disk ({_cause(error)})") from error
+    if (folder / "examples.jsonl").is_file():
+        raise InputError(f"{folder}: was filtered already; name its rows.* or its certificates.jsonl to filter it anew")
+    found = [path for path in sorted(folder.rglob("*")) if path.is_file() and _is_file_name(path)]
+    return _of_files([p for p in found if not any(q.startswith(".") for q in p.parts)], folder, encoding)
+
+
+def _of_files(paths: Sequence[Path], folder: Path, encoding: str | None) -> list[Rows]:
+    """Return the rows of files, numbered under the files' names, with their folders' where two have one name."""
+    files = [path for path in paths if path.is_file()]
+    if not files:
+        raise InputError(f"{folder}: there is no file of rows in it; they end in {', '.join(_ENDINGS)}")
+    names = [stem(path) for path in files]
+    if len(set(names)) < len(names):
+        below = [path.relative_to(folder) if path.is_relative_to(folder) else path for path in files]
+        names = [re.sub(r"[^\w.-]+", "-", path.as_posix()) for path in below]
+    return [_of_file(path, name, encoding) for path, name in zip(files, names, strict=True)]
+
+
+def _joined(found: Sequence[Rows]) -> list[Rows]:
+    """Return one `Rows` for each kind of file; raises `InputError` where their columns differ."""
+    kinds = dict.fromkeys(each.kind for each in found)
+    return [_one([each for each in found if each.kind == kind]) for kind in kinds]
+
+
+def _one(found: Sequence[Rows]) -> Rows:
+    first = found[0]
+    if len(found) == 1:
+        return first
+    rows = list(chain.from_iterable(each.rows for each in found))
+    unreadable = list(chain.from_iterable(each.unreadable for each in found))
+    if other := next((each for each in found if each.header.strip() != first.header.strip()), None):
+        names = [each.rows[0].file if each.rows else "one" for each in (first, other)]
+        raise InputError(f"{names[1]}: its first line has other columns than that of {names[0]}; filter them apart")
+    table = None
+    if first.kind == "parquet":
+        pyarrow: Any = import_module("pyarrow")
+        try:
+            table = pyarrow.concat_tables([each.table for each in found])
+        except pyarrow.ArrowInvalid as error:
+            raise InputError(f"{rows[0].file}: the files have other columns; filter them apart") from error
+    return replace(first, rows=rows, unreadable=unreadable, table=table)
+
+
+def _of_file(path: Path, name: str, encoding: str | None) -> Rows:
+    try:
+        content = b"".join(unpacked(path))
+    except StoreError as error:
+        raise InputError(f"{error}; unpack it by hand, or name another file") from error
+    bare = path.with_suffix("") if path.suffix in _PACKED else path
+    return _of_bytes(content, bare, name, encoding)
+
+
+def _of_bytes(content: bytes, path: Path, name: str, encoding: str | None) -> Rows:
+    """Read a file's bytes by what they begin with, and by the file's ending where that does not say it."""
+    if content.startswith(b"PAR1"):
+        return _arrow(lambda arrow, file: arrow.parquet.read_table(file), content, path, name)
+    if content.startswith(b"ARROW1"):
+        return _arrow(lambda arrow, file: arrow.ipc.open_file(file).read_all(), content, path, name)
+    if path.suffix == ".arrow":
+        return _arrow(lambda arrow, file: arrow.ipc.open_stream(file).read_all(), content, path, name)
+    if path.suffix in (".parquet", ".feather"):
+        raise InputError(f"{path}: is no {path.suffix[1:]} file; it was cut, or is something else")
+    text = _decoded(content, path, encoding)
+    start = text.lstrip()[:1]
+    if path.suffix in (".csv", ".tsv") or (start not in ("{", "[") and path.suffix in ("", ".txt")):
+        return _csv(text, path, name)
+    if start == "[" and path.suffix not in (".jsonl", ".ndjson"):
+        return _json(text, path, name)
+    return _json_lines(text, path, name)
+
+
+def _decoded(content: bytes, path: Path, encoding: str | None) -> str:
+    """Return the text without a byte order mark; bytes that are no UTF-8 become lone surrogates, row by row refused."""
+    try:
+        if encoding is not None:
+            return content.decode(encoding).removeprefix("\ufeff")
+        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return content.decode("utf-16")
+    except (UnicodeDecodeError, LookupError) as error:
+        raise InputError(f"{path}: cannot be read in the encoding {encoding or 'utf-16'} ({error})") from error
+    return content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+
+
+def _json_lines(text: str, path: Path, name: str) -> Rows:
+    rows: list[Row] = []
+    unreadable: list[UnreadableRow] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                encoded = line.encode("utf-8", "surrogateescape")
+                values = read_line(encoded, where=f"{path}:{number}", checksum=False, unique=True)
+                rows.append(Row(name, number, values, line.removesuffix("\r")))
+            except StoreError as error:
+                unreadable.append(UnreadableRow(f"{name}/row-{number}", "bad_line", str(error), line))
+    if not rows and len(unreadable) > 1 and (listed := _listed_object(text)):
+        return _json(listed, path, name)
+    return Rows("jsonl", rows, unreadable)
+
+
+def _listed_object(text: str) -> str | None:
+    """Return the list of rows within one object over several lines, such as `{"data": [..]}`; None where there is none.
+
+    An object that holds something else is one row.
+    """
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not is_object(found):
+        return None
+    lists = [value for value in found.values() if is_list(value) and value and all(map(is_object, value))]
+    is_row = any(key in found for key in ("messages", "conversations", "prompt", "question"))
+    return json.dumps([found] if is_row else lists[0]) if is_row or len(lists) == 1 else None
+
+
+def _json(text: str, path: Path, name: str) -> Rows:
+    """Read a JSON list of objects; what breaks it off is a row that cannot be read, up to the end of the file."""
+    rows: list[Row] = []
+    unreadable: list[UnreadableRow] = []
+    scan, at, number = json.JSONDecoder(), text.index("[") + 1, 0
+    while (at := _after_blanks(text, at)) < len(text) and text[at] != "]":
+        number += 1
+        try:
+            _, end = scan.raw_decode(text, at)
+        except (ValueError, RecursionError) as error:
+            where = f"{path}: row {number}: not JSON from here to the end ({error}); mend the file"
+            unreadable.append(UnreadableRow(f"{name}/row-{number}", "bad_line", where, text[at:]))
+            break
+        raw, at = text[at:end], end
+        try:
+            encoded = raw.encode("utf-8", "surrogateescape")
+            values = read_line(encoded, where=f"{path}: row {number}", checksum=False, unique=True)
+            rows.append(Row(name, number, values, raw))
+        except StoreError as error:
+            unreadable.append(UnreadableRow(f"{name}/row-{number}", "bad_line", str(error), raw))
+    return Rows("json", rows, unreadable)
+
+
+def _after_blanks(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\r\n,":
+        at += 1
+    return at
+
+
+@dataclass(slots=True)
+class _Noted:
+    """Lines that remember what was taken of them, so that a row comes back as it stood."""
+
+    lines: Iterator[str]
+    taken: list[str] = field(default_factory=list[str])
+    num: int = 0
+
+    def __iter__(self) -> "_Noted":
+        return self
+
+    def __next__(self) -> str:
+        line = next(self.lines)
+        self.taken.append(line)
+        self.num += 1
+        return line
+
+    def give(self) -> str:
+        """Return what was taken since the last time."""
+        text = "".join(self.taken)
+        self.taken.clear()
+        return text
+
+
+def _csv(text: str, path: Path, name: str) -> Rows:
+    csv.field_size_limit(_MOST_CHARACTERS)
+    lines = _Noted(io.StringIO(text, newline="\n"))
+    header_line = text.partition("\n")[0]
+    delimiter = "\t" if path.suffix == ".tsv" else max(",;\t|", key=header_line.count)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    header = [cell.strip() for cell in _cells(reader) or []]
+    if twice := next((cell for cell in header if header.count(cell) > 1), None):
+        raise InputError(f"{path}: the column {twice!r} is there twice; rename one")
+    head = lines.give()
+    rows: list[Row] = []
+    unreadable: list[UnreadableRow] = []
+    number = 0
+    while True:
+        first = lines.num + 1
+        cells = _cells(reader)
+        raw = lines.give()
+        if cells is None and not raw.strip():
+            break
+        if cells == []:
+            continue
+        number += 1
+        told = f"{path}: row {number} (line {first})"
+        if cells is None:
+            told = f"{told}: quotes are not closed; close them or double those within a cell"
+            unreadable.append(UnreadableRow(f"{name}/row-{number}", "bad_line", told, raw))
+        elif len(cells) != len(header):
+            told = (
+                f"{told}: has {len(cells)} cells, and the first line {len(header)}; quote cells that hold {delimiter!r}"
+            )
+            unreadable.append(UnreadableRow(f"{name}/row-{number}", "half_row", told, raw))
+        else:
+            values = {key: cell or None for key, cell in zip(header, cells, strict=True)}
+            rows.append(Row(name, number, values, raw))
+    return Rows("csv", rows, unreadable, header=head)
+
+
+def _cells(reader: Iterator[list[str]]) -> list[str] | None:
+    """Return a row's cells; None at the end, or where the row cannot be cut."""
+    try:
+        return next(reader, None)
+    except csv.Error:
+        return None
+
+
+def _arrow(read: Callable[[Any, Any], Any], content: bytes, path: Path, name: str) -> Rows:
+    pyarrow: Any = import_module("pyarrow")
+    for module in ("parquet", "ipc"):
+        import_module(f"pyarrow.{module}")
+    try:
+        return _of_table(read(pyarrow, pyarrow.BufferReader(content)), name)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
+        raise InputError(f"{path}: cannot be read ({_cause(error)}); was it copied whole?") from error
+
+
+def _of_table(table: Any, name: str) -> Rows:
+    columns = list(table.column_names)
+    if twice := next((column for column in columns if columns.count(column) > 1), None):
+        raise InputError(f"the column {twice!r} is there twice; rename one")
+    labels = _labels(table.schema)
+    listed = cast("list[dict[str, Any]]", table.to_pylist())
+    for row in listed:
+        for column, names in labels.items():
+            if isinstance(code := row[column], int):
+                row[column] = names[code] if 0 <= code < len(names) else code
+    return Rows("parquet", [Row(name, number, row) for number, row in enumerate(listed, 1)], table=table)
+
+
+def _labels(schema: Any) -> Mapping[str, Sequence[str]]:
+    """Return the names of class labels, by column, which `datasets` keeps beside the schema."""
+    if b"huggingface" not in (schema.metadata or {}):
+        return {}
+    datasets: Any = import_module("datasets")
+    features = datasets.Features.from_arrow_schema(schema)
+    return {name: kind.names for name, kind in features.items() if isinstance(kind, datasets.ClassLabel)}
+
+
+def _of_hub(name: str, split: str) -> Rows:
     datasets: Any = import_module("datasets")
     datasets.disable_progress_bars()
-    options = {"sep": "\t"} if path.suffix == ".tsv" else {}
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            table = datasets.load_dataset(reader, data_files=str(path), split="train", cache_dir=folder, **options)
-            return [dict(row) for row in table]
-        except Exception as error:
-            raise InputError(f"{path}: cannot be read as {reader} ({_cause(error)})") from error
-
-
-def _of_hub(name: str, split: str) -> list[dict[str, Any]]:
-    datasets: Any = import_module("datasets")
     try:
-        return [dict(row) for row in datasets.load_dataset(name, split=split)]
+        with tempfile.TemporaryDirectory() as beside:
+            return rows_of_dataset(datasets.load_dataset(name, split=split, cache_dir=beside), stem(name))
     except Exception as error:
         raise InputError(
             f"{name}: there is no such file, and the Hub does not give its split {split!r} ({_cause(error)}); without "
             "a network, name a file that was downloaded, and a split as in owner/name:test"
         ) from error
+
+
+def columns_of(rows: Iterable[Row]) -> list[str]:
+    """Return all columns, in order."""
+    return list(dict.fromkeys(key for row in rows for key in row.values))
 
 
 def _cause(error: BaseException) -> str:

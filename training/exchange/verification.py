@@ -24,10 +24,10 @@ from training.curation.coverage import unread_stretches
 from training.curation.filters import CERTIFIED, is_certified, is_strict
 from training.exchange.examples import EXAMPLES, StoredExample, read_example
 from training.exchange.finding import read_json
-from training.exchange.rationales import CERTIFICATES
 from training.lessons.judged_fields import TEMPLATE_MARKS
 from training.lineage import entries
 from training.lineage.adapter_files import MANIFEST, AdapterError, verify_adapter
+from training.lineage.kept import CERTIFICATES
 from training.records.store import StoreError, read_lines
 
 _LEADS = re.compile(r"\b(?:answer|reasoning|solution|proof|let's think step by step)\b[:.]?|\\n|[\"}\]]", re.IGNORECASE)

@@ -8,6 +8,7 @@ Whoever reads `traces.jsonl` finds `traces.jsonl.gz` where `certistar pack` has 
 
 import errno
 import fcntl
+import io
 import json
 import os
 import shutil
@@ -16,7 +17,7 @@ from array import array
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 from critics.errors import InputError, RunFailed
 
@@ -65,15 +66,20 @@ def _plain_line(record: Mapping[str, object]) -> str:
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 
-def read_line(line: bytes, *, where: str, checksum: bool) -> dict[str, Any]:
+def read_line(line: bytes, *, where: str, checksum: bool, unique: bool = False) -> dict[str, Any]:
     """Parse one line and verify its checksum; raises `StoreError` that begins with `where`.
 
-    `checksum` says whether a line without one is an error (the project's own traces) or welcome (users' files).
+    `checksum` says whether a line without one is an error (the project's own traces) or welcome (users' files);
+    `unique` refuses a key that an object has twice, of which another reader might take the other value.
     """
     try:
-        found: object = json.loads(line.decode())
+        found: object = json.loads(line.decode(), object_pairs_hook=_unique if unique else None)
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{where}: is not UTF-8 ({error}); convert the file, as by iconv -t utf-8") from error
     except ValueError as error:
-        raise StoreError(f"{where}: not a JSON object ({error})") from error
+        raise StoreError(f"{where}: not a JSON object ({error}); mend or delete the line") from error
+    except RecursionError as error:
+        raise StoreError(f"{where}: is nested too deeply to be read; take out what is not needed") from error
     if not isinstance(found, dict):
         raise StoreError(f"{where}: a JSON object is needed, not {type(found).__name__}")
     record = cast("dict[str, object]", found)
@@ -89,10 +95,18 @@ def read_line(line: bytes, *, where: str, checksum: bool) -> dict[str, Any]:
     return record
 
 
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} is there twice")
+    return found
+
+
 def read_records(path: Path, *, checksum: bool = False) -> Iterator[dict[str, Any]]:
     """Yield the records of a JSON-lines file one by one; plain, gzipped, or packed away under its name and `.gz`."""
     path = where_stored(path)
-    for number, line in enumerate(_lines(path), 1):
+    for number, line in enumerate(unpacked(path), 1):
         if line.strip():
             yield read_line(line, where=f"{path}:{number}", checksum=checksum)
 
@@ -100,10 +114,10 @@ def read_records(path: Path, *, checksum: bool = False) -> Iterator[dict[str, An
 def read_lines(path: Path, *, checksum: bool = False) -> Iterator[dict[str, Any] | StoreError]:
     """Yield the records of a file that somebody else wrote: a bad line as its error, and the others all the same."""
     path = where_stored(path)
-    for number, line in enumerate(_lines(path), 1):
+    for number, line in enumerate(unpacked(path), 1):
         if line.strip():
             try:
-                yield read_line(line, where=f"{path}:{number}", checksum=checksum)
+                yield read_line(line, where=f"{path}:{number}", checksum=checksum, unique=True)
             except StoreError as error:
                 yield error
 
@@ -119,19 +133,33 @@ def is_stored(path: Path) -> bool:
     return where_stored(path).exists()
 
 
-def _lines(path: Path) -> Iterator[bytes]:
-    import gzip
-
-    open_bytes = gzip.open if path.suffix == ".gz" else open
+def unpacked(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file, packed by gzip or zstd or not; the first without a byte order mark."""
     num_read = 0
     try:
-        with open_bytes(path, "rb") as file:
+        with _opened(path) as file:
             for line in file:
-                yield line
+                yield line if num_read else line.removeprefix(b"\xef\xbb\xbf")
                 num_read += 1
     except (OSError, EOFError, zlib.error) as error:
         line_number = f":{num_read + 1}" if num_read else ""
         raise StoreError(f"{path}{line_number}: cannot be read ({error})") from error
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """Open a file by what it begins with, whatever its name."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    if start.startswith(b"\x1f\x8b"):
+        import gzip
+
+        return cast("IO[bytes]", gzip.open(path))
+    if start == b"\x28\xb5\x2f\xfd":
+        from importlib import import_module
+
+        pyarrow: Any = import_module("pyarrow")
+        return io.BufferedReader(pyarrow.CompressedInputStream(pyarrow.OSFile(str(path)), "zstd"))
+    return path.open("rb")
 
 
 def write_text(path: Path, text: str) -> None:

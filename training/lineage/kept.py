@@ -1,0 +1,181 @@
+"""Kept folders: what a filter kept, to be trained on, pushed, pulled, re-checked and revoked, whatever made it.
+
+    examples.jsonl       what is trained on; README.md is the card that `load_dataset` reads it by
+    certificates.jsonl   the certified attempts behind the examples
+    lineage.jsonl        where each example comes from, by digest
+    rejected.jsonl       every other row with its reason
+    summary.json         the counts; written last
+
+A folder of a user's is never written into: what is made appears whole, under a name that was free.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError
+from critics.replay.grades import grades_said
+from rollout.traces import Trace
+from training.lineage.entries import LINEAGE, Origin, entries, write_entries
+from training.records.store import make_folder, not_written, write_json, write_records, write_text
+
+EXAMPLES = "examples.jsonl"
+CERTIFICATES = "certificates.jsonl"
+"""The certified attempts among those kept, with their certificates: `certistar recheck` reads it."""
+REJECTED = "rejected.jsonl"
+SUMMARY = "summary.json"
+TAGS = ["certistar", "certified-reasoning"]
+_COUNTED = ("rows", "sampled", "right", "certified", "lucky", "kept", "examples")
+
+
+def slim(trace: Trace) -> dict[str, Any]:
+    """Return the attempt and its verdict, without token ids and how it was sampled."""
+    taken = ("id", "problem", "format", "completion", "messages", "judgement", "policy")
+    record = trace.record()
+    return {key: record[key] for key in taken if key in record}
+
+
+def made_already(out: Path, of: str) -> Mapping[str, Any] | None:
+    """Return the summary of a folder that the very same filter made; None where the name is free.
+
+    `of` is the digest of the rows and the settings. Raises `InputError` where something else is there.
+    """
+    if out.resolve() in (Path.cwd(), *Path.cwd().parents):
+        raise InputError(f"--out {out}: is the folder that you are in, or above it; name a new one")
+    if not os.path.lexists(out) or (out.is_dir() and not any(out.iterdir())):
+        return None
+    path = out / SUMMARY
+    try:
+        summary = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except (OSError, ValueError):
+        summary = {}
+    if isinstance(summary, dict) and summary.get("made_of") == of:
+        return summary
+    raise InputError(f"--out {out}: is there already, and nothing is written over; name a new folder, or delete it")
+
+
+@contextmanager
+def new_folder(out: Path) -> Generator[Path]:
+    """Yield a folder to write into that gets the name `out` when all is written; nothing is left where it fails."""
+    make_folder(out.parent)
+    try:
+        beside = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+    except OSError as error:
+        raise not_written(out, error) from error
+    try:
+        yield beside
+        beside.chmod(0o755)
+        beside.rename(out)  # onto an empty folder at most
+    except OSError as error:
+        raise not_written(out, error) from error
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Contents of a kept folder."""
+
+    examples: Sequence[dict[str, Any]]
+    origins: Mapping[str, Origin]
+    """Of the traces that the examples were made of, by id."""
+    traces: Sequence[Trace]
+    """Those traces; the certified ones go into the folder."""
+    rejected: Sequence[Mapping[str, object]]
+    summary: Mapping[str, Any]
+
+
+def write_kept(folder: Path, name: str, kept: Kept) -> None:
+    """Write the files of a kept folder; `name` is what its card calls it."""
+    write_records(folder / EXAMPLES, kept.examples)
+    write_entries(folder / LINEAGE, entries(kept.examples, kept.origins))
+    write_records(folder / CERTIFICATES, (slim(t) for t in kept.traces if t.judged.is_certified), checksum=True)
+    write_records(folder / REJECTED, map(dict, kept.rejected))
+    write_text(folder / "README.md", certified_dataset_card(name, dataset_facts(kept.summary)))
+    write_json(folder / SUMMARY, kept.summary)
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFacts:
+    """Facts of a dataset for its card."""
+
+    keep: str
+    counts: Mapping[str, int]
+    verdicts: Mapping[str, int]
+    grades: Mapping[str, int]
+    """How many of the certified attempts have which grade."""
+
+
+def dataset_facts(summary: Mapping[str, Any]) -> DatasetFacts:
+    """Read the facts out of a dataset's summary.json."""
+    counts = {key: summary[key] for key in _COUNTED if key in summary}
+    return DatasetFacts(summary.get("keep", "strict"), counts, summary.get("verdicts", {}), summary.get("grades", {}))
+
+
+def certified_dataset_card(name: str, facts: DatasetFacts) -> str:
+    """Return the card of a dataset folder: which file `load_dataset` reads, and what its examples rest on."""
+    hub: Any = import_module("huggingface_hub")
+    data = hub.DatasetCardData(
+        pretty_name=name,
+        task_categories=["text-generation"],
+        tags=[*TAGS, "trl", "sft"],
+        configs=[{"config_name": "default", "data_files": "examples.jsonl"}],
+    )
+    counts = [f"| {key} | {num} |" for key, num in facts.counts.items()]
+    return "\n".join(
+        [
+            "---",
+            data.to_yaml(),
+            "---",
+            "",
+            f"# {name}",
+            "",
+            what_is_kept(facts.keep),
+            "",
+            *("| counted | n |", "|---|--:|", *counts),
+            "",
+            *([said] if (said := by_grade(facts.grades)) else []),
+            *_verdicts(facts.verdicts),
+            "Each line of `examples.jsonl` has an `id`, what is read and what is learnt (`prompt` and `completion`, or",
+            "`messages`), and the digest of its `certificate`. `certificates.jsonl` holds the attempts with their",
+            "certificates; `certistar recheck certificates.jsonl` checks them again without the critic that made them.",
+            "",
+            "A certificate says that the answer follows from what the attempt states. Where its formalisation is",
+            "`trusted`, nothing vouches that what is stated is what the problem's text says.",
+            "",
+        ]
+    )
+
+
+def what_is_kept(keep: str) -> str:
+    """Say what a filter keeps."""
+    said = {
+        **dict.fromkeys(
+            ("strict", "faithful"),
+            "Only certified attempts are kept whose formulas were checked, were given, or are borne out by the text.",
+        ),
+        "trusted": "Only attempts whose answer a symbolic critic has certified are kept, whatever their formulas mean.",
+        "unfiltered": "Every finished attempt is kept: nothing here was filtered.",
+    }
+    return f"Filter: `{keep}`. " + said.get(
+        keep, "Attempts with the right answer are kept, proved or not; see `certified` below for how many were proved."
+    )
+
+
+def by_grade(grades: Mapping[str, int]) -> str:
+    """Say how many are certified by grade."""
+    said = grades_said(grades)
+    return f"Certified by grade: {said}." if said else ""
+
+
+def _verdicts(verdicts: Mapping[str, int]) -> list[str]:
+    if not verdicts:
+        return []
+    return ["Verdicts: " + ", ".join(f"{name} {num}" for name, num in verdicts.items()) + ".", ""]
