@@ -414,17 +414,6 @@ def test_a_configuration_holds_no_key(tmp_path):
         assert KEY not in str(caught.value)
 
 
-def test_a_run_of_rounds_on_a_server_is_refused_before_it_begins(tmp_path):
-    from training.configuration.model import ModelConfig, ServerConfig
-    from training.configuration.run import RunConfig
-    from training.configuration.section import ConfigError
-    from training.rounds.run import run
-
-    server = ServerConfig(base_url="http://127.0.0.1:1/v1", model="m")
-    with pytest.raises(ConfigError, match="use rollout, filter, train and evaluate"):
-        run(RunConfig(name="x", model=ModelConfig(name="m", server=server)), tmp_path / "run")
-
-
 def test_a_reply_cut_off_is_unfinished_and_keeps_no_open_block(speak):
     problem = PROBLEMS[0]
     whole = solution(problem)

@@ -222,7 +222,7 @@ def rank_of(adapter: Path) -> int:
     config = json.loads((adapter / "adapter_config.json").read_text())
     if config.get("use_dora"):
         raise InputError(
-            f"adapter {adapter}: vLLM has no DoRA; write `model.engine: own`, or train with `method: lora`"
+            f"adapter {adapter}: vLLM and SGLang have no DoRA; write `model.engine: own`, or train by `method: lora`"
         )
     rank = config["r"]
     if rank > RANKS[-1]:

@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
@@ -65,6 +65,10 @@ class RequestRefused(Exception):  # noqa: N818
 
 class ServerFault(RunFailed):
     """The server failed at a request (status 500 and above), again and again; another one may still go well."""
+
+
+class ModelNotFound(InputError):  # noqa: N818
+    """The server has no model, or no adapter, of the name that it was asked for."""
 
 
 class _Unreadable(Exception):  # noqa: N818
@@ -123,12 +127,22 @@ class Tally:
 class Connection:
     """A server that can be asked questions; use it as an asynchronous context manager.
 
-    With `replies`, what they hold is not asked, and what is asked is kept there.
+    With `replies`, what they hold is not asked, and what is asked is kept there. `model`: the name of an adapter that
+    is asked in the place of the settings' model, and `restore` loads it where the server does not have it (any more).
     """
 
-    def __init__(self, settings: ServerSettings, replies: Replies | None = None) -> None:
+    def __init__(
+        self,
+        settings: ServerSettings,
+        replies: Replies | None = None,
+        *,
+        model: str | None = None,
+        restore: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
         self.settings = settings
+        self.model = model or settings.model
         self._replies = replies
+        self._restore = restore
         self.dropped: set[str] = set()
         """Fields that the server did not know; no longer sent, but for `max_tokens`, which has a new name."""
         self._key = _key(settings)
@@ -161,10 +175,16 @@ class Connection:
             self.dropped.update(kept.dropped)
             tally.calls += 1
             return _counted(_read(kept.text, self.settings.kind), tally)
+        restore = self._restore
         while True:
             body, dropped = self._body(question), frozenset(self.dropped)
             try:
                 text, reply = await self._readable_reply(body, tally)
+            except ModelNotFound:
+                if restore is None:
+                    raise
+                await restore()
+                restore = None
             except RequestRefused as refusal:
                 others = self.dropped - dropped  # by requests that were refused at the same time
                 if question.fields or not (self._drop(str(refusal)) or others):
@@ -174,6 +194,21 @@ class Connection:
                     self._replies.keep(name, KeptReply(text, tuple(sorted(self.dropped))))
                 return _counted(reply, tally)
 
+    async def call(self, method: str, address: str, body: object = None) -> tuple[int, str]:
+        """Return status and text of a request beside the protocol's own; raises `RunFailed` where nobody answers."""
+        import openai
+
+        failure: Exception | None = None
+        client = self._client.with_options(max_retries=min(1, self.settings.retries))
+        try:
+            text: str = await getattr(client, method)(address, cast_to=str, **({"body": body} if body else {}))
+            return 200, self._without_key(text)
+        except openai.APIStatusError as error:
+            return error.status_code, self._without_key(_said(error))[:_EXPLANATION_LENGTH]
+        except openai.OpenAIError as error:
+            failure = self._explained(error)
+        raise failure
+
     def _name(self, question: ServerRequest) -> str:
         """Name a request by what is asked of which model; where it listens, and how patiently it is asked, is left out.
 
@@ -182,7 +217,7 @@ class Connection:
         settings = self.settings
         what = {key: getattr(question, key) for key in question.__slots__}
         return request_name({
-            "model": settings.model, "kind": settings.kind, "logprobs": settings.logprobs,
+            "model": self.model, "kind": settings.kind, "logprobs": settings.logprobs,
             "extra_body": settings.extra_body, **what,
         })  # fmt: skip
 
@@ -226,7 +261,7 @@ class Connection:
     def _body(self, question: ServerRequest) -> dict[str, object]:
         settings = self.settings
         body: dict[str, object] = {
-            "model": settings.model,
+            "model": self.model,
             "temperature": question.temperature,
             "top_p": 1.0,
             "seed": question.seed,
@@ -287,8 +322,8 @@ class Connection:
             case openai.AuthenticationError() | openai.PermissionDeniedError():
                 return InputError(f"{where}: the key is refused ({said}); {self._key_remedy()}")
             case openai.NotFoundError():
-                return InputError(
-                    f"{where}: not found ({said}); correct model.server.base_url, .model ({self.settings.model!r}) "
+                return ModelNotFound(
+                    f"{where}: not found ({said}); correct model.server.base_url, .model ({self.model!r}) "
                     f"or .kind ({self.settings.kind})"
                 )
             case openai.RateLimitError():

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
@@ -13,6 +14,7 @@ from rollout.digests import PolicyDigests
 from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted, templated
 from rollout.prompt import SEPARATOR, PromptStyle, messages, text
+from rollout.servers.adapters import ServedAdapter, load
 from rollout.servers.author import Author
 from rollout.servers.capability import Capability, Probe
 from rollout.servers.connection import Connection, RequestRefused, ServerSettings, Tally
@@ -37,6 +39,7 @@ class ServerPolicy:
         prompt_style: PromptStyle,
         tokenizer: str | None = None,
         replies: Replies | None = None,
+        adapter: ServedAdapter | None = None,
     ) -> None:
         told = {"chat_template_kwargs": {"enable_thinking": prompt_style.thinking}}
         if settings.kind == "chat" and prompt_style.thinking is not None:
@@ -44,8 +47,8 @@ class ServerPolicy:
         self.settings = settings
         self._replies = replies
         self.prompt_style = prompt_style
-        self.digests = PolicyDigests(f"server:{settings.model}")
-        """A name and no digest: nobody outside the server knows which weights it serves."""
+        self.digests = PolicyDigests(f"server:{settings.model}", None if adapter is None else adapter.digest)
+        """A name and no digest of the base: nobody outside the server knows which weights it serves."""
         self.tally = Tally()
         """What all completions and probes so far have cost."""
         self.capability: Capability | None = None
@@ -54,6 +57,9 @@ class ServerPolicy:
         self._scores: set[bool] = set()
         """Which log-probabilities it has shown: its own texts', given texts'."""
         self._stop = SEPARATOR if prompt_style.kind == "few-shot" else ""
+        self._adapter = adapter
+        self._model = settings.model if adapter is None else asyncio.run(self._load(adapter))
+        """The name that is asked for: the model's, or the adapter's."""
 
     def prompt(self, problem: Problem, *, hint: bool = False) -> str:
         """Return what the server is sent: for chat the messages as JSON, else text."""
@@ -83,7 +89,7 @@ class ServerPolicy:
 
     def score(self, prompts: Sequence[str], continuations: Sequence[str]) -> list[float]:
         """Return the log-probability of each continuation; raises `InputError` where the server cannot tell."""
-        return score_texts(self.settings, prompts, continuations, self.tally, self._replies)
+        return score_texts(self._connection(self._replies), prompts, continuations, self.tally)
 
     def require_scores(self, *, own: bool) -> None:
         """Ask for the log-probabilities of a few words, once: those of a given text, or the model's `own`.
@@ -94,7 +100,7 @@ class ServerPolicy:
             return
         if own:
             self.settings = replace(self.settings, logprobs=True)
-            asyncio.run(require_own_scores(self.settings, self.tally, self._dropped))
+            asyncio.run(require_own_scores(self._connection(), self.tally))
         else:
             self.score(["One, two,"], [" three"])
         self._scores.add(own)
@@ -102,8 +108,7 @@ class ServerPolicy:
     async def _complete(
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
     ) -> list[Completion]:
-        async with Connection(self.settings, self._replies) as connection:
-            connection.dropped = self._dropped
+        async with self._connection(self._replies) as connection:
             capability = Capability("rejection") if guides is None else await self._probed()
             authors = [
                 Author(
@@ -147,13 +152,23 @@ class ServerPolicy:
 
     async def _probed(self) -> Capability:
         if self.capability is None:
-            async with Connection(self.settings) as connection:
-                connection.dropped = self._dropped
+            async with self._connection() as connection:
                 try:
                     self.capability = await Probe(connection, self._tokens, self.tally).capability()
                 except RequestRefused as error:
                     raise self._refused(error) from None
         return self.capability
+
+    def _connection(self, replies: Replies | None = None) -> Connection:
+        adapter = self._adapter
+        restore = None if adapter is None else partial(self._load, adapter)
+        connection = Connection(self.settings, replies, model=self._model, restore=restore)
+        connection.dropped = self._dropped
+        return connection
+
+    async def _load(self, adapter: ServedAdapter) -> str:
+        async with Connection(self.settings) as connection:
+            return await load(connection, adapter)
 
     def _refused(self, refusal: RequestRefused) -> InputError:
         return InputError(

@@ -9,37 +9,31 @@ from collections.abc import Sequence
 
 from critics.errors import InputError, RunFailed
 from rollout.servers.connection import Connection, RequestRefused, ServerReply, ServerRequest, ServerSettings, Tally
-from rollout.servers.replies import Replies
 
 _ECHO = {"echo": True, "logprobs": 1}
 
 
 def score_texts(
-    settings: ServerSettings,
-    prompts: Sequence[str],
-    continuations: Sequence[str],
-    tally: Tally,
-    replies: Replies | None = None,
+    connection: Connection, prompts: Sequence[str], continuations: Sequence[str], tally: Tally
 ) -> list[float]:
     """Return the log-probability of each continuation after its prompt.
 
     Where a prompt ends is told by how many tokens it has alone; a token that would join the two is taken apart by
     neither count, so such a value may be off by one token. Raises `InputError` where the server does not echo.
     """
-    if settings.kind == "chat":
+    if connection.settings.kind == "chat":
         raise InputError(
             "model.server.kind: chat replies do not tell how likely a given text is; set it to completions, or write "
             "coder-reviewer-own in the place of coder-reviewer"
         )
-    return asyncio.run(_scored(Connection(settings, replies), prompts, continuations, tally))
+    return asyncio.run(_scored(connection, prompts, continuations, tally))
 
 
-async def require_own_scores(settings: ServerSettings, tally: Tally, dropped: set[str]) -> None:
+async def require_own_scores(server: Connection, tally: Tally) -> None:
     """Raise `InputError` unless a short reply comes with the log-probability of each of its tokens."""
-    asked = "Count from one to ten in words."
+    settings, asked = server.settings, "Count from one to ten in words."
     prompt = [{"role": "user", "content": asked}] if settings.kind == "chat" else f"{asked}\n"
-    async with Connection(settings) as connection:
-        connection.dropped = dropped
+    async with server as connection:
         try:
             reply = await connection.ask(ServerRequest(prompt, max_tokens=8), tally)
         except RequestRefused as refusal:

@@ -21,8 +21,13 @@ def listening(answer: Answering) -> Iterator[str]:
     """
 
     class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._reply({})
+
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self._reply(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+
+        def _reply(self, body: dict[str, Any]) -> None:
             key = self.headers["Authorization"] or ""
             if key == "Bearer wrong":
                 status, headers, content = refusal(401, "Incorrect API key provided: wrong")

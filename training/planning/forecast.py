@@ -32,7 +32,7 @@ from training.planning.known_models import KNOWN
 from training.planning.lengths import SAMPLED, Lengths, is_made_here, lengths_of, window_of
 from training.rounds.line import base_path
 from training.rounds.problems import training_problems
-from training.rounds.run import num_attempts
+from training.rounds.run import num_attempts, server_must_do
 from training.workers.choice import cores_for_each, num_samplers
 
 SMALL = 300_000_000
@@ -78,6 +78,7 @@ class Forecast:
     tokens: float
     training_steps: int
     rollout_bytes: float
+    """0 where a server samples."""
     training: Memory
     device: Device
     at_once: int
@@ -102,14 +103,16 @@ class Forecast:
         spread = "as references" if self.lengths.known else "at most: no reference was found"
         source = "measured here" if self.speed.measured else f"from the peak of {self.device.name}, not measured"
         stages = ", ".join(f"{name} {said_time(seconds)}" for name, seconds in self.seconds.items())
+        stages += "" if self.rollout_bytes else "; and what the server takes"
         memory = self.training
+        rollout = f"{said_bytes(self.rollout_bytes)} rolling out; " if self.rollout_bytes else ""
         return [
             f"plan: {self.num_lines} lines of rounds, {self.at_once} at a time; {self.num_units} units of work"
             + ("" if self.engine == "own" else f"; {self.engine} decodes"),
             f"attempts: {self.attempts:,} of {self.lengths.completion:.0f} tokens ({spread}): {self.tokens:,.0f}",
             *(own.line(name) for name, own in self.by_arm.items()),
             f"fine-tuning: at most {self.training_steps:,} steps in all",
-            f"memory a worker: {said_bytes(self.rollout_bytes)} rolling out; {said_bytes(memory.total)} fine-tuning "
+            f"memory a worker: {rollout}{said_bytes(memory.total)} fine-tuning "
             f"(base {said_bytes(memory.weights)}, trained {said_bytes(memory.trained)}, activations "
             f"{said_bytes(memory.activations)}, logits {said_bytes(memory.logits)}); there is "
             f"{said_bytes(self.device.memory)} on {self.device.name}",
@@ -122,8 +125,8 @@ def forecast(config: RunConfig, on: str | None = None) -> Forecast:
 
     Raises `CannotFit` where memory would not do, `InputError` where the model cannot be looked at.
     """
-    if config.model.server is not None:
-        raise InputError("model.server: what a server takes is not known here; --dry-run is for models in this process")
+    server_must_do(config)
+    server = config.model.server
     has_engine = config.model.engine == "vllm"
     if has_engine and on is None:
         vllm.require()
@@ -147,7 +150,7 @@ def forecast(config: RunConfig, on: str | None = None) -> Forecast:
         attempts=num_attempts(config),
         tokens=num_attempts(config) * lengths.completion,
         training_steps=num_lines * sum(_steps(config, number, processes) for number in range(config.star.rounds)),
-        rollout_bytes=rollout_bytes(config, shape, lengths, size),
+        rollout_bytes=0 if server else rollout_bytes(config, shape, lengths, size),
         training=training,
         device=device,
         at_once=jobs,
@@ -156,7 +159,7 @@ def forecast(config: RunConfig, on: str | None = None) -> Forecast:
         lengths=lengths,
         by_arm=by_arm,
         speed=Speed(0, 0, 0, UNKNOWN_CRITIC_S, measured=False),
-        engine=config.model.engine,
+        engine=f"the server at {server.base_url}" if server else config.model.engine,
     )
     sparing = most_sparing(config.training, num_processes=processes)
     least = memory_of_training(shape, sparing, tokens=longest, bytes_a_weight=size, num_processes=processes)
@@ -167,9 +170,12 @@ def forecast(config: RunConfig, on: str | None = None) -> Forecast:
         size,
     )
     _must_fit(found, config, processes, longest, Least(least.total, one_seat), on_host=not gpu)
-    can_be_timed = on is None and not has_engine and _is_small(config, shape)
+    can_be_timed = on is None and not has_engine and server is None and _is_small(config, shape)
     speed = _measured(config, lengths) if can_be_timed else _assumed(shape, device, config, lengths, size)
-    return replace(found, speed=speed, seconds=_seconds(found, config, speed, lengths, processes))
+    seconds = _seconds(found, config, speed, lengths, processes)
+    if server:  # what it takes is not known here
+        del seconds["rollout and evaluation"]
+    return replace(found, speed=speed, seconds=seconds)
 
 
 def shape_for(model_name: str) -> Shape:

@@ -19,11 +19,14 @@ from training.rounds.line import Line, Notice, base_path
 from training.rounds.promotion import promoted
 from training.rounds.rollout import ShardedRollout, rollout_store, sample_missing
 from training.watchdog import Progress
+from training.workers.replies import replies_in
 from training.workers.requests import ArmPolicy, RolloutRequest
 from training.workers.strategies import ActorCritic, Strategy
 
 MEASURED, OPENED, ATTEMPTS = "evaluation.json", "evaluation.open.jsonl", "evaluation.jsonl"
 """The counts, the attempts while they are sampled, and the judged attempts, mode by mode, which are stored packed."""
+REPLIES = "evaluation_replies.open.jsonl"
+"""What a server replied while the attempts are sampled."""
 
 
 def ask_held_out(line: Line, number: int | None, adapter: Path | None) -> None:
@@ -35,7 +38,8 @@ def ask_held_out(line: Line, number: int | None, adapter: Path | None) -> None:
     modes = _modes(line, number, adapter, OpenStore(folder / OPENED))
     for policy, group in groupby(modes.values(), key=attrgetter("policy")):
         rollouts = [mode.rollout for mode in group]
-        sample_missing(rollouts, partial(line.workers.sample, policy), "evaluation", line.count, line.on_progress)
+        with replies_in(folder / REPLIES):
+            sample_missing(rollouts, partial(line.workers.sample, policy), "evaluation", line.count, line.on_progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,8 @@ def evaluate(line: Line, number: int | None, adapter: Path | None, old: Path | N
         measured = {name: _measured(line, mode, judged_modes[name]) for name, mode in modes.items()}
         _write(line, folder, adapter, measured)
         line.report(Notice(message=_headline(line, number, measured["sampled"].tallied.whole)))
-    (folder / OPENED).unlink(missing_ok=True)
+    for name in (OPENED, REPLIES):
+        (folder / name).unlink(missing_ok=True)
     is_base = number is None
     chosen = None if is_base else promoted(line.config.promotion, folder, adapter, old, line.held_out)
     return Measured(folder / MEASURED, chosen)

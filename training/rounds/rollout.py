@@ -28,14 +28,15 @@ from training.rounds.line import WHOLE, Line, RunError, Shard
 from training.rounds.problems import training_problems
 from training.rounds.rollout_store import RolloutKey, RolloutStore, how_asked, unit_name
 from training.watchdog import OnProgress, Progress, Stage
+from training.workers.replies import replies_in
 from training.workers.requests import ArmPolicy, RolloutRequest
 
 Item = TypeVar("Item")
 Sample = Callable[[Sequence[RolloutRequest]], Iterator[tuple[RolloutRequest, list[Trace]]]]
 """`Workers.sample` for one policy."""
 
-OPENED = ("traces.open.jsonl", "verdicts.open.jsonl")
-"""The stores of a round's attempts and verdicts while it is sampled and judged."""
+OPENED = ("traces.open.jsonl", "verdicts.open.jsonl", "replies.open.jsonl")
+"""The stores of a round's attempts and verdicts while it is sampled and judged, and of what a server replied."""
 POLL_S = 0.25
 """How often a certification looks for new attempts."""
 AT_A_TIME = 512
@@ -44,10 +45,12 @@ AT_A_TIME = 512
 
 def roll_out(line: Line, number: int, adapter: Path | None, hinted: bool) -> None:
     """Sample what the round lacks of the line's shard into its open store."""
-    if not is_stored(line.sealed(number)):
+    sealed = line.sealed(number)
+    if not is_stored(sealed):
         line.on_progress(Progress("sampling", "the problems of the round"))
         traces = round_traces(line, number, adapter)
-        traces.sample(_request(line, number, traces, hinted=hinted), line.shard)
+        with replies_in(sealed.with_name(OPENED[2])):
+            traces.sample(_request(line, number, traces, hinted=hinted), line.shard)
 
 
 def certify(line: Line, number: int, adapter: Path | None, hinted: bool) -> None:
@@ -72,7 +75,7 @@ def num_batches(line: Line) -> int:
 
 def round_traces(line: Line, number: int, adapter: Path | None) -> "RoundTraces":
     """Return the round's attempts and verdicts, as far as they are there."""
-    attempts, verdicts = (OpenStore(line.round_path(number) / name) for name in OPENED)
+    attempts, verdicts = (OpenStore(line.round_path(number) / name) for name in OPENED[:2])
     policy = ArmPolicy(line.config, line.arm, adapter, derived_seed(line.seed, "rollout", number))
     return RoundTraces(
         rollout_store(line, attempts, policy),

@@ -31,6 +31,7 @@ from training.rounds.processes import Channel, Child, ChildDied, StageProcesses,
 from training.rounds.residents import Residents
 from training.watchdog import BUDGETS_S, Watchdog, base_name, line_name
 from training.workers.choice import cluster, cores_for_each, engine_gpus, open_workers, visible_gpus
+from training.workers.policy import require_server
 
 Report = Callable[[Notice], None]
 LAST_FILES = {"dataset": "summary.json", "adapter": MANIFEST}
@@ -70,14 +71,11 @@ def run(
     check_installed(config.training.trackers)
     if config.model.engine == "vllm":
         vllm.require()
-    if config.model.server is not None:
-        raise ConfigError(
-            "model.server: a run samples each round from the adapter before it, which no server is told of; "
-            "use rollout, filter, train and evaluate one after another, or take model.server out"
-        )
+    server_must_do(config)
     if any(isinstance(arm.strategy, RoundTripConfig) and arm.strategy.rounds != 1 for arm in config.arms):
         raise ConfigError("round_trip.rounds: only trips of one round teach; `certistar evaluate` measures longer ones")
     with raised(), locked(out), cluster(config), _mirrored(out, mirror, report):
+        require_server(config.model)
         lines = lines_of(config)
         claim(config, out)
         settle_revocations({line["path"]: lines["num_rounds"] for line in lines["lines"]}, out, retrain=retrain)
@@ -85,6 +83,19 @@ def run(
         base_digest = lines["provenance"]["base_digest"]
         _run_jobs(config, out, base_digest, report, _watchdog(out, patience_s))
         _write_report(out)
+
+
+def server_must_do(config: RunConfig) -> None:
+    """Raise `ConfigError` for rounds that no server could sample."""
+    if config.model.server is None:
+        return
+    if config.training.method in ("full", "dora"):
+        raise ConfigError(
+            f"training.method: {config.training.method} leaves what no server loads while it runs; write lora, "
+            "or take model.server out"
+        )
+    if config.workers.backend == "ray":
+        raise ConfigError("workers.backend: a server samples without a cluster; write local")
 
 
 def _mirrored(out: Path, url: str | None, report: Report) -> AbstractContextManager[None]:

@@ -30,8 +30,8 @@ def open_workers(config: RunConfig, *, cores: int = 1) -> Workers:
 
 
 def places(config: RunConfig, *, cores: int, gpus: Sequence[str]) -> list[Mapping[str, str]]:
-    """Return what the environment of each process has that samples for a line: its GPU. A cluster has its own."""
-    if config.workers.backend == "ray":
+    """Return the environment of each process that samples for a line: its GPU. Clusters and servers have their own."""
+    if config.workers.backend == "ray" or config.model.server is not None:
         return [{}]
     if config.model.engine == "vllm":
         return [{VISIBLE: ",".join(together)} for together in engine_gpus(config, gpus)] or [{}]

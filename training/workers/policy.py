@@ -1,5 +1,6 @@
 """The policy that a configuration asks for: a model in this process, or one behind a server."""
 
+import asyncio
 import gc
 import logging
 import sys
@@ -9,10 +10,12 @@ from typing import Any
 
 from critics import plugins
 from critics.errors import InputError
-from rollout.engines.vllm import EngineSettings, rest
-from rollout.policy import HuggingFacePolicy, Policy
+from rollout.engines.vllm import EngineSettings, rank_of, rest
+from rollout.policy import HuggingFacePolicy, Policy, adapter_weights_digest
 from rollout.prompt import PromptStyle
 from rollout.reasoning import AnswersOnly
+from rollout.servers.adapters import ServedAdapter, require_exchange
+from rollout.servers.connection import Connection, ServerSettings
 from rollout.servers.policy import ServerPolicy
 from training.configuration.model import ModelConfig
 from training.configuration.run import ArmConfig, RunConfig
@@ -39,7 +42,7 @@ def build_policy(
 def _writer(model: ModelConfig, adapter: Path | None, style: PromptStyle, num_seats: int | None) -> Policy:
     """Return the policy, which writes `num_seats` sequences at a time; None: all that it is given at once.
 
-    Raises `InputError` where a server would need an adapter that it does not know.
+    A server loads the adapter now; raises `InputError` where it cannot.
     """
     if model.policy is not None:
         return plugins.load("policies", model.policy)(model, adapter, style)
@@ -49,13 +52,31 @@ def _writer(model: ModelConfig, adapter: Path | None, style: PromptStyle, num_se
         if model.engine == "vllm":
             return _in_vllm(model, adapter, style, num_seats)
         return HuggingFacePolicy(model.name, adapter, prompt_style=style, dtype=model.dtype, num_seats=num_seats)
-    if adapter is not None:
-        raise InputError(
-            f"adapter {adapter}: the server at {model.server.base_url} does not know it; start the server with it and "
-            "name it in model.server.model (docs/servers.md), or take model.server out of the configuration"
-        )
     replies = CommandReplies(model.server.base_url)
-    return ServerPolicy(model.server.settings(), prompt_style=style, tokenizer=model.name, replies=replies)
+    served = None if adapter is None else _served(adapter)
+    return ServerPolicy(
+        model.server.settings(), prompt_style=style, tokenizer=model.name, replies=replies, adapter=served
+    )
+
+
+def _served(adapter: Path) -> ServedAdapter:
+    if note := verify_adapter(adapter):
+        log.warning("%s", note)
+    if not (adapter / "adapter_config.json").exists():
+        raise InputError(f"adapter {adapter}: holds no LoRA adapter, and a server exchanges no whole weights; serve it")
+    return ServedAdapter(adapter, adapter_weights_digest(adapter), rank_of(adapter))
+
+
+def require_server(model: ModelConfig) -> None:
+    """Raise `InputError` or `RunFailed` where a model has a server that is not there or cannot serve a run's rounds."""
+    if model.server is None:
+        return
+
+    async def asked(settings: ServerSettings) -> None:
+        async with Connection(settings) as connection:
+            await require_exchange(connection, model.name)
+
+    asyncio.run(asked(model.server.settings()))
 
 
 def _in_vllm(model: ModelConfig, adapter: Path | None, style: PromptStyle, num_seats: int | None) -> Policy:

@@ -2,6 +2,7 @@
 
     certistar evaluate .. --out DIR     keeps them in .DIR.replies, beside what it writes, until it is done
     certistar evaluate ..               in the folder that it runs in, where it writes nothing
+    certistar run ..                    in the folder of each round, until its attempts are sealed
 
 What a strategy is amidst of, when a server dies, is nowhere else: stores hold attempts that are whole.
 """
@@ -106,6 +107,16 @@ def kept_replies(command: str, options: Mapping[str, object]) -> Generator[None]
         raise
     else:
         log.forget()
+    finally:
+        _LOG.reset(token)
+
+
+@contextmanager
+def replies_in(path: Path) -> Generator[None]:
+    """Keep what servers reply to a stage of a run; whoever finishes the stage's files deletes this one."""
+    token = _LOG.set(ReplyLog(path))
+    try:
+        yield
     finally:
         _LOG.reset(token)
 

@@ -1,0 +1,160 @@
+"""Adapters on a server that runs on: one is loaded when it is first needed, and the line's older ones go.
+
+    POST /v1/load_lora_adapter (vLLM), /load_lora_adapter (SGLang)    {"lora_name": digest, "lora_path": folder}
+
+An adapter's name is the digest of its weights, so that nothing that was cached under another one is taken for its own.
+Which adapters are there is asked of the server each time: it may have been started anew since.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from critics.errors import InputError
+from critics.problem import is_list, is_object
+from rollout.policy import model_digest
+from rollout.servers.connection import Connection
+
+_OK, _NOT_FOUND = 200, 404
+_NAMELESS = Path("/certistar/no-such-adapter")
+_REMEDY = "start vLLM with VLLM_ALLOW_RUNTIME_LORA_UPDATING=True and --enable-lora, or SGLang with --enable-lora"
+
+
+@dataclass(frozen=True, slots=True)
+class ServedAdapter:
+    """A LoRA adapter, named by the digest of its weights, in a folder that the server can read."""
+
+    folder: Path
+    digest: str
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A model, or an adapter, that a server lists."""
+
+    name: str
+    root: str
+    owner: str
+
+    @property
+    def is_sglang(self) -> bool:
+        """Whether it is SGLang's, which names a model by what it answers to and an adapter with its base."""
+        return self.owner == "sglang"
+
+
+async def listed(connection: Connection) -> list[Card]:
+    """Return what a server has; raises `InputError` where it does not say."""
+    status, said = await connection.call("get", f"{connection.settings.base_url.rstrip('/')}/models")
+    try:
+        data: object = json.loads(said)
+    except ValueError:
+        data = None
+    cards = data.get("data") if status == _OK and is_object(data) else None
+    if not is_list(cards):
+        raise InputError(
+            f"{connection.settings.base_url}: lists no models (status {status}); is it an OpenAI-compatible server? "
+            "base_url usually ends in /v1"
+        )
+    return [
+        Card(str(card.get("id")), str(card.get("root")), str(card.get("owned_by"))) for card in cards if is_object(card)
+    ]
+
+
+async def load(connection: Connection, adapter: ServedAdapter) -> str:
+    """Have the server read an adapter, where it has not yet; return the name that requests ask for.
+
+    Older ones of the same line of rounds are unloaded. Raises `InputError` where the server cannot take it.
+    """
+    cards = await listed(connection)
+    if adapter.digest not in [card.name for card in cards]:
+        status, said = await _posted(connection, "load_lora_adapter", adapter)
+        cards = await listed(connection)
+        if adapter.digest not in [card.name for card in cards]:  # another sampler may have been first
+            raise _not_loaded(connection, adapter, status, said)
+    for card in cards:
+        if card.name != adapter.digest and _line_of(card.root) == _line_of(adapter.folder) is not None:
+            await _posted(connection, "unload_lora_adapter", ServedAdapter(Path(card.root), card.name, 0))
+    is_sglang = any(card.is_sglang for card in cards if card.name == adapter.digest)
+    return f"{connection.settings.model}:{adapter.digest}" if is_sglang else adapter.digest
+
+
+async def require_exchange(connection: Connection, base: str) -> None:
+    """Raise `InputError` unless the server serves this base model, and loads adapters while it runs.
+
+    It is asked for an adapter that nobody has: one that exchanges adapters looks for its folder.
+    """
+    settings = connection.settings
+    named = [card for card in await listed(connection) if card.name == settings.model]
+    if not named:
+        raise InputError(f"{settings.base_url}: serves no model {settings.model!r}; correct model.server.model")
+    root = await _root(connection, named[0])
+    if not _is_same(root, base):
+        raise InputError(
+            f"{settings.base_url}: {settings.model!r} is {root}, and model.name is {base}: adapters of one fit no "
+            "other model; serve model.name, or write there what is served"
+        )
+    status, said = await _posted(connection, "load_lora_adapter", ServedAdapter(_NAMELESS, _NAMELESS.name, 0))
+    if _NAMELESS.name not in said:
+        raise InputError(f"{settings.base_url}: loads no adapters while it runs (status {status}: {said}); {_REMEDY}")
+
+
+async def _root(connection: Connection, card: Card) -> str:
+    """Return which model it is: a folder on the server's machine, or a hub name."""
+    if not card.is_sglang:
+        return card.root
+    status, said = await connection.call("get", f"{_origin(connection)}/get_model_info")
+    data: object = json.loads(said) if status == _OK else None
+    return str(data.get("model_path")) if is_object(data) else card.root
+
+
+def _is_same(root: str, base: str) -> bool:
+    """Compare weights where both folders can be read here, else names: two machines differ in places."""
+    one, other = Path(root).expanduser(), Path(base).expanduser()
+    if one.is_dir() and other.is_dir():
+        return one.resolve() == other.resolve() or model_digest(root) == model_digest(base)
+    return _last(root) == _last(base)
+
+
+def _last(name: str) -> str:
+    """Return a model's own name, also where it lies in the hub's cache."""
+    for part in Path(name).parts:
+        if part.startswith("models--"):
+            return part.rpartition("--")[2]
+    return Path(name).name
+
+
+def _line_of(folder: Path | str) -> Path | None:
+    """Return the line of rounds that an adapter's folder is of; None for a folder of another kind."""
+    round_ = Path(folder).resolve().parent
+    return round_.parent if round_.name.startswith("round-") else None
+
+
+def _origin(connection: Connection) -> str:
+    address = urlsplit(connection.settings.base_url)
+    return f"{address.scheme}://{address.netloc}"
+
+
+async def _posted(connection: Connection, what: str, adapter: ServedAdapter) -> tuple[int, str]:
+    """Ask as vLLM is asked, and as SGLang is where that is not known."""
+    body = {"lora_name": adapter.digest, "lora_path": str(adapter.folder.resolve())}
+    status, said = await connection.call("post", f"{connection.settings.base_url.rstrip('/')}/{what}", body)
+    if status == _NOT_FOUND and adapter.digest not in said:
+        return await connection.call("post", f"{_origin(connection)}/{what}", body)
+    return status, said
+
+
+def _not_loaded(connection: Connection, adapter: ServedAdapter, status: int, said: str) -> InputError:
+    where = connection.settings.base_url
+    if status == _NOT_FOUND and adapter.digest not in said:
+        return InputError(f"{where}: loads no adapters while it runs (status {status}: {said}); {_REMEDY}")
+    if status == _NOT_FOUND or "not exist" in said:
+        return InputError(
+            f"{where}: cannot read the adapter {adapter.folder} ({said}); write the run (--out) where the server finds "
+            "it under the same path"
+        )
+    return InputError(
+        f"{where}: does not take the adapter {adapter.folder} of rank {adapter.rank} ({said}); start the server with "
+        f"--enable-lora and --max-lora-rank {adapter.rank}, or more"
+    )
