@@ -19,6 +19,7 @@ import numpy.typing as npt
 from rollout.decoding.masks import Mask
 from rollout.decoding.rows import GuideViolation, Row
 from rollout.decoding.texts import TextMasks, row_of
+from rollout.decoding.tokens import token_bytes
 from rollout.guide import Guide
 
 _MOST_WORDS = 2_000
@@ -33,6 +34,8 @@ class GuidedRequest:
     guide: Guide
     max_new_tokens: int
     fits_blocks: bool
+    written: bytes = b""
+    """Text of the attempt before the request: the guide has not read it yet."""
 
 
 class GuideGrammar:
@@ -43,7 +46,7 @@ class GuideGrammar:
         self._backend = backend
         self._begun = request.guide.clone()
         """The guide before the first token, for the rare engine that takes tokens back."""
-        self._row: Row = row_of(request.guide)
+        self._row: Row = _begun_row(request.guide, request.written)
         self._accepted: list[int] = []
         self._ended = False
 
@@ -67,7 +70,7 @@ class GuideGrammar:
     def rollback(self, num_tokens: int) -> None:
         """Take back the last tokens."""
         kept = self._accepted[: len(self._accepted) - num_tokens]
-        self._row, self._accepted, self._ended = row_of(self._begun.clone()), [], False
+        self._row, self._accepted, self._ended = _begun_row(self._begun.clone(), self._request.written), [], False
         assert self.accept_tokens("", kept), "what was accepted once is accepted again"
 
     def reset(self) -> None:
@@ -110,6 +113,13 @@ class GuideGrammar:
         return None if spelled is None else row.after(spelled)
 
 
+def _begun_row(guide: Guide, written: bytes) -> Row:
+    row = row_of(guide)
+    if written:
+        row.push(written)
+    return row
+
+
 @dataclass
 class GuideBackend:
     """Maker of grammars: vLLM's `StructuredOutputBackend`, for requests that `announce` named."""
@@ -141,7 +151,11 @@ class GuideBackend:
         self, request_type: object, grammar_spec: str, stop_token_ids: set[int] | None = None
     ) -> GuideGrammar:
         """Return the grammar of a request that was announced; raises `KeyError` for any other."""
-        return GuideGrammar(self._waiting.pop(grammar_spec), self)
+        return self.grammar(self._waiting.pop(grammar_spec))
+
+    def grammar(self, request: GuidedRequest) -> GuideGrammar:
+        """Return the grammar of a request; raises `GuideViolation` where the guide refuses what is written."""
+        return GuideGrammar(request, self)
 
     def numbers(self, bitmask: Any) -> Words:
         """Return the array behind a bit mask, looked up once: vLLM fills the same one at every step."""
@@ -183,3 +197,25 @@ class GuideBackend:
     @property
     def _num_words(self) -> int:
         return (self.num_outputs + 31) // 32
+
+
+class Backends:
+    """Makers of grammars in a server, one for each set of tokens that end a text: requests say which these are."""
+
+    def __init__(self, tokenizer: Any, num_outputs: int) -> None:
+        self._tokenizer = tokenizer
+        self._num_outputs = num_outputs
+        self._made: dict[tuple[int, ...], GuideBackend] = {}
+        self._making = Lock()
+
+    def of(self, eos_ids: tuple[int, ...]) -> GuideBackend:
+        """Return the maker for a request; the first one takes as long as a table of the vocabulary does."""
+        ids = eos_ids or (self._tokenizer.eos_token_id,)
+        with self._making:
+            if ids not in self._made:
+                masks = TextMasks(token_bytes(self._tokenizer), ids, spell=self._spelled)
+                self._made[ids] = GuideBackend(masks, self._num_outputs)
+            return self._made[ids]
+
+    def _spelled(self, text: bytes) -> list[int]:
+        return self._tokenizer(text.decode(errors="replace"), add_special_tokens=False)["input_ids"]

@@ -22,6 +22,7 @@ _APOLOGY = re.compile(r"[^\[\n.:!]{0,80}\b(?:apolog|sorry)[^\[\n.:!]{0,120}(?:[.
 _ANNOUNCEMENT = re.compile(
     r"[^\[\n.:]{0,40}\b(?:continu|resum|pick(?:ing)? up|where (?:I|we))[^\[\n.:]{0,60}:[ \t]*\n?", re.IGNORECASE
 )
+_OPEN = "[["
 _RECOGNISED = 20
 """Characters at the beginning of a text by which a reply is seen to begin it again."""
 _LEAST_OVERLAP = 8
@@ -99,13 +100,22 @@ class Attempt:
         place = None if self.row is None else self.row.place
         return place if place is not None and place.written is not None else None
 
-    def take(self, text: str, *, num_tokens: int | None = None, scored: Sequence[Scored] = ()) -> bool:
+    def take(
+        self,
+        text: str,
+        *,
+        num_tokens: int | None = None,
+        scored: Sequence[Scored] = (),
+        pieces: Sequence[str] | None = None,
+    ) -> bool:
         """Append what the guide lets through; return False where that is not all, once the text was cut there.
 
-        A guided text ends with its line `Answer:`: what a model adds below it is left out.
+        A guided text ends with its line `Answer:`: what a model adds below it is left out. With `pieces`, the text in
+        its tokens, it is cut before the token that is refused: that one is drawn again from those that are allowed,
+        which is what a mask comes to.
         """
         start = len(self.text)
-        good = self.row is None or all(self._push(char) or self.ended for char in text)
+        good = self.row is None or all(self._push_piece(piece) or self.ended for piece in pieces or text)
         if self.row is None:
             self.text += text
         kept = len(self.text) - start
@@ -121,6 +131,16 @@ class Attempt:
         text = self.text if self._opened is None else self.text[: self._opened - 2]
         self._forget_scores(len(text))
         return text
+
+    def _push_piece(self, piece: str) -> bool:
+        """Append a piece whole; of one that is refused only what opens a block, which can then be held to the guide."""
+        assert self.row is not None
+        if len(piece) == 1 or self.ended is not None:
+            return self._push(piece[:1])
+        if self.row.accepts(piece.encode("utf-8", "surrogatepass")):
+            return all(self._push(char) or self.ended for char in piece)
+        opened = piece.rfind(_OPEN) + len(_OPEN) if _OPEN in piece else int(self.row.pending and piece[0] == "[")
+        return all(self._push(char) for char in piece[:opened]) and False
 
     def _push(self, char: str) -> bool:
         """Append a character; False where the guide refuses it."""

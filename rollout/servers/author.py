@@ -6,16 +6,26 @@ Where a server does not show why a reply ended, replies are taken whole and cut 
 guide: the rejection-based decoding of Poesia et al. (Synchromesh, 2022) as paper 004 adapts it in appendix D.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from critics.errors import RunFailed
 from rollout.automaton import Pattern
+from rollout.engines.wire import WiredRequest
 from rollout.guide import Guide
+from rollout.guides.recipe import GuideRecipe, recipe_of
 from rollout.server_use import ServerUse
 from rollout.servers.attempt import Attempt, resumed
 from rollout.servers.capability import Capability
 from rollout.servers.connection import Connection, Messages, ServerReply, ServerRequest, Tally
-from rollout.servers.constraint import MOST_BIASED, TOKEN_WAYS, NotExpressible, token_fields
+from rollout.servers.constraint import (
+    MOST_BIASED,
+    TOKEN_WAYS,
+    FieldSpelling,
+    GuideSpelling,
+    NotExpressible,
+    token_fields,
+)
 from rollout.servers.expression import any_of, forced, heads
 from rollout.servers.scoring import own_score
 from rollout.servers.tokens import ServedTokens
@@ -23,6 +33,8 @@ from rollout.traces import Sampling, derived_seed
 
 _OPEN, _CLOSE = "[[", "]]"
 _MOST_HEADS = 50
+_TRUSTED = 4
+"""Violations after which each block is held to the guide from its beginning."""
 _GREEDY_PATIENCE = 2
 """Violations without progress after which a greedy server is not asked the same again."""
 
@@ -52,12 +64,17 @@ class Author:
 
     def __post_init__(self) -> None:
         self.attempt = Attempt(self.guide)
+        guided = self.guide is not None and isinstance(self.capability.spelling, GuideSpelling)
+        self._recipe = recipe_of(self.guide) if self.guide is not None and guided else None
+        """What the server makes the guide of, where it can."""
 
     async def write(self) -> Attempt:
         """Return the attempt when it has ended: of itself, by the token limit or by too many violations."""
         while self.attempt.ended is None:
             if self._room <= 0:
                 self.attempt.ended = "length"
+            elif self._recipe is not None:
+                await self._guided(self._recipe)
             elif self.attempt.is_held:
                 await self._held()
             else:
@@ -98,11 +115,42 @@ class Author:
     def _room(self) -> int:
         return self.sampling.max_new_tokens - self.attempt.num_tokens
 
-    async def _free(self, until: str) -> None:
-        """Let the server write, up to `until` where it shows its stops."""
+    async def _guided(self, recipe: GuideRecipe) -> None:
+        """Have the whole text written under its guide, which the server's plug-in makes."""
+        assert isinstance(self.capability.spelling, GuideSpelling)
+        eos_ids = self.tokens.eos_ids
+        request = WiredRequest(recipe, self.attempt.text, self._room, self.sampling.switches.fit_blocks, tuple(eos_ids))
+        ends = {"stop_token_ids": eos_ids, "ignore_eos": True} if eos_ids else {}
+        stops = (self.stop,) if self.stop else ()
+        reply = await self._ask(stops, {**self.capability.spelling.fields(request.spec()), **ends})
+        text, _ = self._ending(reply, stops)
+        if self._take(text, reply):
+            if self.attempt.ended is None:
+                self._ended_by_model(reply)
+        elif reply.finish == "length":  # within a character of several bytes
+            self.attempt.ended = "length"
+        else:
+            raise RunFailed(
+                f"{self.connection.settings.base_url}: its plug-in let through what the guide refuses, behind "
+                f"{self.attempt.text[-40:]!r}; install there the version of certistar that is here"
+            )
+
+    @property
+    def _going_on(self) -> Callable[[Pattern], Mapping[str, object]] | None:
+        """What holds the rest of a block and lets the text go on behind it; None where the server cannot."""
+        spelling = self.capability.spelling
+        return spelling.going_on if isinstance(spelling, FieldSpelling) and self._continues else None
+
+    async def _free(self, until: str, fields: Mapping[str, object] | None = None) -> None:
+        """Let the server write, up to `until` where it shows its stops; `fields` hold the beginning.
+
+        One that can be held to the rest of a block is stopped at none: a good model's text needs one request more for
+        each token that the guide refuses. Where that is often, each block is held.
+        """
+        trusted = self._going_on is not None and self.violations < _TRUSTED
         watched = self.guide is not None and self.capability.stops != "hidden" and not self._takes_whole
-        stops = (*((until,) if watched else ()), *((self.stop,) if self.stop else ()))
-        reply = await self._ask(stops)
+        stops = (*((until,) if watched and not trusted else ()), *((self.stop,) if self.stop else ()))
+        reply = await self._ask(stops, fields)
         text, marker = self._ending(reply, stops)
         if not self._continues:
             read = resumed(self.attempt.text, text)
@@ -121,7 +169,8 @@ class Author:
         """Append a reply; return False, and count a violation, where it is cut."""
         before = len(self.attempt.text)
         self.own_score = own_score(reply) if before == 0 and self.guide is None else None
-        good = self.attempt.take(text, num_tokens=reply.completion_tokens, scored=reply.logprobs)
+        pieces = None if self._going_on is None or self.guide is None else self.tokens.pieces(text)
+        good = self.attempt.take(text, num_tokens=reply.completion_tokens, scored=reply.logprobs, pieces=pieces)
         if good:
             self._stuck = 0
         else:
@@ -150,12 +199,15 @@ class Author:
     async def _held(self) -> None:
         """Write the rest of a block, or of an answer that the guide has decided."""
         rest = self.attempt.rest
+        if rest is not None and self.attempt.in_block and self._going_on is not None:
+            await self._free(_OPEN, self._going_on(rest))
+            return
         if rest is not None:
             self.attempt.take(forced(rest).decode())
             if not self.attempt.is_held:
                 return
             rest = self.attempt.rest
-        fields = None if rest is None or self.capability.spelling is None else self._fields(rest)
+        fields = None if rest is None else self._fields(rest)
         if fields is not None:
             await self._constrained(fields)
         elif self._wants_token:
@@ -165,18 +217,20 @@ class Author:
 
     def _fields(self, rest: Pattern) -> Mapping[str, object] | None:
         """Return the fields that hold a reply to `rest`; else, to its part up to a block's colon; else None."""
-        assert self.capability.spelling is not None
+        spelling = self.capability.spelling
+        if not isinstance(spelling, FieldSpelling):
+            return None
         try:
-            return self.capability.spelling.fields(rest)
+            return spelling.fields(rest)
         except NotExpressible:
             words = heads(rest, b":", _MOST_HEADS)
         try:
-            return self.capability.spelling.fields(any_of(words)) if words else None
+            return spelling.fields(any_of(words)) if words else None
         except NotExpressible:
             return None
 
     async def _constrained(self, fields: Mapping[str, object]) -> None:
-        assert self.capability.spelling is not None
+        assert isinstance(self.capability.spelling, FieldSpelling)
         reply = await self._ask((), fields)
         try:
             text = self.capability.spelling.read(reply.text)

@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from critics.errors import InputError
+from critics.problem import Problem
+from rollout.engines.wire import WiredRequest
+from rollout.guides.recipe import GuideRecipe
 from rollout.server_use import ServerUse
 from rollout.servers.connection import (
     Connection,
@@ -18,7 +21,16 @@ from rollout.servers.connection import (
     ServerRequest,
     Tally,
 )
-from rollout.servers.constraint import SPELLINGS, TOKEN_WAYS, WAYS, FieldSpelling, Way, token_fields
+from rollout.servers.constraint import (
+    GUIDE_SPELLINGS,
+    SPELLINGS,
+    TOKEN_WAYS,
+    WAYS,
+    FieldSpelling,
+    GuideSpelling,
+    Way,
+    token_fields,
+)
 from rollout.servers.expression import any_of
 from rollout.servers.tokens import ServedTokens
 
@@ -28,6 +40,11 @@ _UNLIKELY = (b"qzj kwv xq", b"xxq jjw zp")
 _ROOM = 48
 """Tokens for an unlikely text in the JSON form, with a tokenizer that has no words for it."""
 _SEED = 20230704
+_QUOTED = f"{_UNLIKELY[0].decode()}.]]"
+_QUOTATION = WiredRequest(
+    GuideRecipe("quote", Problem("probe", "probe", _QUOTED.removesuffix("]]"), "")), "[[quote:", _ROOM
+)
+"""A guide within a block that leaves one text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +53,7 @@ class Capability:
 
     way: Way
     """The best way in which it keeps to a pattern."""
-    spelling: FieldSpelling | None = None
+    spelling: FieldSpelling | GuideSpelling | None = None
     """How that way is asked for; None for tokens and where nothing is asked for."""
     stops: Stops = "hidden"
     """Whether a reply shows, or a field tells, which stop string ended it; hidden: not told from the model's own end,
@@ -83,7 +100,7 @@ class Probe:
                     return Capability(way, refused=tuple(refused))
                 refused.append(f"{way}: {complaint}")
                 continue
-            for spelling in SPELLINGS[way]:
+            for spelling in GUIDE_SPELLINGS if way == "guide" else SPELLINGS[way]:
                 complaint = await self._complaint(spelling)
                 if complaint is None:
                     return Capability(way, spelling, refused=tuple(refused))
@@ -93,15 +110,19 @@ class Probe:
             f"model.server.constraint asks for ({'; '.join(refused)}); set it to auto"
         )
 
-    async def _complaint(self, spelling: FieldSpelling) -> str | None:
+    async def _complaint(self, spelling: FieldSpelling | GuideSpelling) -> str | None:
         """Ask for one of two unlikely texts; return why a spelling does not work, or None."""
-        question = self._question(_ROOM, fields=spelling.fields(any_of(_UNLIKELY)))
+        guided = isinstance(spelling, GuideSpelling)
+        asked = spelling.fields(_QUOTATION.spec()) if guided else spelling.fields(any_of(_UNLIKELY))
+        question = self._question(_ROOM, fields=asked)
         try:
             reply = await self.connection.ask(question, self.tally)
         except RequestRefused:
             return "refused"
         except ServerFault:
             return "failed"
+        if guided:
+            return None if reply.text.startswith(_QUOTED) else "ignored"
         try:
             text = spelling.read(reply.text)
         except ValueError:

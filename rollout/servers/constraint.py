@@ -13,7 +13,7 @@ from critics.problem import is_object
 from rollout.automaton import Pattern
 from rollout.servers.expression import grammar, regex, words_of
 
-Way: TypeAlias = Literal["grammar", "choice", "json", "allowed_token_ids", "logit_bias", "rejection"]
+Way: TypeAlias = Literal["guide", "grammar", "choice", "json", "allowed_token_ids", "logit_bias", "rejection"]
 WAYS: tuple[Way, ...] = get_args(Way)
 """From the best to the last resort."""
 TOKEN_WAYS: frozenset[Way] = frozenset({"allowed_token_ids", "logit_bias"})
@@ -38,6 +38,30 @@ class FieldSpelling:
     fields: Callable[[Pattern], Mapping[str, object]]
     read: Callable[[str], str] = str
     """From the reply's text to the constrained text; raises `ValueError`."""
+    going_on: Callable[[Pattern], Mapping[str, object]] | None = None
+    """The fields that hold only the reply's beginning; None where a whole reply is held, and nothing follows it.
+
+    A reply that has to end where its block ends keeps out each token in which the two meet, and a model that is used to
+    such tokens goes astray."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuideSpelling:
+    """The field in which a server with this project's plug-in is sent a guide (`rollout.engines.wire`)."""
+
+    name: str
+    fields: Callable[[str], Mapping[str, object]]
+
+
+GUIDE_SPELLINGS = (
+    GuideSpelling("structured_outputs.grammar", lambda spec: {"structured_outputs": {"grammar": spec}}),
+    GuideSpelling("ebnf", lambda spec: {"ebnf": spec}),
+)
+"""vLLM, SGLang."""
+
+
+def _open_ended(name: str, fields: Callable[[str], Mapping[str, object]]) -> FieldSpelling:
+    return FieldSpelling(name, lambda p: fields(regex(p)), going_on=lambda p: fields(f"{regex(p)}(.|\\n)*"))
 
 
 def _words(pattern: Pattern) -> list[str]:
@@ -70,10 +94,12 @@ def _text_of(reply: str) -> str:
 
 SPELLINGS: dict[Way, tuple[FieldSpelling, ...]] = {
     "grammar": (
-        FieldSpelling("structured_outputs.regex", lambda p: {"structured_outputs": {"regex": regex(p)}}),
-        FieldSpelling("regex", lambda p: {"regex": regex(p)}),
-        FieldSpelling("guided_regex", lambda p: {"guided_regex": regex(p)}),
-        FieldSpelling("grammar", lambda p: {"grammar": grammar(p)}),
+        _open_ended("structured_outputs.regex", lambda text: {"structured_outputs": {"regex": text}}),
+        _open_ended("regex", lambda text: {"regex": text}),
+        _open_ended("guided_regex", lambda text: {"guided_regex": text}),
+        FieldSpelling(
+            "grammar", lambda p: {"grammar": grammar(p)}, going_on=lambda p: {"grammar": grammar(p, goes_on=True)}
+        ),
     ),
     "choice": (
         FieldSpelling("structured_outputs.choice", lambda p: {"structured_outputs": {"choice": _words(p)}}),

@@ -160,9 +160,10 @@ def regex(pattern: Pattern) -> str:
     return _written(pattern, lambda text: "".join(f"\\{c}" if c in _REGEX_SPECIAL else c for c in text), "")
 
 
-def grammar(pattern: Pattern) -> str:
-    """Return the pattern as a grammar of one rule in GGML's notation (llama.cpp, xgrammar)."""
-    return f"root ::= {_written(pattern, _quoted, ' ')}\n"
+def grammar(pattern: Pattern, *, goes_on: bool = False) -> str:
+    """Return the pattern, with any text behind it where that `goes_on`, as one rule in GGML's notation (llama.cpp)."""
+    rest = ' ([^\\n] | "\\n")*' if goes_on else ""
+    return f"root ::= {_written(pattern, _quoted, ' ')}{rest}\n"
 
 
 def _quoted(text: str) -> str:

@@ -1,5 +1,6 @@
 """The served model's tokens, where a tokenizer for it is at hand: for constraints that are said in token ids."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +28,19 @@ class ServedTokens:
             return load_tokenizer(self._name)
         except InputError:
             return None
+
+    @property
+    def eos_ids(self) -> list[int]:
+        """What ends a text; none without a tokenizer."""
+        return [] if self.tokenizer is None else [self.tokenizer.eos_token_id]
+
+    def pieces(self, text: str) -> Sequence[str]:
+        """Return a text cut into its tokens, or into characters without a tokenizer."""
+        if self.tokenizer is None:
+            return text
+        starts = [start for start, _ in self.tokenizer(text, return_offsets_mapping=True)["offset_mapping"]]
+        ends = sorted({start for start in starts if start > 0} | {len(text)})
+        return [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
     @cached_property
     def _masks(self) -> MaskEngine | None:

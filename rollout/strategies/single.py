@@ -3,13 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from critics.errors import InputError
 from critics.problem import Problem
-from rollout.conclusion import ConcludingGuide
 from rollout.engine import Steps, Write, conduct, unreviewed, write
 from rollout.guide import Guide
-from rollout.guides.catalogue import guide_named
-from rollout.guides.logic import LogicGuide
+from rollout.guides.recipe import GuideRecipe
 from rollout.policy import ChatPolicy, Completion, Policy
 from rollout.traces import Sampling, Trace, derived_seed
 
@@ -75,8 +72,4 @@ def guide_for(problem: Problem, sampling: Sampling) -> Guide | None:
     """
     if sampling.decoding == "free":
         return None
-    if sampling.conclusion == "free":
-        return guide_named(sampling.guide, problem)
-    if sampling.guide != "logic":
-        raise InputError(f"guide: {sampling.guide!r} decides no goal; set sampling.conclusion to free")
-    return ConcludingGuide(LogicGuide.for_problem(problem), problem)
+    return GuideRecipe(sampling.guide, problem, sampling.conclusion == "decided").guide()

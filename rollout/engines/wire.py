@@ -1,0 +1,67 @@
+"""Guided requests as text, in the place of a grammar: from a client to a server that has this project's plug-in.
+
+    // certistar {"form": 1, "guide": .., "problem": {..}, "written": .., ..}
+    start: /(.|\\n)*/
+
+It reads as a Lark grammar of all texts, so that a server takes it in as it is; one without the plug-in would write free
+text under it, and is found out beforehand (`rollout.servers.capability`). A request is data: no code travels.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from critics.errors import InputError
+from critics.problem import object_of
+from rollout.engines.grammar import GuidedRequest
+from rollout.guides.recipe import GuideRecipe, read_recipe
+
+HEADER = "// certistar "
+_FORM = 1
+_EVERYTHING = "\nstart: /(.|\\n)*/\n"
+
+
+@dataclass(frozen=True, slots=True)
+class WiredRequest:
+    """A guided request, and what ends its text; no ids: what ends texts of the server's tokenizer."""
+
+    recipe: GuideRecipe
+    written: str
+    max_new_tokens: int
+    fits_blocks: bool = False
+    eos_ids: tuple[int, ...] = ()
+
+    def spec(self) -> str:
+        """Return the text, of which only the second line is a grammar."""
+        record = {
+            "form": _FORM,
+            **self.recipe.record(),
+            "written": self.written,
+            "max_new_tokens": self.max_new_tokens,
+            "fits_blocks": self.fits_blocks,
+            "eos_ids": list(self.eos_ids),
+        }
+        return f"{HEADER}{json.dumps(record)}{_EVERYTHING}"
+
+    def guided(self) -> GuidedRequest:
+        """Return the request as an engine's grammar takes it."""
+        return GuidedRequest(self.recipe.guide(), self.max_new_tokens, self.fits_blocks, self.written.encode())
+
+
+def is_guided(spec: str) -> bool:
+    """Say whether a grammar is one of ours."""
+    return spec.startswith(HEADER)
+
+
+def read_spec(spec: str) -> WiredRequest:
+    """Read a request; raises `InputError` where it is of another version of this project."""
+    try:
+        data = object_of(json.loads(spec.removeprefix(HEADER).partition("\n")[0]), "request")
+        if data.get("form") != _FORM:
+            raise InputError(f"form {data.get('form')!r}: the server's plug-in knows form {_FORM}")
+        ids: Sequence[object] = data["eos_ids"]
+        eos_ids = tuple(each for each in ids if isinstance(each, int))
+        written, most, fits = str(data["written"]), int(data["max_new_tokens"]), bool(data["fits_blocks"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"a guided request that cannot be read ({type(error).__name__}: {error})") from error
+    return WiredRequest(read_recipe(data), written, most, fits, eos_ids)

@@ -1,0 +1,53 @@
+"""What a guide at its start is made of, as data: an engine in another process makes it again from that."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from critics.errors import InputError
+from critics.problem import Problem, object_of, read_problem, text_of
+from rollout.conclusion import ConcludingGuide
+from rollout.guide import Guide
+from rollout.guides.catalogue import guide_named
+from rollout.guides.logic import LogicGuide
+
+
+@dataclass(frozen=True, slots=True)
+class GuideRecipe:
+    """A guide's name, the problem that it is for, and whether its answer is held to what it decides."""
+
+    name: str
+    problem: Problem
+    is_concluding: bool = False
+
+    def guide(self) -> Guide:
+        """Return the guide; raises `InputError` for one that is not known, or decides no goal."""
+        if not self.is_concluding:
+            made = guide_named(self.name, self.problem)
+        elif self.name == "logic":
+            made = ConcludingGuide(LogicGuide.for_problem(self.problem), self.problem)
+        else:
+            raise InputError(f"guide: {self.name!r} decides no goal; set sampling.conclusion to free")
+        _RECIPES[made] = self
+        return made
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form, without the gold answer: whoever writes need not have it."""
+        problem = replace(self.problem, answer=None, formal=None, meta={})
+        return {"guide": self.name, "problem": problem.record(), "concludes": self.is_concluding}
+
+
+_RECIPES: WeakKeyDictionary[Guide, GuideRecipe] = WeakKeyDictionary()
+
+
+def recipe_of(guide: Guide) -> GuideRecipe | None:
+    """Return what a guide was made of, which is at its start still; None for one that no recipe made."""
+    return _RECIPES.get(guide)
+
+
+def read_recipe(record: object) -> GuideRecipe:
+    """Build a recipe from its JSON form; raises `InputError` naming the key."""
+    data = object_of(record, "recipe")
+    return GuideRecipe(
+        text_of(data, "guide", "recipe"), read_problem(data.get("problem")), data.get("concludes") is True
+    )
