@@ -223,6 +223,10 @@ def forced(automaton: Automaton, state: State) -> bytes:
 
 def successors(automaton: Automaton, state: State) -> Iterator[tuple[int, State]]:
     """Yield every byte that may follow, with the state after it."""
+    ready = cast("Callable[[State], Mapping[int, State]] | None", getattr(automaton, "moves", None))
+    if ready is not None:
+        yield from ready(state).items()
+        return
     for byte in range(256):
         after = automaton.step(state, byte)
         if after is not None:
@@ -286,11 +290,12 @@ class RegularLanguage:
     def __init__(self, name: str, pattern: Pattern) -> None:
         self.key: Hashable = name
         self.pattern: Pattern | None = pattern
-        self._edges: list[dict[int, set[int]]] = []
+        self._edges: list[tuple[bytes, int] | None] = []
+        """Of each node the bytes that lead on, and where to."""
         self._epsilon: list[set[int]] = []
         entry = self._node()
         self._final = self._compile(pattern, entry)
-        self._moves: dict[tuple[State, int], State | None] = {}
+        self._moves: dict[State, Mapping[int, State]] = {}
         self._entry = entry
 
     @cached_property
@@ -299,14 +304,22 @@ class RegularLanguage:
         return self._closure({self._entry})
 
     def step(self, state: State, byte: int) -> State | None:
-        """Follow the byte from every node of the state; results are remembered."""
-        move = (state, byte)
-        if move not in self._moves:
-            nodes: set[int] = set()
+        """Follow the byte from every node of the state."""
+        return self.moves(state).get(byte)
+
+    def moves(self, state: State) -> Mapping[int, State]:
+        """Return every byte that may follow, in order, with the state after it; results are remembered."""
+        moves = self._moves.get(state)
+        if moves is None:
+            reached: dict[int, set[int]] = {}
             for node in cast("frozenset[int]", state):
-                nodes |= self._edges[node].get(byte, set())
-            self._moves[move] = self._closure(nodes) if nodes else None
-        return self._moves[move]
+                allowed, target = self._edges[node] or (b"", 0)
+                for byte in allowed:
+                    reached.setdefault(byte, set()).add(target)
+            closures = {nodes: self._closure(nodes) for nodes in set(map(frozenset, reached.values()))}
+            moves = {byte: closures[frozenset(reached[byte])] for byte in sorted(reached)}
+            self._moves[state] = moves
+        return moves
 
     def done(self, state: State) -> bool:
         """Say whether the final node is reached."""
@@ -317,11 +330,11 @@ class RegularLanguage:
         return self.key, state
 
     def _node(self) -> int:
-        self._edges.append({})
+        self._edges.append(None)
         self._epsilon.append(set())
         return len(self._edges) - 1
 
-    def _closure(self, nodes: set[int]) -> frozenset[int]:
+    def _closure(self, nodes: Iterable[int]) -> frozenset[int]:
         stack, seen = list(nodes), set(nodes)
         while stack:
             for node in self._epsilon[stack.pop()] - seen:
@@ -333,7 +346,7 @@ class RegularLanguage:
         """Add the pattern's nodes after `entry`; return its exit (Thompson's construction)."""
         if pattern.kind == "bytes":
             for byte in pattern.text:
-                entry = self._edge(entry, (byte,))
+                entry = self._edge(entry, bytes([byte]))
             return entry
         if pattern.kind == "chars":
             return self._edge(entry, pattern.text)
@@ -363,8 +376,8 @@ class RegularLanguage:
             self._epsilon[entry].add(leave)
         return leave
 
-    def _edge(self, entry: int, allowed: Iterable[int]) -> int:
+    def _edge(self, entry: int, allowed: bytes) -> int:
         leave = self._node()
-        for byte in allowed:
-            self._edges[entry].setdefault(byte, set()).add(leave)
+        assert self._edges[entry] is None, "no two parts begin at one node"
+        self._edges[entry] = allowed, leave
         return leave

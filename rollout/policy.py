@@ -16,6 +16,7 @@ from rollout.decoding.texts import TextMasks, row_of
 from rollout.decoding.tokens import token_bytes
 from rollout.digests import PolicyDigests
 from rollout.guide import Guide
+from rollout.kept import MODEL, forget, kept, shared
 from rollout.prompt import SEPARATOR, PromptStyle, messages, text
 from rollout.server_use import ServerUse
 from rollout.traces import Sampling
@@ -123,7 +124,7 @@ class TokenPolicy:
     """Base of the policies of this process: a tokenizer, how they are asked, and how ids are read."""
 
     def __init__(self, model_name: str, prompt_style: PromptStyle) -> None:
-        self.tokenizer = load_tokenizer(model_name)
+        self.tokenizer = kept("tokenizer", model_name, partial(load_tokenizer, model_name))
         self.prompt_style = prompt_style
         self.eos_id: int = self.tokenizer.eos_token_id
         self.stop = SEPARATOR if prompt_style.kind == "few-shot" else ""
@@ -145,11 +146,11 @@ class TokenPolicy:
 
     def spelled(self, text: bytes) -> list[int]:
         """Return the tokenizer's own spelling of a text that follows another one."""
-        return self.tokenizer(text.decode(errors="replace"), add_special_tokens=False)["input_ids"]
+        return _spelled(self.tokenizer, text)
 
     def masks(self) -> TextMasks:
         """Return what finds the tokens that a guide allows."""
-        return TextMasks(token_bytes(self.tokenizer), [self.eos_id], spell=self.spelled)
+        return TextMasks(token_bytes(self.tokenizer), [self.eos_id], spell=partial(_spelled, self.tokenizer))
 
     def completion(
         self, ids: Sequence[int], stop: str, *, forced: tuple[int, ...] = (), log_probabilities: tuple[float, ...] = ()
@@ -165,7 +166,7 @@ class TokenPolicy:
 
 
 class HuggingFacePolicy(TokenPolicy):
-    """A causal LM from a local folder or the hub, its adapter beside it and never merged into it."""
+    """A causal LM from a local folder or the hub, its adapter joined to it (`rollout.adapted`)."""
 
     def __init__(
         self,
@@ -180,13 +181,10 @@ class HuggingFacePolicy(TokenPolicy):
 
         super().__init__(model_name, prompt_style)
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        model = load_model(model_name, dtype=dtype)
-        if adapter is not None:
-            model = _with_adapter(model, adapter, dtype)
-        self.model: Any = model.to(self.device).eval()
-        adapter_digest = None if adapter is None else adapter_weights_digest(adapter)
-        self.digests = PolicyDigests(model_digest(model_name), adapter_digest)
-        self._masks = self.masks()
+        base = model_digest(model_name)
+        self.digests = PolicyDigests(base, None if adapter is None else adapter_weights_digest(adapter))
+        self.model: Any = _sampled(model_name, base, adapter, dtype, self.device).eval()
+        self._masks = kept("masks", (base, self.eos_id), self.masks)
         self._num_seats = num_seats
         """How many sequences are written at a time; None: as many as there are prompts."""
 
@@ -233,6 +231,10 @@ def as_prompt(messages: Messages, tokenizer: Any, style: PromptStyle) -> str:
     if style.kind != "chat":
         return as_text(messages)
     return templated(messages, tokenizer, style)
+
+
+def _spelled(tokenizer: Any, text: bytes) -> list[int]:
+    return tokenizer(text.decode(errors="replace"), add_special_tokens=False)["input_ids"]
 
 
 _RECOGNISED = 40
@@ -338,19 +340,22 @@ def load_model(model_name: str, *, dtype: str = "auto", **options: Any) -> Any:
         raise PolicyError(f"model {model_name!r} could not be loaded ({_first_line(error)})") from error
 
 
-def _with_adapter(model: Any, adapter: Path, dtype: str) -> Any:
-    """Return the model with what a round trained: a LoRA adapter beside it, or full weights in its place.
+def _sampled(model_name: str, digest: str, adapter: Path | None, dtype: str, device: Any) -> Any:
+    """Return the model with what a round trained: a LoRA adapter joined to it, or full weights in its place.
 
     Full weights are trained in float32 and written so; they are run in the precision of the model that they replace.
     """
-    if (adapter / "adapter_config.json").exists():
-        import peft
+    if adapter is not None and not (adapter / "adapter_config.json").exists():
+        if not (adapter / "model.safetensors").exists():
+            raise PolicyError(f"adapter {adapter}: neither adapter_config.json nor model.safetensors is in it")
+        forget(MODEL)
+        return load_model(str(adapter), dtype=dtype).to(device)
+    model = shared(kept(MODEL, (digest, dtype), partial(load_model, model_name, dtype=dtype)).to(device))
+    if adapter is None:
+        return model
+    from rollout.adapted import joined
 
-        loader: Any = peft.PeftModel
-        return loader.from_pretrained(model, str(adapter))
-    if (adapter / "model.safetensors").exists():
-        return load_model(str(adapter), dtype=dtype)
-    raise PolicyError(f"adapter {adapter}: neither adapter_config.json nor model.safetensors is in it")
+    return joined(model, adapter)[0]
 
 
 def _require_folder(model_name: str) -> None:

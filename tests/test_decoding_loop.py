@@ -233,7 +233,7 @@ def test_windows_go_through_the_reference():
     assert all(len(r.output) == 60 for r in made)
 
 
-def test_an_adapter_stays_beside_the_model(tiny_model, tmp_path):
+def test_an_adapter_decides_what_is_written_and_is_merged(tiny_model, tmp_path):
     from peft import LoraConfig, get_peft_model
     from transformers import AutoModelForCausalLM
 
@@ -251,7 +251,7 @@ def test_an_adapter_stays_beside_the_model(tiny_model, tmp_path):
     assert texts[0] != [
         t.completion_ids for t in sample(plain, problems, Sampling("guided", 1.0, 1, 50), seed=1, format_="guided")
     ]
-    assert any("lora" in name for name, _ in policy.model.named_parameters())
+    assert not any("lora" in name for name, _ in policy.model.named_parameters())
 
 
 def test_traces_say_what_was_forced_and_keep_what_was_asked_for(tiny_model):

@@ -1,6 +1,7 @@
 """Masks over vocabularies of real size, against brute force and against other engines; no invalid block ever."""
 
 import random
+import string
 from bisect import bisect_left
 from functools import lru_cache
 
@@ -8,11 +9,13 @@ import numpy as np
 import pytest
 
 from critics.errors import InputError
-from rollout.automaton import Words, shortest
+from rollout.automaton import RegularLanguage, Words, chars, literal, repeat, sequence, shortest, successors
+from rollout.decoding import masks
 from rollout.decoding.grammars import ContextFree
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.rows import Row
 from rollout.decoding.vocabulary import ROOT, TokenTrie
+from rollout.guides import logic, peano
 from training.benches.synthetic import END, FreshOffers, offer_sets, vocabulary
 
 NESTED = """
@@ -315,3 +318,85 @@ def test_reading_many_bytes_at_once_is_reading_them_one_by_one():
             slow = None if slow is None or words.done(slow) else words.step(slow, byte)
         assert words.read(state, text) == slow
     assert shortest(words, words.start) == min(words.words, key=len)
+
+
+REGULAR = {
+    "logic": (lambda: logic._formalising_grammar(plain=True), b"axiom:(not (visits 'x mouse)) -> (kind 'x)]]"),
+    "terms": (lambda: logic._formalising_grammar(plain=False), b"goal:(likes (father-of tom) bald_eagle)]]"),
+    "peano axiom": (peano._axiom, b"(cat 'x) -> (mammal 'x)]]"),
+    "peano equation": (peano._equation, b"(x + 3) = 2 * y]]"),
+}
+
+
+@pytest.mark.parametrize("name", REGULAR)
+@pytest.mark.parametrize("size", [8_000, pytest.param(128_000, marks=pytest.mark.slow)])
+def test_a_walk_of_the_whole_vocabulary_is_a_walk_of_its_nodes(name, size, monkeypatch):
+    monkeypatch.setattr(masks, "_FEW_NODES", 0)
+    engine, automaton, rng = engine_of(size), REGULAR[name][0](), random.Random(name)
+    states = [automaton.start]
+    for byte in REGULAR[name][1][:-1]:
+        states.append(automaton.step(states[-1], byte))
+    for _ in range(8):
+        state = rng.choice(states)
+        for _ in range(rng.randrange(10)):
+            state = rng.choice(list(successors(automaton, state)))[1]
+            if automaton.done(state):
+                break
+            states.append(state)
+    assert None not in states
+    for state in rng.sample(states, 10):
+        whole, node_by_node = masks._Found(), masks._Found(states=[])
+        assert engine._walk_whole(automaton, state, whole)
+        engine._walk(ROOT, automaton, state, 0, node_by_node)
+        assert whole.whole is not None
+        assert whole.whole.ids.tolist() == sorted(node_by_node.ids)
+        assert sorted(whole.ends) == sorted(node_by_node.ends)
+        after = dict(zip(node_by_node.ids, node_by_node.states or [], strict=True))
+        found = [whole.whole.table.states[number] for number in whole.whole.states]
+        assert found == [after[i] for i in whole.whole.ids.tolist()]
+
+
+class Endless:
+    """All words of letters, under an automaton that forgets nothing: no two states are one."""
+
+    key, start, pattern = "endless", b"", None
+
+    def step(self, state: bytes, byte: int) -> bytes | None:
+        if state.endswith(b"]"):
+            return state + b"]" if byte == ord("]") else None
+        return state + bytes([byte]) if bytes([byte]).isalpha() or (state and byte == ord("]")) else None
+
+    def done(self, state: bytes) -> bool:
+        return state.endswith(b"]]")
+
+    def state_key(self, state: bytes) -> bytes:
+        return state
+
+
+def test_an_automaton_that_is_walked_slowly_is_named_once(caplog):
+    engine, automaton = MaskEngine(vocabulary(32_000), [END]), Endless()
+    regular = RegularLanguage("letters", sequence(repeat(chars(string.ascii_letters)), literal("]]")))
+    rows = [row_inside(each) for each in (automaton, regular)]
+    assert np.array_equal(*(engine.allowed(row) for row in rows))
+    rows[0].push(b"abc")
+    engine.allowed(rows[0])
+    assert [record.getMessage()[:40] for record in caplog.records] == ["masks of 'endless' are found token by to"]
+
+
+def row_inside(automaton) -> Row:
+    """A row whose guide allows one block, of the automaton."""
+
+    class Guide:
+        key = "one"
+
+        def allowed(self):
+            return automaton
+
+        def close(self, block: bytes) -> None: ...
+
+        def clone(self):
+            return self
+
+    row = Row(Guide())
+    row.push(b"[[")
+    return row

@@ -5,20 +5,26 @@ markers. Finite sets are walked against the vocabulary's trie; masks are shared 
 keys are equal. Grammars of `rollout.decoding.grammars` are left to llguidance.
 """
 
+import logging
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rollout.automaton import Automaton, State, Words, forced, shortest
+from rollout.automaton import Automaton, State, Words, forced, shortest, successors
 from rollout.conclusion import Place
 from rollout.decoding.grammars import ContextFree, ContextFreeMasks
 from rollout.decoding.rows import Row
 from rollout.decoding.vocabulary import OPEN, ROOT, Ids, TokenTrie
+from rollout.decoding.walks import MoveTable, TooManyStates, TrieLevels, Walk
 from rollout.guide import CLOSE
 
+log = logging.getLogger(__name__)
+_FEW_NODES = 2_000
+"""Up to so many nodes below a state's bytes, one after another is faster than all at once."""
 _MOST_MASKS = 20_000
 """A finite set's masks are a few hundred bytes, so a full cache is tens of megabytes."""
 _MOST_SPELLINGS = 100_000
@@ -38,6 +44,8 @@ class _Found:
     """Tokens found by a walk of the trie."""
 
     ids: list[int] = field(default_factory=list[int])
+    whole: Walk | None = None
+    """What a walk of the whole vocabulary found, in the place of the ids."""
     states: list[State] | None = None
     """The automaton's state after each of the ids; only where it was asked for."""
     ends: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
@@ -70,7 +78,10 @@ class MaskEngine:
         self._masks: dict[Hashable, Mask] = {}
         self._needs: dict[Hashable, tuple[Ids, Ids]] = {}
         self._fewest: dict[Hashable, int] = {}
-        self._held: dict[re.Pattern[bytes], frozenset[int]] = {}
+        self._held: dict[re.Pattern[bytes], Ids] = {}
+        self._levels: TrieLevels | None = None
+        self._tables: WeakKeyDictionary[Automaton, MoveTable | None] = WeakKeyDictionary()
+        """Of automata that were walked; None where a table is of no use."""
         self._context_free = ContextFreeMasks(self.trie)
 
     def allowed(self, row: Row) -> Ids:
@@ -147,7 +158,7 @@ class MaskEngine:
         inside = {i: _after_open(text) for i, text in spelled.items()}
         doubtful = {i for i, text in inside.items() if text}
         if row.place is not None:
-            doubtful |= self._touching(row.place.touched)
+            doubtful.update(self._touching(row.place.touched).tolist())
         refused = [i for i in doubtful if not row.accepts(self.trie.bytes_of(i))]
         # What a token allows that ends a block and goes on depends on what the guide learns in between.
         cacheable = not any(CLOSE in text for text in inside.values())
@@ -159,8 +170,8 @@ class MaskEngine:
         """Return the mask inside a block, and whether rows with the same key share it."""
         plain, doubtful = self._split(row, self._walked(row))
         accepted = [i for i in doubtful if row.accepts(self.trie.bytes_of(i))]
-        ids = np.array(plain + accepted, dtype=np.int64)
-        ids.sort()
+        ids = np.concatenate([plain, np.array(accepted, dtype=np.int64)])
+        ids.sort(kind="stable")
         return Mask(ids), not doubtful
 
     def _walked(self, row: Row, *, states: bool = False) -> _Found:
@@ -169,23 +180,43 @@ class MaskEngine:
             self._walk_words(automaton.words, cast("tuple[int, int, int]", state), found)
         elif isinstance(automaton, ContextFree) and not states:
             self._context_free.collect(automaton, state, found.ids, found.ends)
-        else:
+        elif not self._walk_whole(automaton, state, found):
             self._walk(ROOT, automaton, state, 0, found)
         return found
 
-    def _split(self, row: Row, found: _Found) -> tuple[list[int], list[int]]:
+    def _walk_whole(self, automaton: Automaton, state: State, found: _Found) -> bool:
+        """Walk the whole vocabulary at once where that is faster than one node after another; say whether it was."""
+        children = [self.trie.edges.get(byte, ROOT) for byte, _ in successors(automaton, state)]
+        if sum(self.trie.ends[child] - child for child in children if child != ROOT) < _FEW_NODES:
+            return False
+        table = self._tables.setdefault(automaton, MoveTable())
+        if table is None:
+            return False
+        self._levels = self._levels or TrieLevels(self.trie)
+        try:
+            found.whole = self._levels.walk(automaton, state, table)
+        except TooManyStates:
+            self._tables[automaton] = None
+            log.warning("%s", _slow(automaton))
+            return False
+        found.ends += found.whole.ends
+        return True
+
+    def _split(self, row: Row, found: _Found) -> tuple[Ids, list[int]]:
         """Return the ids that are allowed, and those that only the row itself can judge."""
-        plain, doubtful = found.ids, list[int]()
+        parts = [np.array(found.ids, dtype=np.int64) if found.whole is None else found.whole.ids]
+        doubtful = list[int]()
         for node, depth in found.ends:
             opening = self.trie.opening(node, depth)
-            below = self.trie.below(node).tolist()
+            below = self.trie.below(node)
             going_on = [i for i in opening if _after_open(self.trie.bytes_of(i)[depth:])]
-            plain += [i for i in below if i not in going_on] if going_on else below
+            parts.append(np.setdiff1d(below, np.array(going_on)) if going_on else below)
             doubtful += going_on
+        plain = np.concatenate(parts)
         if row.place is not None:
-            held = self._touching(row.place.touched)
-            doubtful += [i for i in plain if i in held]
-            plain = [i for i in plain if i not in held]
+            held = np.isin(plain, self._touching(row.place.touched))
+            doubtful += plain[held].tolist()
+            plain = plain[~held]
         return plain, doubtful
 
     def _walk_words(self, words: Sequence[bytes], state: tuple[int, int, int], found: _Found) -> None:
@@ -253,10 +284,11 @@ class MaskEngine:
                 found.update(self.trie.ids[node])
         return Mask(np.array(sorted(found), dtype=np.int64))
 
-    def _touching(self, pattern: re.Pattern[bytes]) -> frozenset[int]:
+    def _touching(self, pattern: re.Pattern[bytes]) -> Ids:
         """Return the ids that a conclusion held to the guide may refuse."""
         if pattern not in self._held:
-            self._held[pattern] = frozenset(i for i, t in enumerate(self.vocabulary) if t and pattern.search(t))
+            found = [i for i, token in enumerate(self.vocabulary) if token and pattern.search(token)]
+            self._held[pattern] = np.array(found, dtype=np.int64)
         return self._held[pattern]
 
     def _openings_that_fit(self, row: Row, mask: Mask, num_left: int) -> Mask:
@@ -278,8 +310,7 @@ class MaskEngine:
         if key in self._needs:
             return self._needs[key]
         found = self._walked(row, states=True)
-        assert found.states is not None
-        needs = {i: self._fewest_from(row.automaton, state) for i, state in zip(found.ids, found.states, strict=True)}
+        needs = self._needs_inside(row.automaton, found)
         opening = [i for node, depth in found.ends for i in self.trie.opening(node, depth)]
         for i in opening:
             after = row.after(self.trie.bytes_of(i))
@@ -289,6 +320,16 @@ class MaskEngine:
         if not opening:
             _keep(self._needs, key, answer, _MOST_MASKS)
         return answer
+
+    def _needs_inside(self, automaton: Automaton, found: _Found) -> dict[int, int]:
+        """Return how many more tokens each of the tokens calls for that stay inside the block."""
+        whole = found.whole
+        if whole is not None:
+            numbers = np.unique(whole.states)
+            fewest = np.array([self._fewest_from(automaton, whole.table.states[n]) for n in numbers.tolist()])
+            return dict(zip(whole.ids.tolist(), fewest[np.searchsorted(numbers, whole.states)].tolist(), strict=True))
+        assert found.states is not None
+        return {i: self._fewest_from(automaton, s) for i, s in zip(found.ids, found.states, strict=True)}
 
     def _fewest_from(self, automaton: Automaton, state: State) -> int:
         if isinstance(automaton, Words):
@@ -315,6 +356,12 @@ class MaskEngine:
                     counts[start] = min(counts[start], 1 + counts[end + 1])
         _keep(self._fewest, text, counts[0], _MOST_SPELLINGS)
         return counts[0]
+
+
+def _slow(automaton: Automaton) -> str:
+    return (
+        f"masks of {automaton.key!r:.60} are found token by token, some in tenths of a second: it has too many states"
+    )
 
 
 def _after_open(text: bytes) -> bytes:
