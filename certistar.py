@@ -5,7 +5,8 @@
     >>> verdict.verdict, verdict.answer, verdict.grade
     ('certified', 'true', 'checked')
 
-`judge` takes one text, `filter` a list of rows or a `datasets.Dataset`, `recheck` what either of them certified.
+`judge` takes one text, `filter` a list of rows or a `datasets.Dataset`, `save` writes what it kept as a folder, and
+`recheck` takes what any of them certified. In a notebook a verdict shows its proof.
 The reference is docs/python.md. Nothing heavy is imported before it is needed: `import certistar` loads no solver,
 no torch and no datasets. Every other module of critics, rollout and training may change between versions.
 """
@@ -14,6 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from critics.certificate import Certificate
     from critics.problem import Attempt, Problem
     from critics.verdict import (
@@ -48,6 +51,7 @@ __all__ = [
     "filter",
     "judge",
     "recheck",
+    "save",
 ]
 
 _HOMES = {
@@ -82,7 +86,8 @@ def judge(
     """Judge one text about one question; return its verdict, with a certificate if the text proves its answer.
 
     `answer` is the gold answer: true, false, unknown, or the letter or text of one of the `options`. A text whose
-    answer differs from it is never certified. `format` is the language of the text (docs/python.md has a table).
+    answer differs from it is never certified; yes and no answer a question that ends in `?`.
+    `format` is the language of the text (docs/python.md has a table).
     `dataset` says in whose language the context is (prontoqa, proofwriter, syllogism, deontiqa): the critic then
     reads the context itself, and the certificate's grade is `checked` instead of `trusted`.
 
@@ -90,9 +95,14 @@ def judge(
     an answer that the problem cannot have. There is no time limit here: judge programs of strangers with `filter` and
     `jobs=2`, which kills what takes too long.
     """
+    from dataclasses import replace
+
     from critics.judge import judge_safely
 
-    return judge_safely(_attempt(context, question, completion, answer, options, format, dataset))
+    verdict = judge_safely(_attempt(context, question, completion, answer, options, format, dataset))
+    if verdict.reading is None:
+        return verdict
+    return replace(verdict, reading=replace(verdict.reading, text=completion))
 
 
 def filter(  # noqa: A001
@@ -101,26 +111,45 @@ def filter(  # noqa: A001
     *,
     jobs: int = 1,
     columns: Mapping[str, str] | None = None,
-    format: str = "english",  # noqa: A002
+    answers: Mapping[str, str] | None = None,
+    format: str | None = None,  # noqa: A002
     language: str | None = None,
     timeout_s: float = 10.0,
 ) -> _Rows:
     """Judge all rows, and return those that the filter `keep` keeps: a list for a list, a Dataset for a Dataset.
 
-    Rows are attempts or traces (`problem`, `format`, `completion`), or rows of a table: then `columns` says which
-    column is the `question`, the `rationale`, the `context`, the `options`, the `answer`, the `conclusion` and the
-    `id`, where it is not named so already; `format` and `language` are `judge`'s `format` and `dataset`.
+    Rows are attempts or traces (`problem`, `format`, `completion`), chat messages, ShareGPT, prompts with completions,
+    Alpaca, or rows of a table, as their columns' names say; `columns` says which column is the `question`, the
+    `rationale`, the `context`, the `options`, the `answer`, the `conclusion` and the `id`, where it is not named so,
+    and `answers` what other words of the gold column mean (`{"1": "true"}`). `format` is that of all texts (None: as
+    each one looks), `language` is `judge`'s `dataset`.
 
-    Kept rows are as they came, in their order, and have four more columns: `verdict`, `reason`, `grade` (None where
-    nothing was certified), and `judgement`, the verdict record with its certificate (in a Dataset: as JSON text).
+    Kept rows are as they came, in their order, and have five more columns: `verdict`, `reason`, `grade` (None where
+    nothing was certified), `judgement`, the verdict record with its certificate, and `attempt`, what was judged (in a
+    Dataset both are JSON text).
 
     With `jobs=1` rows are judged in this process, without a time limit; with more, in so many processes, which are
-    killed after `timeout_s` seconds a row. Scripts need no `__main__` guard for that. Raises `ValueError` where a
-    column is missing, or not one row can be read; rows that cannot be read are dropped with a warning.
+    killed after `timeout_s` seconds a row. Neither scripts nor notebooks need a `__main__` guard for that. Raises
+    `ValueError` where a column is missing, or not one row can be read; rows that cannot be read are dropped with a
+    warning.
     """
     from training.exchange.filtering import filtered
 
-    return filtered(dataset, keep, jobs, columns, format, language or "rationales", timeout_s)
+    return filtered(dataset, keep, jobs, columns, answers, format, language, timeout_s)
+
+
+def save(dataset: Iterable[Any], folder: "str | Path", *, jobs: int = 1, timeout_s: float = 10.0) -> dict[str, Any]:
+    """Write rows that `filter` returned as a folder to train on, push and re-check; return its summary.
+
+    The folder is that of `certistar filter`: examples, certificates, lineage, a card that `load_dataset` reads, and the
+    rows as they came. Every text is judged once more (`jobs` and `timeout_s` as in `filter`). Raises `ValueError`
+    where a row says something else of its text than its critic, or where the folder is there already.
+    """
+    from pathlib import Path
+
+    from training.exchange.filtering import saved
+
+    return saved(dataset, Path(folder), jobs, timeout_s)
 
 
 def recheck(records: "Iterable[Mapping[str, Any] | Certified]") -> dict[str, Any]:
@@ -147,7 +176,7 @@ def _attempt(
 ) -> "Attempt":
     from dataclasses import replace
 
-    from critics.blocks import named_answer
+    from critics.english.answer import answer_of
     from critics.errors import InputError
     from critics.problem import read_attempt
 
@@ -156,7 +185,7 @@ def _attempt(
     attempt = read_attempt({"id": "attempt", "problem": problem, "format": format_, "completion": completion})
     if answer is None:
         return attempt
-    gold = named_answer(str(answer), attempt.problem)
+    gold = answer_of(str(answer).lower(), attempt.problem)
     if gold is None:
         raise InputError(f"answer={answer!r}: not an answer of this problem; give true, false, unknown, or an option")
     return replace(attempt, problem=replace(attempt.problem, answer=gold))
@@ -174,6 +203,10 @@ def _recheckable(record: "Mapping[str, Any] | Certified") -> Mapping[str, Any]:
     if judgement is None:
         return record
     judgement = json.loads(judgement) if isinstance(judgement, str) else judgement
+    attempt = record.get("attempt")
+    if attempt is not None:
+        attempt = json.loads(attempt) if isinstance(attempt, str) else attempt
+        return {**attempt, "judgement": judgement}
     return {**record, "judgement": judgement} if isinstance(record.get("problem"), Mapping) else judgement
 
 

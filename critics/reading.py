@@ -1,7 +1,7 @@
 """Readings of completions: what stands behind each piece of a text, and the first sentence that does not hold."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from typing import Literal as Choice
 
@@ -53,6 +53,8 @@ class TextReading:
     """Share of the text's claims that follow, where a model formalised each sentence."""
     premise_grounding: float | None = None
     """Share of the context's formulas that are found in their sentences, where a model wrote them."""
+    text: str = field(default="", compare=False, repr=False)
+    """The completion itself, where it is to be shown; no part of a verdict's record."""
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form: keys of a verdict record."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from critics.certificate import Certificate, read_certificate
+from critics.notebook import verdict_html
 from critics.problem import RecordError, object_of, text_of
 from critics.reading import BadStep, Span, TextReading, read_reading
 from critics.replay.grades import Grade
@@ -35,6 +36,13 @@ class _Accounting:
         """The first sentence that does not hold."""
         return None if self.reading is None else self.reading.first_bad_step
 
+    def _shown(self, verdict: str, reason: str, said: str, certificate: Certificate | None) -> str:
+        """Return the verdict as HTML, with the proof where it has one."""
+        evidence: Any = {} if certificate is None else certificate.evidence.record()
+        proof = [f"{entry['says']} ({entry['how']})" for entry in evidence.get("entries", ())]
+        proof += [f"{step['statement']} ({step['by']})" for step in evidence.get("steps", ())]
+        return verdict_html(verdict, reason, said, certificate and certificate.grade, self.reading, proof)
+
 
 @dataclass(frozen=True, slots=True)
 class Certified(_Accounting):
@@ -52,6 +60,10 @@ class Certified(_Accounting):
         """On whose word the formulas say what the text says."""
         return self.certificate.grade
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the proof."""
+        return self._shown(self.verdict, self.reason, f"{self.feedback}; the answer is {self.answer}", self.certificate)
+
 
 @dataclass(frozen=True, slots=True)
 class NotCertified(_Accounting):
@@ -64,6 +76,10 @@ class NotCertified(_Accounting):
     verdict: ClassVar[str]
     certificate: ClassVar[None] = None
     grade: ClassVar[None] = None
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: where the text fails."""
+        return self._shown(self.verdict, self.reason, self.feedback, None)
 
 
 class Refuted(NotCertified):

@@ -16,9 +16,10 @@ from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.selection import Abstained, Answered, AnswerRule, Outcome, is_settled, outcome
 from rollout.traces import Trace
 from training.commands.evaluate import arms_of
-from training.commands.messages import say, tracked
+from training.commands.messages import say
 from training.commands.options import Adapter, Config, Jobs, Json, Overrides, Seed
 from training.configuration.run import ArmConfig, RunConfig, load_run
+from training.logs import tracked
 from training.records.store import OpenStore, write_json, write_records, write_text
 from training.reporting.proofs import proof_lines
 from training.reporting.selective import CurveRow, Point, curve_figure, curve_table, selective_curve

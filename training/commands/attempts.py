@@ -14,9 +14,10 @@ from critics.problem import Attempt, RecordError, is_object, read_attempt
 from critics.rejudging import BAD_LINE, ILL_FORMED, judge_anew, objection
 from rollout.published.recorded import holds_recorded, load_recorded
 from rollout.traces import Judgement, Trace, read_judgement, read_trace
-from training.commands.messages import say, tracked
+from training.commands.messages import say
 from training.exchange.tables import Rows
 from training.lessons.judged_fields import NotDerivedError, judged_fields, without_stray_steps
+from training.logs import tracked
 from training.records.store import StoreError, read_lines, read_records
 
 Rejected: TypeAlias = dict[str, str]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from training.commands.messages import progress_bar
+from training.logs import progress_bar
 from training.reporting.progress import LastAttempt, LineProgress, RunProgress, progress_of
 from training.reporting.sentences import percent
 from training.rounds.line import Notice

@@ -1,11 +1,9 @@
-"""Lines and progress bars for people: on standard error, so that standard output stays machine-readable."""
+"""Lines for people: on standard error, so that standard output stays machine-readable."""
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar, cast
-
-Item = TypeVar("Item")
+from collections.abc import Mapping
+from typing import cast
 
 
 def say(message: str) -> None:
@@ -37,38 +35,3 @@ def say_or_print(message: str, record: Mapping[str, object], as_json: bool) -> N
         print(json.dumps(record))
     else:
         say(message)
-
-
-def tracked(items: Iterable[Item], *, total: int, what: str) -> Iterator[Item]:
-    """Yield the items behind a progress bar with rate and time left."""
-    from rich.console import Console
-
-    with progress_bar(Console(stderr=True)) as progress:
-        task = progress.add_task(what, total=total)
-        for item in items:
-            yield item
-            progress.advance(task)
-
-
-def progress_bar(console: Any) -> Any:
-    """Return a bar with rate and time left; silent without a terminal."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.progress import Progress as Bar
-
-    return Bar(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(show_speed=True),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not sys.stderr.isatty(),
-    )

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from critics.errors import InputError
-from training.commands.messages import say, tracked
+from training.commands.messages import say
 from training.commands.options import Json
+from training.logs import tracked
 from training.records.shards import pack as packed_file
 from training.records.shards import sealed_traces
 from training.rounds.run import locked

@@ -13,7 +13,7 @@ from rollout.formalisation import FORMAT as FORMALISED
 from rollout.formalisation import is_short_enough, with_formulas
 from rollout.traces import Trace, with_judgement
 from training.commands.attempts import judging
-from training.commands.messages import print_counts, say, tracked
+from training.commands.messages import print_counts, say
 from training.configuration.section import nearest
 from training.curation.filters import CERTIFIED, is_certified
 from training.exchange.outcomes import meanings, told
@@ -27,6 +27,7 @@ from training.exchange.rationales import (
     write_dataset,
 )
 from training.exchange.tables import Rows
+from training.logs import tracked
 
 
 @dataclass(frozen=True, slots=True)

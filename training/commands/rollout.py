@@ -26,7 +26,7 @@ def rollout(
 ) -> None:
     """Sample attempts at problems with a configuration's model and its first arm's decoding."""
     from rollout.actor_critic.feedback import DialogReviewPool
-    from training.commands.messages import tracked
+    from training.logs import tracked
 
     loaded = load_run(config, overrides)
     arm, size = loaded.arms[0], loaded.sampling.batch_size

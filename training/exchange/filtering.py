@@ -1,101 +1,170 @@
-"""`certistar.filter`: rows of a list or of a `datasets.Dataset` in, the kept ones out, with their verdicts."""
+"""`certistar.filter` and `certistar.save`: rows in, the kept ones out with their verdicts, and as a kept folder."""
 
 import json
 import os
 import subprocess
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any, cast
 
 from critics.errors import InputError, RunFailed
-from critics.judge import judge_record, slim
+from critics.judge import JudgePool, judge_record, slim
 from critics.problem import RecordError, read_attempt
+from critics.rejudging import objection
 from critics.verdict import read_verdict
 from rollout.traces import Trace, read_trace, with_judgement
 from training.configuration.section import nearest
-from training.curation.filters import KEEPS, Keep, select
+from training.curation.filters import KEEPS, Keep, funnel, is_certified, is_strict, outline, select
 from training.curation.independence import independent
-from training.exchange.columns import RowError, named_columns, read_columns, read_rationale
-from training.exchange.rationales import as_they_stand
+from training.exchange.outcomes import outcomes
+from training.exchange.rationales import Reading, as_they_stand, rationale_example, read_table
+from training.exchange.tables import Row, Rows, rows_of_dataset
+from training.lineage.entries import origin
+from training.lineage.kept import Kept, made_already, new_folder, write_kept
+from training.logs import tracked
 from training.records.store import read_records, write_records
 
-Row = Mapping[str, Any]
-ADDED = ("verdict", "reason", "grade", "judgement")
+ADDED = ("verdict", "reason", "grade", "judgement", "attempt")
 """The columns that a kept row has beside its own."""
+_RECORDS = ("judgement", "attempt")
+"""Those of them that are JSON text in a Dataset, because Arrow would add keys to certificates."""
 
 
 def filtered(
-    given: Any, keep: Keep, jobs: int, columns: Mapping[str, str] | None, format_: str, language: str, timeout_s: float
+    given: Any,
+    keep: Keep,
+    jobs: int,
+    columns: Mapping[str, str] | None,
+    answers: Mapping[str, str] | None,
+    format_: str | None,
+    language: str | None,
+    timeout_s: float,
 ) -> Any:
     """Return the kept rows, a list for a list and a Dataset for a Dataset; `certistar.filter` says what is promised."""
     if keep not in KEEPS:
         raise InputError(f"keep={keep!r} is not known; {nearest(keep, KEEPS)}")
-    listed = _listed(given)
-    if not listed:
+    rows = _listed(given, "filter")
+    if not rows.rows:
         return given
-    _check_free(listed[0])
-    attempts = _attempts(listed, columns, format_, language)
-    verdicts = _judged([attempt.record() for attempt in attempts.values()], jobs, timeout_s)
+    _check_free(rows.rows[0].values)
+    reading = Reading(_pairs(columns), _pairs(answers), format_, language)
+    attempts = _attempts(rows, reading)
+    verdicts = list(_judged([attempt.record() for attempt in attempts.values()], jobs, timeout_s))
     traces = [with_judgement(attempt, verdict) for attempt, verdict in zip(attempts.values(), verdicts, strict=True)]
     own, _ = independent(select(traces, keep), keep, lambda records: _judged(list(records), jobs, timeout_s))
     chosen = {trace.id for trace in own}
-    kept = {number: v for number, trace, v in zip(attempts, traces, verdicts, strict=True) if trace.id in chosen}
+    kept = [
+        (position, _added(trace, verdict))
+        for position, trace, verdict in zip(attempts, traces, verdicts, strict=True)
+        if trace.id in chosen
+    ]
     if isinstance(given, list):
-        return [{**listed[number], **_added(verdict)} for number, verdict in kept.items()]
-    return _with_columns(given.select(list(kept)), [_added(verdict) for verdict in kept.values()])
+        return [{**given[position], **added} for position, added in kept]
+    return _with_columns(given.select([position for position, _ in kept]), [added for _, added in kept])
 
 
-def _listed(given: Any) -> list[Row]:
+def saved(given: Any, folder: Path, jobs: int, timeout_s: float) -> dict[str, Any]:
+    """Write rows that `filtered` returned as a kept folder; `certistar.save` says what is promised."""
+    rows = _listed(given, "save")
+    found = [_own_trace(row) for row in rows.rows]
+    _check_ids(dict(enumerate(found)))
+    fresh = _judged([slim(trace.record()) for trace in found], jobs, timeout_s)
+    traces = [_believed(trace, verdict) for trace, verdict in zip(found, fresh, strict=True)]
+    made_already(folder, "")
+    examples = [rationale_example(trace) for trace in traces]
+    certified = all(map(is_certified, traces))
+    keep = "unfiltered" if not certified else "strict" if all(map(is_strict, traces)) else "trusted"
+    summary = {
+        "rows": len(traces),
+        "outcomes": outcomes(traces, 0),
+        **funnel(list(map(outline, traces)), len(traces)),
+        "examples": len(examples),
+        "keep": keep,
+    }
+    with new_folder(folder) as made:
+        if rows.table is not None:
+            bare = rows.table.select([name for name in rows.table.column_names if name not in ADDED])
+            replace(rows, table=bare).write(range(len(traces)), made)
+        else:
+            own = [{key: value for key, value in row.values.items() if key not in ADDED} for row in rows.rows]
+            write_records(made / "rows.jsonl", [row for row in own if row])
+        origins = {trace.id: origin(trace.record()) for trace in traces}
+        write_kept(made, folder.name, Kept(examples, origins, traces, (), summary))
+    return summary
+
+
+def _pairs(given: Mapping[str, str] | None) -> list[str]:
+    return [f"{name}={value}" for name, value in (given or {}).items()]
+
+
+def _listed(given: Any, whose: str) -> Rows:
     if isinstance(given, list):
-        return cast("list[Row]", given)
+        rows = cast("list[Mapping[str, Any]]", given)
+        return Rows("jsonl", [Row("rows", number, row) for number, row in enumerate(rows, 1)])
     if not hasattr(given, "add_column"):
-        raise InputError(f"filter: a list of rows or a datasets.Dataset is needed, not {type(given).__name__}")
-    return list(given.with_format(None))
+        raise InputError(f"{whose}: a list of rows or a datasets.Dataset is needed, not {type(given).__name__}")
+    return rows_of_dataset(given, "rows")
 
 
-def _check_free(row: Row) -> None:
+def _check_free(row: Mapping[str, Any]) -> None:
     """A row that was filtered already may be filtered again; a column of the user's is not written over."""
     taken = [name for name in ADDED if name in row]
-    if taken and "judgement" not in row:
+    if taken and not {"verdict", "judgement"} <= set(row):
         raise InputError(f"filter: the column {taken[0]!r} is there already; rename it, because filter adds one")
 
 
-def _attempts(rows: Sequence[Row], columns: Mapping[str, str] | None, format_: str, language: str) -> dict[int, Trace]:
+def _attempts(rows: Rows, reading: Reading) -> dict[int, Trace]:
     """Return the attempts of the rows that can be read, by the rows' positions."""
-    if columns is None and isinstance(rows[0].get("problem"), Mapping):
-        found = dict(enumerate(map(_own_attempt, rows, range(len(rows)))))
+    if not reading.columns and isinstance(rows.rows[0].values.get("problem"), Mapping):
+        found = {position: _own_attempt(row, position) for position, row in enumerate(rows.rows)}
         _check_ids(found)
         return found
-    names = named_columns(
-        read_columns([f"{part}={column}" for part, column in (columns or {}).items()]), rows[0], "filter"
-    )
-    found: dict[int, Trace] = {}
-    unreadable: list[str] = []
-    for position, row in enumerate(rows):
-        try:
-            rationale = read_rationale(row, names, number=position + 1, name="rows", dataset=language)
-            (found[position],) = as_they_stand([rationale], format_)
-        except RowError as error:
-            unreadable.append(f"row {position}: {error}")
-    if not found:
-        raise InputError(f"filter: no row can be read; {unreadable[0]}")
-    read_attempt(next(iter(found.values())).record())  # the format, before all rows are judged
-    if unreadable:
-        said = f"{len(unreadable)} of {len(rows)} rows cannot be read and are left out; {unreadable[0]}"
-        warnings.warn(said, stacklevel=4)
-    _check_ids(found)
-    return found
+    own = [replace(r, values={k: v for k, v in r.values.items() if k not in ADDED}) for r in rows.rows]
+    table = read_table([replace(rows, rows=own)], reading, "filter")
+    attempts = as_they_stand(table)
+    read_attempt(attempts[0].record())  # the format, before all rows are judged
+    if table.unreadable:
+        first = table.unreadable[0]
+        place = int(first.id.rpartition("-")[2]) - 1
+        told = f"{len(table.unreadable)} of {len(rows.rows)} rows cannot be read and are left out; row {place}: "
+        warnings.warn(told + first.feedback, stacklevel=4)
+    return {table.places[attempt.id][1]: attempt for attempt in attempts}
 
 
 def _own_attempt(row: Row, position: int) -> Trace:
     try:
-        return read_trace({key: value for key, value in row.items() if key != "judgement"})
+        return read_trace({key: value for key, value in row.values.items() if key not in ADDED})
     except RecordError as error:
         raise InputError(f"filter: row {position}: {error}") from error
+
+
+def _own_trace(row: Row) -> Trace:
+    """Return the attempt and judgement that `filtered` put beside a row; raises `InputError` where there are none."""
+    try:
+        attempt, judgement = (_record(row.values[name]) for name in ("attempt", "judgement"))
+        return with_judgement(read_trace(attempt), judgement)
+    except (KeyError, TypeError, ValueError) as error:
+        told = f"save: row {row.number - 1}: has no attempt and judgement that `certistar.filter` wrote ({error})"
+        raise InputError(f"{told}; save what it returned") from error
+
+
+def _record(value: object) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _believed(trace: Trace, fresh: Mapping[str, Any]) -> Trace:
+    """Return a trace with its judgement of now; raises `InputError` where the row says otherwise.
+
+    Attack: a text, or a verdict, that was changed after it was judged.
+    """
+    if reason := objection(trace.judged.record(trace.id), fresh):
+        raise InputError(f"save: {trace.id}: {reason}: its critic does not say this of its text; filter the rows again")
+    return with_judgement(trace, dict(fresh))
 
 
 def _check_ids(attempts: Mapping[int, Trace]) -> None:
@@ -105,24 +174,41 @@ def _check_ids(attempts: Mapping[int, Trace]) -> None:
             raise InputError(f"filter: row {position}: the id {attempt.id!r} is row {seen[attempt.id]}'s already")
 
 
-def _judged(attempts: list[Any], jobs: int, timeout_s: float) -> list[Any]:
-    """Return the attempts' verdict records: made here, or with several jobs by `certistar judge`.
+def _judged(attempts: Sequence[Any], jobs: int, timeout_s: float) -> Iterator[Any]:
+    """Yield the attempts' verdict records behind a progress bar; made here, or with several jobs in a process of ours.
 
     That is a program of its own, because processes that multiprocessing starts run the caller's script once more.
     """
-    if jobs == 1:
-        return [judge_record(slim(attempt)) for attempt in attempts]
-    with TemporaryDirectory(prefix="certistar-") as folder:
-        asked, told = Path(folder, "attempts.jsonl"), Path(folder, "verdicts.jsonl")
-        write_records(asked, map(slim, attempts))
-        words = ["judge", str(asked), "--out", str(told), "--jobs", str(jobs), "--timeout", str(timeout_s)]
-        done = subprocess.run(
-            [sys.executable, "-m", "training", *words], env=_environment(), capture_output=True, text=True, check=False
-        )
-        if done.returncode != 0:
-            said = done.stderr.strip().splitlines()
-            raise RunFailed(f"filter: judging failed: {said[-1] if said else f'status {done.returncode}'}")
-        return list(read_records(told))
+    listed = [slim(attempt) for attempt in attempts]
+    verdicts = map(judge_record, listed) if jobs == 1 else _served(listed, jobs, timeout_s)
+    return tracked(verdicts, total=len(listed), what="judging") if listed else iter(())
+
+
+def _served(attempts: Iterable[dict[str, object]], jobs: int, timeout_s: float) -> Iterator[Any]:
+    code = "import sys; from training.exchange.filtering import serve; serve(*sys.argv[1:])"
+    with TemporaryDirectory(prefix="certistar-") as folder, TemporaryFile() as said:
+        asked = Path(folder, "attempts.jsonl")
+        write_records(asked, attempts)
+        words = [sys.executable, "-c", code, str(asked), str(jobs), str(timeout_s)]
+        with subprocess.Popen(words, env=_environment(), stdout=subprocess.PIPE, stderr=said) as process:
+            assert process.stdout is not None
+            try:
+                yield from map(json.loads, process.stdout)
+            except GeneratorExit:
+                process.terminate()
+                raise
+        if process.returncode != 0:
+            said.seek(0)
+            lines = said.read().decode(errors="replace").strip().splitlines()
+            raise RunFailed(f"judging failed: {lines[-1] if lines else f'status {process.returncode}'}")
+
+
+def serve(asked: str, jobs: str, timeout_s: str) -> None:
+    """Judge the attempts of a file and print each verdict as soon as it is there: the other end of `_served`."""
+    with JudgePool(jobs=int(jobs), timeout_s=float(timeout_s)) as pool:
+        for verdict in pool.judge(read_records(Path(asked))):
+            sys.stdout.write(f"{json.dumps(verdict)}\n")
+            sys.stdout.flush()
 
 
 def _environment() -> dict[str, str]:
@@ -131,17 +217,18 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
 
 
-def _added(judgement: Mapping[str, Any]) -> dict[str, Any]:
+def _added(trace: Trace, judgement: Mapping[str, Any]) -> dict[str, Any]:
     grade = read_verdict(judgement).grade
-    return {"verdict": judgement["verdict"], "reason": judgement["reason"], "grade": grade, "judgement": judgement}
+    told = {"verdict": judgement["verdict"], "reason": judgement["reason"], "grade": grade}
+    return {**told, "judgement": judgement, "attempt": slim(trace.record())}
 
 
 def _with_columns(dataset: Any, added: Sequence[Mapping[str, object]]) -> Any:
-    """Return a Dataset with the columns; judgements become text, because Arrow would add keys to certificates."""
+    """Return a Dataset with the columns."""
     datasets: Any = import_module("datasets")
     dataset = dataset.remove_columns([name for name in ADDED if name in dataset.column_names])
     for name in ADDED:
         values = [row[name] for row in added]
-        texts = [json.dumps(value, ensure_ascii=False) for value in values] if name == "judgement" else values
+        texts = [json.dumps(value) for value in values] if name in _RECORDS else values
         dataset = dataset.add_column(name, texts, feature=datasets.Value("string"))
     return dataset

@@ -1,5 +1,6 @@
 """Finding what a named folder holds: a run, a round, a dataset or an adapter; and which of a run's is meant."""
 
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,21 +30,22 @@ class Found:
 
 
 def find(folder: Path, arm: str | None = None, seed: int | None = None) -> Found:
-    """Return what a folder holds; raises `InputError` where it is none of what can be given away.
+    """Return what a folder holds and nothing beside it; raises `InputError` where it is none that can be given away.
 
-    Of a run, the last adapter that was gone on with is meant: of the arm that is named, else of the first strict one.
+    A dataset is given away alone, an adapter with the very dataset that its manifest names, if that stands beside it; a
+    round or a run with both. Of a run, the last adapter that was gone on with is meant: of the arm that is named, else
+    of the first strict one.
     """
     if (folder / "lines.json").is_file():
         line = _chosen(folder, arm, seed)
         return _last_of(line)
     if (folder / EXAMPLES).is_file():
-        adapter = folder.with_name("adapter")
-        return Found(adapter if _is_trained(adapter) else None, folder, _line_of(folder.parent))
+        return Found(None, folder, _line_of(folder.parent))
     if (folder / "dataset" / EXAMPLES).is_file():
-        return find(folder / "dataset")
+        return _of_round(folder)
     if (folder / MANIFEST).is_file():
         dataset = folder.with_name("dataset")
-        return Found(folder, dataset if (dataset / EXAMPLES).is_file() else None, _line_of(folder.parent))
+        return Found(folder, dataset if _is_trained_on(folder, dataset) else None, _line_of(folder.parent))
     raise InputError(
         f"{folder}: is no run folder, no round, no dataset ({EXAMPLES}) and no adapter ({MANIFEST}); name one of these"
     )
@@ -93,6 +95,24 @@ def _last_of(line: RunLine) -> Found:
         if _is_trained(folder / "adapter") and not (folder / REFUSED).exists():
             return Found(folder / "adapter", folder / "dataset", line)
     raise InputError(f"{line.path}: no round has a trained adapter yet; run `certistar run` again to go on")
+
+
+def _of_round(folder: Path) -> Found:
+    """Return the two halves of a folder; raises `InputError` where the one was not trained on the other."""
+    adapter, dataset = folder / "adapter", folder / "dataset"
+    if not _is_trained(adapter):
+        return Found(None, dataset, _line_of(folder))
+    if not _is_trained_on(adapter, dataset):
+        # Attack: an adapter that lies there by chance, given away under the dataset's name.
+        raise InputError(f"{folder}: its adapter/ was not trained on its dataset/; name the one that you mean")
+    return Found(adapter, dataset, _line_of(folder))
+
+
+def _is_trained_on(adapter: Path, dataset: Path) -> bool:
+    """Say whether a manifest names exactly the dataset's examples."""
+    examples = dataset / EXAMPLES
+    named = read_json(adapter / MANIFEST).get("dataset")
+    return examples.is_file() and named == hashlib.sha256(examples.read_bytes()).hexdigest()
 
 
 def _is_trained(adapter: Path) -> bool:

@@ -6,6 +6,7 @@ Of the Hub, an adapter is the model repository and its dataset the dataset repos
 
 import re
 import shutil
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -36,13 +37,20 @@ class Folder:
         return self.path.name
 
     def send(self, parcel: Path, part: Part, *, private: bool) -> str:
-        """Put a parcel in place whole; what was there is replaced."""
-        place, beside = self.path / part, self.path / f".{part}.new"
-        shutil.rmtree(beside, ignore_errors=True)
+        """Put a parcel in place whole; what an earlier push left there is replaced, and nothing else."""
+        place = self.path / part
+        _refuse_others(place)
         try:
-            shutil.copytree(parcel, beside)
-            shutil.rmtree(place, ignore_errors=True)
-            beside.replace(place)
+            self.path.mkdir(parents=True, exist_ok=True)
+            beside = Path(tempfile.mkdtemp(prefix=f".{part}.", dir=self.path))
+            try:
+                shutil.copytree(parcel, beside, dirs_exist_ok=True)
+                beside.chmod(0o755)
+                if place.exists():
+                    shutil.rmtree(place)
+                beside.replace(place)
+            finally:
+                shutil.rmtree(beside, ignore_errors=True)
         except OSError as error:
             raise InputError(f"{place}: cannot be written ({error.strerror}); choose another place") from error
         return str(place)
@@ -58,6 +66,20 @@ class Folder:
                 if path.is_file() and not path.is_symlink():  # Attack: a link to a file of whoever pulls.
                     shutil.copyfile(path, out / path.name)
         return True
+
+
+def _refuse_others(place: Path) -> None:
+    """Raise `InputError` where something stands that no push left: a folder of a user's that is called so."""
+    if not place.is_symlink() and not place.exists():
+        return
+    is_folder = place.is_dir() and not place.is_symlink()
+    found = list(place.iterdir()) if is_folder else []
+    if is_folder and not found:
+        return
+    marks = {"certificates.jsonl", "manifest.json"}
+    is_ours = all(path.is_file() and any(path.match(pattern) for pattern in TAKEN) for path in found)
+    if not is_ours or not marks & {path.name for path in found}:
+        raise InputError(f"{place}: is there, and no push left it; nothing is written over: choose another place")
 
 
 @dataclass(frozen=True, slots=True)

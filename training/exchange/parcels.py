@@ -28,6 +28,13 @@ from training.records.run_folder import RunLine, read_run
 from training.records.store import is_stored, read_records, write_json, write_records, write_text
 from training.reporting.evaluations import read_mode
 
+_OF_ADAPTERS = frozenset((
+    *("adapter_model.safetensors", "model.safetensors", "model.safetensors.index.json"),
+    *("adapter_config.json", "config.json", "generation_config.json", "chat_template.jinja", MANIFEST, LINEAGE),
+    *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.json"),
+))  # fmt: skip
+"""Files of an adapter that are given away: what else lies in its folder is its owner's."""
+_SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
 _TEXTS = (".json", ".jsonl", ".md", ".jinja", ".yaml")
 _SECRET = re.compile(r"\b(?:hf_[A-Za-z0-9]{20,}|sk-[A-Za-z0-9_-]{20,}|ghp_[A-Za-z0-9]{20,})\b")
 _SECRET_VARIABLES = re.compile(r"TOKEN|API_KEY|SECRET|PASSWORD")
@@ -39,14 +46,21 @@ def pack_adapter(found: Found, out: Path, repository: str) -> None:
     verify_adapter(found.adapter)
     out.mkdir(parents=True)
     for path in sorted(found.adapter.iterdir()):
-        if path.suffix in (".safetensors", ".json", ".jinja") or path.name == LINEAGE:
-            shutil.copyfile(path, out / path.name)
+        if path.name in _OF_ADAPTERS or _SHARD.fullmatch(path.name):
+            _copy(path, out / path.name)
     _take_out_paths(out / "adapter_config.json")
     facts = adapter_facts(found)
     if found.line is not None:
         shutil.copyfile(found.adapter.with_name("evaluation.json"), out / "evaluation.json")
     write_text(out / "README.md", adapter_card(repository, facts))
     refuse_secrets(out)
+
+
+def _copy(path: Path, place: Path) -> None:
+    """Copy a file; raises `InputError` where it is a link, which may lead anywhere."""
+    if path.is_symlink():
+        raise InputError(f"{path}: is a link, and what it leads to is not given away; put the file itself there")
+    shutil.copyfile(path, place)
 
 
 def pack_dataset(found: Found, out: Path, name: str) -> dict[str, Any]:
@@ -56,7 +70,7 @@ def pack_dataset(found: Found, out: Path, name: str) -> dict[str, Any]:
     out.mkdir(parents=True)
     for each in (EXAMPLES, LINEAGE):
         if (dataset / each).is_file():
-            shutil.copyfile(dataset / each, out / each)
+            _copy(dataset / each, out / each)
     write_records(out / CERTIFICATES, certified_traces(found), checksum=True)
     summary = dataset_summary(found)
     write_json(out / "summary.json", summary)
