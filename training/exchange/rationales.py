@@ -12,6 +12,7 @@ from typing import Any, cast
 from critics.errors import InputError
 from critics.judge import Judging
 from critics.problem import Problem
+from critics.translators.syllogism import OPTIONS
 from rollout.formalisation import RATIONALE, Formaliser, formalised
 from rollout.policy import ChatPolicy, Policy
 from rollout.prompt import PromptStyle, text
@@ -106,6 +107,7 @@ def read_table(found: Sequence[Rows], reading: Reading, source: object) -> Table
 
 
 def _rationale(row: Row, parts: Mapping[str, object], reading: Reading, answers: Mapping[str, str]) -> RationaleRow:
+    parts = _with_options(parts)
     own = parts.get("id")
     name = row.id if own is None else f"{row.file}/{own}"
     read = read_rationale(parts, name=name, dataset=reading.dataset or UNNAMED, answers=answers)
@@ -113,6 +115,14 @@ def _rationale(row: Row, parts: Mapping[str, object], reading: Reading, answers:
         problem = replace(read.problem, dataset=language_of(read.problem.context, read.problem.question))
         return replace(read, problem=problem)
     return read
+
+
+def _with_options(parts: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the parts of a syllogism with its two options, where its text or gold answer speaks of validity."""
+    asked, said = str(parts.get("question")), (str(parts.get("answer")), str(parts.get("rationale"))[-40:])
+    is_one = parts.get("options") is None and language_of(str(parts.get("context")), asked) == "syllogism"
+    speaks = any(word in text.lower().split() for text in said for word in ("valid", "invalid", "valid.", "invalid."))
+    return {**parts, "options": list(OPTIONS)} if is_one and speaks else parts
 
 
 def as_they_stand(table: Table) -> list[Trace]:

@@ -157,9 +157,7 @@ def _turns(value: object) -> list[tuple[str, object]]:
         role = turn.get("role", turn.get("from"))
         said: object = turn.get("content", turn.get("value"))
         if is_list(said):
-            said = "".join(
-                str(part.get("text")) if is_object(part) and part.get("type") == "text" else "\0" for part in said
-            )
+            said = "".join(map(_text_part, said))
         if turn.get("tool_calls") or turn.get("tool_call_id") or turn.get("function_call"):
             role = "tool"
         if not isinstance(role, str) or not isinstance(said, str):
