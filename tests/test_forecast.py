@@ -13,6 +13,7 @@ from training.configuration.run import RunConfig
 from training.finetuning.compute import Shape, num_trained, shape_of, training_flops, training_memory
 from training.finetuning.out_of_memory import most_sparing
 from training.hardware import Device
+from training.planning import division
 from training.planning import forecast as looking_ahead
 from training.planning.forecast import CannotFit, Speed, forecast
 
@@ -108,7 +109,7 @@ def test_the_most_sparing_fine_tuning_takes_least(keys):
         training_memory(LLAMA_8B, one, tokens=2048, bytes_a_weight=2, num_processes=4).total for one in (spared, config)
     ]
     assert sizes[0] < sizes[1]
-    assert spared.accumulation(4) * spared.batch_size * 4 == config.accumulation(4) * config.batch_size * 4
+    assert spared.rows_a_step(4) == config.rows_a_step(4)
 
 
 def test_a_rollout_that_cannot_fit_names_the_seats(config, monkeypatch):
@@ -122,7 +123,7 @@ def test_a_rollout_that_cannot_fit_names_the_seats(config, monkeypatch):
 def test_the_policies_of_a_line_share_the_machine_as_the_run_would_start_them(config, monkeypatch):
     """One a core where there is no GPU: what fits once need not fit 96 times."""
     monkeypatch.setattr(looking_ahead, "shape_of", lambda _: LLAMA_8B)
-    monkeypatch.setattr(looking_ahead, "cores_for_each", lambda jobs: 96 // jobs)
+    monkeypatch.setattr(division, "cores_for_each", lambda jobs: 96 // jobs)
     host = Device("CPU, one thread", 2**40, 1e11, 1e10, measured=True)
     monkeypatch.setattr(looking_ahead, "device_here", lambda: host)
     star = config.star.model_copy(update={"problems_per_round": 1000 * config.sampling.batch_size})
@@ -130,9 +131,27 @@ def test_the_policies_of_a_line_share_the_machine_as_the_run_would_start_them(co
     with pytest.raises(CannotFit, match=r"rolling out .* for each of 96 at a time: .*workers\.samplers=48"):
         forecast(large)
     few = large.workers.model_copy(update={"samplers": 2})
-    assert forecast(large.model_copy(update={"workers": few})).samplers == 2
+    assert forecast(large.model_copy(update={"workers": few})).division.samplers == 2
     monkeypatch.setattr(looking_ahead, "device_here", lambda: A100)
-    assert forecast(large).samplers == 1
+    assert forecast(large).division.samplers == 1
+
+
+def test_lines_have_gpus_of_their_own_as_the_run_gives_them(config, monkeypatch):
+    monkeypatch.setattr(looking_ahead, "shape_of", lambda _: LLAMA_8B)
+    training = TrainingConfig(global_batch_size=16, gradient_checkpointing=True)
+    eight = config.model_copy(update={"seeds": list(range(8)), "training": training})
+    plans = {jobs: forecast(eight.model_copy(update={"jobs": jobs}), "A100:8") for jobs in (0, 1, 2, 8)}
+    found = {jobs: (p.division.lines, p.division.processes, p.division.policies) for jobs, p in plans.items()}
+    assert found == {0: (1, 8, 2), 1: (1, 8, 2), 2: (2, 4, 2), 8: (8, 1, 1)}
+    assert len({plan.training_steps for plan in plans.values()}) == 1
+    assert "8 at a time, 1 of 8 GPUs each" in plans[8].lines()[0]
+    assert f"{plans[8].training_steps:,} optimiser steps in all, each of 16 rows" in "\n".join(plans[8].lines())
+    with pytest.raises(CannotFit, match=r"for each of 4 at a time.*jobs=16"):
+        forecast(eight.model_copy(update={"jobs": 32, "seeds": list(range(32))}), "A100:8")
+    with pytest.raises(
+        InputError, match=r"16 rows a step cannot be shared .*jobs=3 gives 3 of 8 GPUs .*write jobs=2 or 4"
+    ):
+        forecast(eight.model_copy(update={"jobs": 3}), "A100:8")
 
 
 def test_other_gpus_are_planned_for_by_their_data_sheets(config):

@@ -132,7 +132,7 @@ def test_the_configuration_in_the_repository_loads():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ("training.batch_size=6", "no whole groups of 8"),
+        ("training.global_batch_size=6", "no whole groups of 8"),
         ("grup=2", "did you mean 'group'"),
         ("algorithm=ppo", "algorithm"),
     ],
@@ -149,7 +149,7 @@ def test_trl_takes_the_reward_and_what_it_learnt_from_can_be_judged_again(algori
     from training.rewards.reinforcement import reinforce
 
     changes = [f"model.name={tiny_model}", f"algorithm={algorithm}", "problems.hops=[1]", "num_problems=4", "group=2"]
-    changes += ["steps=2", "max_new_tokens=8", "training.batch_size=4"]
+    changes += ["steps=2", "max_new_tokens=8", "training.global_batch_size=4"]
     made = reinforce(load_reinforcement(ROOT / "configs/reinforce_demo.yaml", changes), tmp_path / "adapter")
     assert made["attempts"] == 8
     assert verify_adapter(tmp_path / "adapter") is None

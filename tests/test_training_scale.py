@@ -128,11 +128,48 @@ def test_the_first_token_of_a_packed_example_is_not_learnt():
     assert batch["position_ids"].tolist() == [[0, 1, 0, 1]]
 
 
-def test_a_global_batch_size_sets_the_accumulation():
-    config = TrainingConfig(batch_size=2, global_batch_size=16)
-    assert [config.accumulation(n) for n in (1, 2, 8)] == [8, 4, 1]
-    with pytest.raises(ConfigError, match=r"training\.global_batch_size: 16 is no multiple of batch_size 2 x 3"):
-        config.accumulation(3)
+@pytest.mark.parametrize(
+    ("batch_size", "settled"),
+    [
+        (2, [(2, 8), (2, 4), (2, 2), (2, 1), (1, 1)]),
+        (3, [(2, 8), (2, 4), (2, 2), (2, 1), (1, 1)]),
+        (None, [(4, 4), (4, 2), (4, 1), (2, 1), (1, 1)]),
+    ],
+)
+def test_rows_at_once_and_accumulation_follow_from_a_global_batch_size(batch_size, settled):
+    config = TrainingConfig(batch_size=batch_size, global_batch_size=16)
+    found = [config.on(n, lambda rows: rows <= 5) for n in (1, 2, 4, 8, 16)]
+    assert [(one.batch_size, one.gradient_accumulation) for one in found] == settled
+    assert {config.num_steps(50, n) for n in (1, 2, 4, 8, 16)} == {4}
+    assert {one.digested_json() for one in found} == {config.digested_json()}
+
+
+@pytest.mark.parametrize(
+    ("rows", "processes", "told"),
+    [
+        (16, 3, "write 15 or 18, or train on 2 or 4$"),
+        (2, 8, "write 8, or train on 2$"),
+        (6, 4, "write 4 or 8, or train on 3 or 6$"),
+    ],
+)
+def test_rows_that_cannot_be_shared_evenly_are_refused_with_the_nearest_numbers(rows, processes, told):
+    refused = (
+        rf"training\.global_batch_size: {rows} rows a step cannot be shared evenly by {processes} processes; {told}"
+    )
+    with pytest.raises(ConfigError, match=refused):
+        TrainingConfig(global_batch_size=rows).on(processes)
+
+
+def test_an_older_file_takes_the_rows_that_it_always_took():
+    old = TrainingConfig(batch_size=3, gradient_accumulation=2, warmup_ratio=0.1)
+    assert [old.rows_a_step(n) for n in (1, 4)] == [6, 24]
+    assert [old.on(n).rows_at_once for n in (1, 4)] == [3, 3]
+    assert TrainingConfig().rows_a_step(1) == 2
+    assert old.num_warmup(29) == 2
+
+
+def test_warm_up_is_in_steps_and_leaves_half_of_them():
+    assert [TrainingConfig(warmup_steps=5).num_warmup(steps) for steps in (1, 4, 100)] == [0, 2, 5]
 
 
 @pytest.mark.parametrize(
@@ -141,6 +178,8 @@ def test_a_global_batch_size_sets_the_accumulation():
         ({"quantisation": "nf4", "method": "full"}, "four-bit weights cannot be trained"),
         ({"global_batch_size": 8, "gradient_accumulation": 2}, "write one of the two"),
         ({"offload": True}, "is for what is sharded"),
+        ({"warmup_steps": 3, "warmup_ratio": 0.1}, "write one of the two"),
+        ({"optimizer": "adamw_bnb_8bit", "sharding": "fsdp2"}, "write adamw_torch, .* or `sharding: zero2` or `zero3`"),
         ({"quantisation": "nf4", "sharding": "zero3"}, "four-bit weights go with"),
     ],
 )
@@ -153,20 +192,56 @@ def test_what_changes_a_result_changes_the_digest():
     text = TrainingConfig().digested_json()
     assert TrainingConfig(quantisation="nf4").digested_json() != text
     assert TrainingConfig(trackers=["wandb"]).digested_json() == text
+    assert TrainingConfig(gradient_accumulation=4).digested_json() != text
+    assert TrainingConfig(global_batch_size=2).digested_json() != text, "as many only on one process"
+    assert TrainingConfig(warmup_steps=4).digested_json() != text
+    assert TrainingConfig(layout="grouped").digested_json() != text, "rows come in another order"
+
+
+def test_remedies_for_memory_say_which_of_them_a_run_goes_on_with():
+    from training.configuration.run import RunConfig
+    from training.finetuning.out_of_memory import explanation, remedies
+
+    def digest(training: TrainingConfig) -> str:
+        return RunConfig(name="t", model=ModelConfig(name="m"), training=training).digest()
+
+    seen = set()
+    for keys in (
+        {"batch_size": 6},
+        {"batch_size": 6, "global_batch_size": 24, "method": "full"},
+        {"global_batch_size": 8, "attention": "eager", "quantisation": "nf4"},
+        {"layout": "packed", "optimizer": "adamw_bnb_8bit", "sharding": "zero2", "method": "full"},
+    ):
+        config = TrainingConfig.model_validate(keys)
+        for remedy in remedies(config.on(2), num_processes=2):
+            changed = TrainingConfig.model_validate(config.model_dump() | dict(remedy.changes))
+            assert (digest(changed) == digest(config)) == remedy.keeps_result(config), remedy
+            assert changed.rows_a_step(2) == config.rows_a_step(2)
+            goes_on, _, anew = explanation(config.on(2), 2).partition("with another --out")
+            assert remedy.said in (goes_on if remedy.keeps_result(config) else anew)
+            seen |= {(key, remedy.keeps_result(config)) for key in remedy.changes}
+    kept = {"batch_size", "gradient_accumulation", "gradient_checkpointing", "attention", "sharding"}
+    assert seen == {(key, key in kept) for key in (*kept, "max_tokens", "method", "quantisation", "optimizer")}
 
 
 def test_one_order_of_rows_for_one_process_and_for_many():
     from training.finetuning.row_order import RowOrder
 
-    one = RowOrder([1] * 7, seed=5, batch_size=4, num_processes=1, grouped=False)
-    two = RowOrder([1] * 7, seed=5, batch_size=2, num_processes=2, grouped=False)
+    one = RowOrder([1] * 7, seed=5, at_once=4, rows_a_step=8, grouped=False)
     first = list(one)
-    assert first == list(two)
     assert sorted(first) == list(range(8))
     assert first[-1] == 7, "the blank row comes last"
     assert list(one) != first, "each epoch has an order of its own"
     one.set_epoch(0)
     assert list(one) == first
+
+
+def test_grouped_rows_come_in_one_order_however_many_are_computed_at_once():
+    from training.finetuning.row_order import RowOrder
+
+    lengths = [(13 * i) % 101 for i in range(500)]
+    orders = [list(RowOrder(lengths, seed=5, at_once=n, rows_a_step=4, grouped=True)) for n in (1, 2, 4)]
+    assert orders[0] == orders[1] == orders[2]
 
 
 def test_each_step_of_a_fine_tuning_and_each_part_of_one_is_told():
@@ -194,7 +269,7 @@ def test_grouped_rows_of_a_batch_are_of_like_length():
     from training.finetuning.row_order import RowOrder
 
     lengths = [(7 * i) % 100 for i in range(100)]
-    order = list(RowOrder(lengths, seed=0, batch_size=10, num_processes=1, grouped=True))
+    order = list(RowOrder(lengths, seed=0, at_once=10, rows_a_step=10, grouped=True))
     assert sorted(order) == list(range(100))
     spans = [
         max(lengths[i] for i in b) - min(lengths[i] for i in b) for b in (order[s : s + 10] for s in range(0, 100, 10))

@@ -9,6 +9,7 @@ Exit status:
 """
 
 import ast
+import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -113,7 +114,10 @@ def _refuse_to_overwrite(options: Mapping[str, object]) -> None:
 
 
 def _fail(error: Exception, status: int) -> None:
-    sys.stderr.write(f"certistar: {' '.join(str(error).split())}\n")
+    from training.preemption import STATUS
+
+    if status != STATUS or os.environ.get("RANK", "0") == "0":  # of several that are asked to end, one speaks
+        sys.stderr.write(f"certistar: {' '.join(str(error).split())}\n")
     raise typer.Exit(status)
 
 

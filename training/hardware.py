@@ -77,6 +77,18 @@ def num_cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
+def memory_of_a_core() -> float:
+    """Return a core's part of the machine's memory, or of its container's, whatever is in use now."""
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            with open(limit, encoding="ascii") as most:  # noqa: PTH123
+                total = min(total, int(most.read()))
+        except (OSError, ValueError):
+            continue
+    return total / num_cores()
+
+
 def num_training_processes() -> int:
     """Return one process a GPU, and one without."""
     import torch

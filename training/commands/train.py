@@ -1,5 +1,6 @@
 """`train`: a dataset folder in, an adapter out."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -54,5 +55,7 @@ def train(
         log=out.parent / "log" / f"{out.name}.jsonl",
     )
     made = fine_tune(job)
+    if int(os.environ.get("RANK", "0")):
+        return  # of several that were started elsewhere, one speaks
     said = f"trained on {made.examples} examples, {made.supervised_tokens} supervised tokens; adapter in {out}"
     say_or_print(said, {**made.record(), "out": str(out)}, as_json)

@@ -37,10 +37,8 @@ class ReinforcementConfig(Section):
 
     @model_validator(mode="after")
     def _can_be_grouped(self) -> "ReinforcementConfig":
-        if self.training.batch_size % self.group:
-            raise ValueError(
-                f"training.batch_size: {self.training.batch_size} attempts make no whole groups of {self.group}"
-            )
+        if (rows := self.training.rows_a_step(1)) % self.group:
+            raise ValueError(f"training.global_batch_size: {rows} attempts make no whole groups of {self.group}")
         if self.model.server is not None:
             raise ValueError("model.server: a model behind a server cannot be trained; take it out")
         return self

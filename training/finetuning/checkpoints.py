@@ -14,28 +14,44 @@ from typing import Any
 
 from transformers import TrainerCallback
 
+from critics.errors import InputError
 from training.preemption import is_asked
 from training.records.store import write_json
 
 MARK = "whole.json"
-"""File with the size of every other file of a checkpoint, in bytes."""
+"""File with the size of every other file of a checkpoint, in bytes, and the digest of what it is a checkpoint of."""
 PATTERN = "checkpoint-*"
 
 
-def mark(folder: Path) -> None:
-    """Say that a checkpoint is whole, once its files are on the disk."""
+def mark(folder: Path, of: str) -> None:
+    """Say that a checkpoint is whole, once its files are on the disk, and `of` what fine-tuning by its digest."""
     for path in _files(folder):
         with path.open("rb") as file:
             os.fsync(file.fileno())
-    write_json(folder / MARK, _sizes(folder))
+    write_json(folder / MARK, {"files": _sizes(folder), "of": of})
 
 
 def is_whole(folder: Path) -> bool:
     """Say whether a checkpoint has its mark and every file that the mark names, in its size."""
+    record = _mark(folder)
+    return record is not None and record.get("files", record) == _sizes(folder)  # marks were once the sizes alone
+
+
+def check_goes_on(checkpoint: Path, of: str) -> None:
+    """Raise `InputError` where a checkpoint is another fine-tuning's: of other examples, or settings that matter."""
+    record = _mark(checkpoint) or {}
+    if record.get("of", of) != of:
+        raise InputError(
+            f"{checkpoint} is of a fine-tuning with another base, other examples or other settings; delete "
+            f"{checkpoint.parent} to begin anew, or name another --out"
+        )
+
+
+def _mark(folder: Path) -> Any:
     try:
-        return json.loads((folder / MARK).read_text(encoding="utf-8")) == _sizes(folder)
+        return json.loads((folder / MARK).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return False
+        return None
 
 
 def newest_whole(work: Path) -> Path | None:

@@ -127,7 +127,7 @@ def training_memory(
     gradients, moments = 4 * held * buckets / shards, 0.0 if config.offload else kept * held / shards
     if config.sharding in ("fsdp2", "zero3"):
         weights = weights / shards + 2 * bytes_a_weight * shape.num_linear / max(1, shape.layers)
-    rows = config.batch_size * tokens
+    rows = config.rows_at_once * tokens
     return Memory(
         weights,
         masters + gradients + moments,

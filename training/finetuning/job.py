@@ -2,9 +2,11 @@
 
 import json
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from critics.errors import RunFailed
+from rollout.policy import adapter_weights_digest
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.finetuning.trackers import Tracking, tracking
@@ -55,6 +57,13 @@ class FineTuning:
         """Where trackers write: beside the log, or beside the adapter where there is none."""
         log = self.out.parent / "log" if self.log is None else self.log.parent
         return tracking(self.training.trackers, self.tracked_as or self.out.name, log)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of what is trained from where on what, without how it is computed."""
+        start = None if self.start is None else adapter_weights_digest(self.start)
+        examples = sha256((self.data / "examples.jsonl").read_bytes()).hexdigest()
+        told = [self.base_digest, start, examples, self.training.digested_json(), self.seed]
+        return sha256(json.dumps(told).encode()).hexdigest()
 
     @property
     def num_processes(self) -> int:

@@ -10,17 +10,19 @@ import torch
 from torch.utils.data import Sampler
 
 _GROUP = 50
-"""Batches whose rows are sorted by length together: enough to pad little, few enough to stay random."""
+"""Steps whose rows are sorted by length together: enough to pad little, few enough to stay random."""
 
 
 class RowOrder(Sampler[int]):
     """Yields row numbers; from `len(lengths)` on they are blank rows, which the data set must hold."""
 
-    def __init__(self, lengths: Sequence[int], *, seed: int, batch_size: int, num_processes: int, grouped: bool):
+    def __init__(self, lengths: Sequence[int], *, seed: int, at_once: int, rows_a_step: int, grouped: bool):
         self.lengths = lengths
         self.seed = seed
         self.epoch = 0
-        self.batch_size = batch_size * num_processes
+        self.at_once = at_once
+        """Rows that all processes together compute at once."""
+        self.rows_a_step = rows_a_step
         self.grouped = grouped
 
     def set_epoch(self, epoch: int) -> None:
@@ -30,7 +32,7 @@ class RowOrder(Sampler[int]):
     @property
     def num_blank(self) -> int:
         """How many blank rows fill the last batch of all processes."""
-        return -len(self.lengths) % self.batch_size
+        return -len(self.lengths) % self.at_once
 
     def __len__(self) -> int:
         return len(self.lengths) + self.num_blank
@@ -46,7 +48,7 @@ class RowOrder(Sampler[int]):
         self.epoch += 1
 
     def _grouped(self, order: list[int]) -> list[int]:
-        size = _GROUP * self.batch_size
+        size = _GROUP * self.rows_a_step  # of which there are as many on any number of processes
         found: list[int] = []
         for start in range(0, len(order), size):
             found += sorted(order[start : start + size], key=lambda row: -self.lengths[row])

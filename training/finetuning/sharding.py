@@ -3,12 +3,15 @@
 What was asked for is asserted after start-up, since accelerate has ways of running something else without a word.
 """
 
+from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, get_args
 
 from critics.errors import InputError
-from training.configuration.fine_tuning import TrainingConfig
+from training.configuration.fine_tuning import Sharding, TrainingConfig
 from training.finetuning.job import TrainingFailed
+
+SHARDINGS = get_args(Sharding)
 
 
 def sharding_arguments(config: TrainingConfig) -> dict[str, Any]:
@@ -21,6 +24,38 @@ def sharding_arguments(config: TrainingConfig) -> dict[str, Any]:
         case "zero2" | "zero3":
             _require_deepspeed(config.sharding)
             return {"deepspeed": deepspeed(config)}
+
+
+def check_launcher(config: TrainingConfig, environment: Mapping[str, str]) -> None:
+    """Raise `InputError` where a file for accelerate or DeepSpeed asks for what would not be done, or not alike."""
+
+    def asks(variable: str) -> bool:
+        return environment.get(f"ACCELERATE_USE_{variable}", "").lower() in ("true", "1")
+
+    for variable, name in (("MEGATRON_LM", "Megatron-LM"), ("PARALLELISM_CONFIG", "a parallelism_config")):
+        if asks(variable):
+            raise InputError(f"accelerate's file asks for {name}, which is not for here; take it out")
+    if environment.get("ACCELERATE_DEEPSPEED_CONFIG_FILE", "none") != "none":
+        raise InputError(
+            "accelerate's file names a deepspeed_config_file, which would not be read; take it out, and say what "
+            "training.sharding and training.offload are to be"
+        )
+    asked = "none"
+    if asks("DEEPSPEED"):
+        asked = f"zero{environment.get('ACCELERATE_DEEPSPEED_ZERO_STAGE', '2')}"
+    elif asks("FSDP"):
+        asked = f"fsdp{environment.get('FSDP_VERSION', '1')}"
+    if asked not in ("none", config.sharding):
+        remedy = (
+            f"set training.sharding={asked}, or take it out" if asked in SHARDINGS else "write fsdp2, zero2 or zero3"
+        )
+        raise InputError(f"accelerate's file asks for {asked} and training.sharding is {config.sharding}; {remedy}")
+    mixed = environment.get("ACCELERATE_MIXED_PRECISION", "no")
+    if mixed not in ("no", "bf16") or (mixed == "bf16" and config.precision == "float32"):
+        raise InputError(
+            f"accelerate's file asks for mixed_precision {mixed} and training.precision is {config.precision}; write "
+            "`mixed_precision: 'no'` there, since training.precision decides"
+        )
 
 
 def fsdp2(config: TrainingConfig) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -20,8 +21,10 @@ from training.finetuning.example_files import Examples, read_examples
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job
 from training.finetuning.lost_peer import is_lost_peer, lost_peer
 from training.finetuning.out_of_memory import explanation, is_out_of_memory
+from training.finetuning.sharding import check_launcher
 from training.finetuning.torchrun import die_with_starter, launch, launched_already, write_failure
 from training.finetuning.trackers import quiet
+from training.hardware import memory_of_a_core
 from training.lineage.adapter_files import MANIFEST, AdapterManifest, not_finite, read_manifest
 from training.lineage.entries import LINEAGE, check_dataset, merkle_root, read_entries
 from training.logs import quieten
@@ -45,6 +48,8 @@ def fine_tune(job: FineTuning) -> AdapterManifest:
 def train_here(job: FineTuning) -> AdapterManifest:
     """Fine-tune in this process, which under torchrun is one of several; raises `TrainingFailed`."""
     _assert_world_size(job.num_processes)
+    if launched_already():
+        check_launcher(job.training, os.environ)
     try:
         return _train(job)
     except Exception as error:
@@ -64,7 +69,7 @@ def _train(job: FineTuning) -> AdapterManifest:
     import torch
     from transformers import set_seed
 
-    from training.finetuning.checkpoints import delete_broken, newest_whole, wait_for_all
+    from training.finetuning.checkpoints import check_goes_on, delete_broken, newest_whole, wait_for_all
     from training.finetuning.trainable import trainable_model
     from training.finetuning.trainer import build_trainer, rows_of
 
@@ -78,9 +83,12 @@ def _train(job: FineTuning) -> AdapterManifest:
     model = trainable_model(job)
     work = job.out.with_name(f".{job.out.name}.work")
     rows = rows_of(examples, job.training)
+    job = replace(job, training=_settled(job, max(row.num_tokens for row in rows)))
     max_steps = _step_limit(job.training, len(rows), job.num_processes)
     trainer = build_trainer(job, model, tokenizer, rows, work, max_steps)
-    trainer.goes_on_from = newest_whole(work)
+    if (checkpoint := newest_whole(work)) is not None:
+        check_goes_on(checkpoint, trainer.of)
+        trainer.goes_on_from = checkpoint
     wait_for_all()
     if trainer.is_world_process_zero():
         delete_broken(work)
@@ -111,9 +119,29 @@ def _made(job: FineTuning) -> AdapterManifest:
 
 def _step_limit(config: TrainingConfig, num_rows: int, nproc: int) -> int:
     """Return the Trainer's `max_steps`: the limit where the epochs would exceed it, else -1 (no limit)."""
-    from training.finetuning.trainer import num_steps
+    steps = config.num_steps(num_rows, nproc)
+    return steps if 0 < steps == config.max_steps else -1
 
-    return config.max_steps if 0 < config.max_steps < num_steps(config, num_rows, nproc) else -1
+
+def _settled(job: FineTuning, longest: int) -> TrainingConfig:
+    """Return the settings with the rows that this process computes at once; `longest` is a row's tokens."""
+    if job.training.global_batch_size is None or job.training.batch_size is not None:
+        return job.training.on(job.num_processes)
+    import torch
+
+    from training.finetuning.compute import shape_of
+    from training.finetuning.fitting import fits
+
+    gpu: Any = torch.cuda if torch.cuda.is_available() else None
+    fit = fits(
+        shape_of(job.model.name),
+        job.training,
+        tokens=longest,
+        bytes_a_weight=2 if gpu and job.model.dtype != "float32" else 4,
+        num_processes=job.num_processes,
+        memory=gpu.get_device_properties(gpu.current_device()).total_memory if gpu else memory_of_a_core(),
+    )
+    return job.training.on(job.num_processes, fit)
 
 
 def _settle_order(path: Path) -> None:

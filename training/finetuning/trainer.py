@@ -1,7 +1,6 @@
 """transformers' Trainer with what it leaves open: collators by layout, one order of rows, and a stop at a lost loss."""
 
 import json
-import math
 import sys
 from collections.abc import Sequence
 from datetime import timedelta
@@ -37,9 +36,13 @@ class CheckedTrainer(Trainer):
     monitor: Monitor | None = None
     on_request: CheckpointOnRequest
     steps_an_epoch: int
+    of: str = ""
+    """The digest of what is trained on what, which checkpoints tell."""
     goes_on_from: Path | None = None
     """The checkpoint that the training goes on from."""
     model: Any
+    model_accepts_loss_kwargs: bool
+    compute_loss_func: Any
 
     def training_step(self, model: Any, inputs: Any, num_items_in_batch: Any = None) -> Any:
         """Take a step of one batch; raises `TrainingFailed` where its loss is not finite."""
@@ -61,7 +64,7 @@ class CheckedTrainer(Trainer):
         write_json(self._losses_file(folder), losses | {"_globalstep_last_logged": self._globalstep_last_logged})
         wait_for_all()
         if self.is_world_process_zero():
-            mark(folder)
+            mark(folder, self.of)
 
     def restore(self) -> None:
         """Go on with the order of rows and the sums of losses of the checkpoint, which the Trainer begins anew."""
@@ -69,10 +72,15 @@ class CheckedTrainer(Trainer):
             return
         if self.row_order is not None:
             self.row_order.set_epoch(self.state.global_step // self.steps_an_epoch)
-        record = json.loads(self._losses_file(self.goes_on_from).read_text(encoding="utf-8"))
-        self._tr_loss.fill_(record["_tr_loss"])
-        self._total_loss_scalar = record["_total_loss_scalar"]
-        self._globalstep_last_logged = record["_globalstep_last_logged"]
+        stored = sorted(self.goes_on_from.glob("losses-*.json"))
+        if len(stored) == self.accelerator.num_processes:
+            stored = [self._losses_file(self.goes_on_from)]
+        # Begun by another number of processes: each goes on from their mean, whose mean is what is logged.
+        records = [json.loads(path.read_text(encoding="utf-8")) for path in stored]
+        for name in LOSSES:
+            mean = sum(record[name] for record in records) / len(records)
+            setattr(self, name, torch.full_like(self._tr_loss, mean) if name == "_tr_loss" else mean)
+        self._globalstep_last_logged = records[0]["_globalstep_last_logged"]
         self._initial_global_step = 0
 
     def _losses_file(self, folder: Path) -> Path:
@@ -107,9 +115,13 @@ def build_trainer(job: FineTuning, model: Any, tokenizer: Any, rows: Sequence[Ro
         train_dataset=[*rows, *blank],  # type: ignore[arg-type]
         data_collator=_collator(rows[0], tokenizer.pad_token_id),  # type: ignore[arg-type]
     )
+    if not trainer.model_accepts_loss_kwargs:
+        trainer.compute_loss_func = token_loss
     trainer.row_order = order
-    trainer.steps_an_epoch = num_steps(config, len(rows), job.num_processes) // config.epochs
+    trainer.of = job.digest()
+    trainer.steps_an_epoch = -(-len(rows) // config.rows_a_step(job.num_processes))
     assert_sharded(config, trainer.accelerator, job.num_processes)
+    _assert_alike(config, trainer.accelerator)
     _bound_waits(job)
     trainer.remove_callback(PrinterCallback)
     trainer.on_request = CheckpointOnRequest(trainer.accelerator, trainer.restore)
@@ -120,6 +132,23 @@ def build_trainer(job: FineTuning, model: Any, tokenizer: Any, rows: Sequence[Ro
     if job.heartbeat is not None and trainer.is_world_process_zero():
         trainer.add_callback(StepBeats(Heartbeat.at(job.heartbeat).beat, job.out))
     return trainer
+
+
+def token_loss(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:
+    """Return a batch's part of the mean over all tokens of a step, for models that would return the batch's own mean.
+
+    A mean of means would let a token of a short batch count for more (Gemma 3n and 4 of transformers 5.23).
+    """
+    losses: Any = import_module("transformers.loss.loss_utils")
+    logits = outputs["logits"]
+    return losses.ForCausalLMLoss(logits, labels, logits.shape[-1], num_items_in_batch=num_items_in_batch)
+
+
+def _assert_alike(config: TrainingConfig, accelerator: Any) -> None:
+    """Raise `TrainingFailed` where GPUs of several kinds hold different numbers of rows: some would wait for ever."""
+    mine = torch.tensor([config.rows_at_once], device=accelerator.device)
+    if len(found := sorted(set(accelerator.gather(mine).tolist()))) > 1:
+        raise TrainingFailed(f"the processes hold {found} rows at once; set training.batch_size={found[0]} for all")
 
 
 def _bound_waits(job: FineTuning) -> None:
@@ -134,16 +163,16 @@ def _bound_waits(job: FineTuning) -> None:
 def _arguments(job: FineTuning, num_rows: int, work: Path, max_steps: int) -> TrainingArguments:
     config = job.training
     gpu = torch.cuda.is_available()
-    steps = max_steps if max_steps > 0 else num_steps(config, num_rows, job.num_processes)
+    steps = config.num_steps(num_rows, job.num_processes)
     return TrainingArguments(
         output_dir=str(work),
         num_train_epochs=config.epochs,
         max_steps=max_steps,
-        per_device_train_batch_size=config.batch_size,
-        gradient_accumulation_steps=config.accumulation(job.num_processes),
+        per_device_train_batch_size=config.rows_at_once,
+        gradient_accumulation_steps=config.gradient_accumulation,
         learning_rate=config.learning_rate,
         lr_scheduler_type=config.scheduler,
-        warmup_steps=int(config.warmup_ratio * steps),
+        warmup_steps=config.num_warmup(steps),
         weight_decay=config.weight_decay,
         optim=config.optimizer,
         bf16=uses_bfloat16(config),
@@ -166,12 +195,6 @@ def _arguments(job: FineTuning, num_rows: int, work: Path, max_steps: int) -> Tr
     )
 
 
-def num_steps(config: TrainingConfig, num_rows: int, num_processes: int) -> int:
-    """Return the optimiser steps of all epochs."""
-    rows_a_step = config.batch_size * config.accumulation(num_processes) * num_processes
-    return config.epochs * math.ceil(num_rows / rows_a_step)
-
-
 def uses_bfloat16(config: TrainingConfig) -> bool:
     """Say whether a fine-tuning here runs in mixed bfloat16."""
     if config.precision != "auto":
@@ -186,8 +209,9 @@ def _order(job: FineTuning, rows: Sequence[Row]) -> RowOrder | None:
     if job.num_processes == 1 and not grouped:
         return None
     lengths = [row.num_tokens for row in rows]
-    size = job.training.batch_size
-    return RowOrder(lengths, seed=job.seed, batch_size=size, num_processes=job.num_processes, grouped=grouped)
+    rows_a_step = job.training.rows_a_step(job.num_processes)
+    at_once = rows_a_step // job.training.gradient_accumulation
+    return RowOrder(lengths, seed=job.seed, at_once=at_once, rows_a_step=rows_a_step, grouped=grouped)
 
 
 def _blank(like: Row, eos_id: int) -> Row:

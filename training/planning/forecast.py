@@ -7,7 +7,6 @@ estimates: the printed times are right to a factor of about two on a machine tha
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from math import ceil
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from critics.errors import InputError
 from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.engines import vllm
+from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.compute import (
     Memory,
@@ -26,14 +26,15 @@ from training.finetuning.compute import (
     training_flops,
 )
 from training.finetuning.compute import training_memory as memory_of_training
+from training.finetuning.fitting import fits
 from training.finetuning.out_of_memory import most_sparing, remedies
-from training.hardware import GIB, HOST, Device, device_here, device_named, num_cores, num_training_processes
+from training.hardware import GIB, HOST, Device, device_here, device_named, memory_of_a_core, num_training_processes
+from training.planning.division import Division, divided
 from training.planning.known_models import KNOWN
 from training.planning.lengths import SAMPLED, Lengths, is_made_here, lengths_of, window_of
 from training.rounds.line import base_path
 from training.rounds.problems import training_problems
 from training.rounds.run import num_attempts, server_must_do
-from training.workers.choice import cores_for_each, num_samplers
 
 SMALL = 300_000_000
 """Parameters up to which a local model is loaded and timed; more would make a look ahead a wait."""
@@ -80,11 +81,12 @@ class Forecast:
     rollout_bytes: float
     """0 where a server samples."""
     training: Memory
+    settled: TrainingConfig
+    """The settings of a fine-tuning with the rows that a process computes at once."""
     device: Device
-    at_once: int
-    """Lines worked on at a time."""
-    samplers: int
-    """Policies of a line that share the machine's memory, or one GPU's, while they sample."""
+    gpus: int
+    """0 without any."""
+    division: Division
     seconds: dict[str, float]
     """By stage, over all lines; a line's policies share its rollout."""
     lengths: Lengths
@@ -96,7 +98,7 @@ class Forecast:
     @property
     def wall_s(self) -> float:
         """Seconds from start to end."""
-        return sum(self.seconds.values()) / self.at_once
+        return sum(self.seconds.values()) / self.division.lines
 
     def lines(self) -> list[str]:
         """Return what people are told."""
@@ -107,17 +109,27 @@ class Forecast:
         memory = self.training
         rollout = f"{said_bytes(self.rollout_bytes)} rolling out; " if self.rollout_bytes else ""
         return [
-            f"plan: {self.num_lines} lines of rounds, {self.at_once} at a time; {self.num_units} units of work"
+            f"plan: {self.num_lines} lines of rounds, {self.division.said(self.gpus)}; {self.num_units} units of work"
             + ("" if self.engine == "own" else f"; {self.engine} decodes"),
             f"attempts: {self.attempts:,} of {self.lengths.completion:.0f} tokens ({spread}): {self.tokens:,.0f}",
             *(own.line(name) for name, own in self.by_arm.items()),
-            f"fine-tuning: at most {self.training_steps:,} steps in all",
+            f"fine-tuning: at most {self.training_steps:,} optimiser steps in all, each of {self._rows_a_step()}",
             f"memory a worker: {rollout}{said_bytes(memory.total)} fine-tuning "
             f"(base {said_bytes(memory.weights)}, trained {said_bytes(memory.trained)}, activations "
             f"{said_bytes(memory.activations)}, logits {said_bytes(memory.logits)}); there is "
             f"{said_bytes(self.device.memory)} on {self.device.name}",
             f"time: about {said_time(self.wall_s)} (one line at a time: {stages}); speed {source}",
         ]
+
+    def _rows_a_step(self) -> str:
+        settled, processes = self.settled, self.division.processes
+        num = settled.rows_a_step(processes)
+        said = f"{num} rows"
+        if num > 1:
+            on = "1 process" if processes == 1 else f"each of {processes} processes"
+            said += f" ({settled.rows_at_once} at once, {settled.gradient_accumulation} times, on {on})"
+        fixed = settled.global_batch_size is not None or num == 1
+        return said if fixed else f"{said}; training.global_batch_size={num} makes it so on any number of GPUs"
 
 
 def forecast(config: RunConfig, on: str | None = None) -> Forecast:
@@ -130,7 +142,7 @@ def forecast(config: RunConfig, on: str | None = None) -> Forecast:
     has_engine = config.model.engine == "vllm"
     if has_engine and on is None:
         vllm.require()
-    device, processes = device_named(on) if on else (device_here(), num_training_processes())
+    device, gpus = device_named(on) if on else (device_here(), num_training_processes())
     shape = shape_for(config.model.name)
     by_arm = arm_lengths(config)
     must_fit_window(by_arm, config.model.name)
@@ -138,41 +150,43 @@ def forecast(config: RunConfig, on: str | None = None) -> Forecast:
     gpu = device.name != HOST
     size = 2 if gpu and config.model.dtype != "float32" else 4
     longest = min(config.training.max_tokens, lengths.longest_prompt + lengths.longest)
-    training = memory_of_training(shape, config.training, tokens=longest, bytes_a_weight=size, num_processes=processes)
+    gpus = gpus if gpu else 0
+    division = divided(config, gpus)
+    asked: Any = {"tokens": longest, "bytes_a_weight": size, "num_processes": division.processes}
+    fit = fits(shape, config.training, memory=device.memory if gpu else memory_of_a_core(), **asked)
+    settled = config.training.on(division.processes, fit)
+    config = config.model_copy(update={"training": settled})
     num_lines = len(config.arms) * len(config.seeds)
     bases = {base_path(config, arm, seed) for arm in config.arms for seed in config.seeds}
-    jobs = min(config.jobs or (1 if gpu else num_cores()), num_lines)
-    if has_engine and gpu:
-        jobs = min(jobs, max(1, processes // config.model.vllm.tensor_parallel))
     found = Forecast(
         num_lines=num_lines,
         num_units=num_lines + len(bases),
         attempts=num_attempts(config),
         tokens=num_attempts(config) * lengths.completion,
-        training_steps=num_lines * sum(_steps(config, number, processes) for number in range(config.star.rounds)),
+        training_steps=num_lines * sum(_steps(config, n, division.processes) for n in range(config.star.rounds)),
         rollout_bytes=0 if server else rollout_bytes(config, shape, lengths, size),
-        training=training,
+        training=memory_of_training(shape, settled, **asked),
+        settled=settled,
         device=device,
-        at_once=jobs,
-        samplers=_samplers(config, jobs, processes if gpu else 0),
+        gpus=gpus,
+        division=division,
         seconds={},
         lengths=lengths,
         by_arm=by_arm,
         speed=Speed(0, 0, 0, UNKNOWN_CRITIC_S, measured=False),
         engine=f"the server at {server.base_url}" if server else config.model.engine,
     )
-    sparing = most_sparing(config.training, num_processes=processes)
-    least = memory_of_training(shape, sparing, tokens=longest, bytes_a_weight=size, num_processes=processes)
+    least = memory_of_training(shape, most_sparing(settled, num_processes=division.processes), **asked)
     one_seat = rollout_bytes(
         config.model_copy(update={"sampling": config.sampling.model_copy(update={"num_seats": 1})}),
         shape,
         lengths,
         size,
     )
-    _must_fit(found, config, processes, longest, Least(least.total, one_seat), on_host=not gpu)
+    _must_fit(found, config, longest, Least(least.total, one_seat))
     can_be_timed = on is None and not has_engine and server is None and _is_small(config, shape)
     speed = _measured(config, lengths) if can_be_timed else _assumed(shape, device, config, lengths, size)
-    seconds = _seconds(found, config, speed, lengths, processes)
+    seconds = _seconds(found, config, speed, lengths)
     if server:  # what it takes is not known here
         del seconds["rollout and evaluation"]
     return replace(found, speed=speed, seconds=seconds)
@@ -184,21 +198,22 @@ def shape_for(model_name: str) -> Shape:
     return shape_of(model_name) if known is None else known.shape()
 
 
-def _must_fit(
-    found: Forecast, config: RunConfig, processes: int, longest: float, least: Least, *, on_host: bool
-) -> None:
+def _must_fit(found: Forecast, config: RunConfig, longest: float, least: Least) -> None:
     """Workers share a machine's memory, or one GPU's."""
-    overhead, policies = PROCESS_BYTES if on_host else 0.0, found.at_once * found.samplers
-    fewer = [f"jobs={found.at_once // 2}"] if found.at_once > 1 else []
-    if found.training.total > found.device.memory / found.at_once - overhead:
-        advice = [*remedies(config.training, num_processes=processes, longest=round(longest)), *fewer]
+    division, overhead = found.division, 0.0 if found.gpus else PROCESS_BYTES
+    policies = division.sharing * division.samplers
+    fewer = [f"jobs={division.lines // 2}"] if division.sharing > 1 else []
+    if found.training.total > found.device.memory / division.sharing - overhead:
+        knobs = remedies(config.training, num_processes=division.processes, longest=round(longest))
+        advice = [*(remedy.said for remedy in knobs), *fewer]
         hope = _hope(least.training, found.device.memory - overhead)
         raise CannotFit(
             f"fine-tuning {config.model.name} takes about {said_bytes(found.training.total)} a worker, most of it "
-            f"{_most(found.training)}, and {_shared(found.device, found.at_once)}: set {', or '.join(advice)}; {hope}"
+            f"{_most(found.training)}, and {_shared(found.device, division.sharing)}: "
+            f"set {', or '.join(advice)}; {hope}"
         )
     if found.rollout_bytes > found.device.memory / policies - overhead:
-        fewer += [f"workers.samplers={found.samplers // 2}"] if found.samplers > 1 else []
+        fewer += [f"workers.samplers={division.policies // 2}"] if division.samplers > 1 else []
         seats = max(1, (config.sampling.num_seats or config.sampling.batch_size) // 2)
         advice = [f"sampling.num_seats={seats}", *fewer] if least.rollout <= found.device.memory - overhead else []
         raise CannotFit(
@@ -206,19 +221,6 @@ def _must_fit(
             f"{said_bytes(least.rollout)} with one seat, and {_shared(found.device, policies)}: set "
             + ", or ".join([*advice, "a smaller model"])
         )
-
-
-def _samplers(config: RunConfig, jobs: int, gpus: int) -> int:
-    """Return how many policies of a line share a device: no more than there are batches."""
-    if config.workers.backend == "ray" or config.model.engine == "vllm":
-        return 1
-    sampling, evaluation = config.sampling, config.evaluation
-    batches = (
-        ceil(config.star.problems_per_round / sampling.batch_size),
-        ceil(evaluation.num_problems / evaluation.batch_size),
-    )
-    num = min(num_samplers(config, cores=cores_for_each(jobs), gpus=gpus), max(batches))
-    return ceil(num / gpus) if gpus else num
 
 
 def _shared(device: Device, num: int) -> str:
@@ -261,22 +263,18 @@ def _steps(config: RunConfig, number: int, processes: int) -> int:
     """Return a round's optimiser steps if everything is kept."""
     rounds = number + 1 if config.star.start == "base" else 1
     rows = rounds * config.star.problems_per_round * config.sampling.samples_per_problem
-    training = config.training
-    at_once = training.batch_size * training.accumulation(processes) * processes
-    steps = training.epochs * ceil(rows / at_once)
-    return min(steps, training.max_steps) if training.max_steps else steps
+    return config.training.num_steps(rows, processes)
 
 
-def _seconds(found: Forecast, config: RunConfig, speed: Speed, lengths: Lengths, processes: int) -> dict[str, float]:
-    policies = found.samplers * (processes if found.device.name != HOST else 1)
+def _seconds(found: Forecast, config: RunConfig, speed: Speed, lengths: Lengths) -> dict[str, float]:
     rows = config.sampling.num_seats or config.sampling.batch_size * config.sampling.samples_per_problem
     longest = min(config.sampling.max_new_tokens, lengths.longest)
     batches = found.attempts / rows
-    training = config.training
-    rows_a_step = training.batch_size * training.accumulation(processes)
+    rows_a_step = found.settled.rows_a_step(found.division.processes) / found.division.processes
     tokens = found.training_steps * rows_a_step * (lengths.prompt + lengths.completion)
     return {
-        "rollout and evaluation": (batches * longest * speed.step_s + found.tokens * speed.row_s) / policies,
+        "rollout and evaluation": (batches * longest * speed.step_s + found.tokens * speed.row_s)
+        / found.division.policies,
         "certification": found.attempts * speed.critic_s,
         "fine-tuning": tokens * speed.training_token_s,
     }
@@ -395,7 +393,7 @@ def _training_seconds(policy: Any, config: RunConfig, tokens: int) -> float:
 
         model = get_peft_model(model, LoraConfig(r=config.training.lora_rank, target_modules="all-linear"))
     model.train()
-    ids = torch.randint(0, model.config.vocab_size, (config.training.batch_size, tokens), device=policy.device)
+    ids = torch.randint(0, model.config.vocab_size, (config.training.rows_at_once, tokens), device=policy.device)
     times: list[float] = []
     for _ in range(3):
         began = perf_counter()

@@ -93,13 +93,14 @@ def _trainer(config: ReinforcementConfig, problems: list[Problem], certified: Ce
     job = FineTuning(config.model, config.training, Path(), work, config.seed)
     tokenizer = load_tokenizer(config.model.name)
     tokenizer.padding_side = "left"
+    settled = config.training.on(1)
     return trainer(
         model=trainable_model(job),
         reward_funcs=certified,
         args=arguments(
             output_dir=str(work),
-            per_device_train_batch_size=config.training.batch_size,
-            gradient_accumulation_steps=config.training.gradient_accumulation,
+            per_device_train_batch_size=settled.rows_at_once,
+            gradient_accumulation_steps=settled.gradient_accumulation,
             num_generations=config.group,
             max_steps=config.steps,
             learning_rate=config.training.learning_rate,

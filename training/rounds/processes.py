@@ -31,6 +31,7 @@ from typing import Any
 from critics.errors import RunFailed
 from critics.lifeline import die_with_parent
 from training.configuration.run import ArmConfig, RunConfig
+from training.finetuning.out_of_memory import is_out_of_memory, sampling_explanation
 from training.rounds.line import WHOLE, Line, Notice, RunError, Shard, StageFunction
 from training.rounds.residents import Residents, StageEnded, work_on_all
 from training.watchdog import Heartbeat, Progress
@@ -383,7 +384,12 @@ def _work_on(channel: Channel, work: _LineTask) -> Any:
     with open_workers(work.config, cores=work.cores) as workers:
         line = Line(work.config, work.out, work.arm, work.seed, workers, channel.tell, heartbeat.beat, heartbeat.path)
         line = replace(line, shard=task.shard, rollout_ended=has_ended, told_digest=work.base_digest)
-        return task.stage(line, *task.arguments)
+        try:
+            return task.stage(line, *task.arguments)
+        except Exception as error:
+            if isinstance(error, RunFailed) or not is_out_of_memory(error):
+                raise
+            raise RunError(f"{task.name}: {task.what}: {sampling_explanation(work.config)}") from error
 
 
 def _raise_the_cause(errors: Sequence[BaseException | None]) -> None:

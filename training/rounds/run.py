@@ -19,7 +19,6 @@ from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.section import ConfigError
 from training.configuration.strategies import RoundTripConfig
 from training.finetuning.trackers import check_installed
-from training.hardware import num_cores
 from training.lineage.adapter_files import MANIFEST
 from training.lineage.provenance import provenance
 from training.lineage.retraining import settle_revocations
@@ -30,7 +29,16 @@ from training.rounds.loop import measure, run_line
 from training.rounds.processes import Channel, Child, ChildDied, StageProcesses, end_server
 from training.rounds.residents import Residents
 from training.watchdog import BUDGETS_S, Watchdog, base_name, line_name
-from training.workers.choice import cluster, cores_for_each, engine_gpus, open_workers, visible_gpus
+from training.workers.choice import (
+    check_shares,
+    cluster,
+    cores_for_each,
+    engine_gpus,
+    gpus_of,
+    lines_at_once,
+    open_workers,
+    visible_gpus,
+)
 from training.workers.policy import require_server
 
 Report = Callable[[Notice], None]
@@ -178,10 +186,12 @@ def _watchdog(out: Path, patience_s: float | None) -> Watchdog:
 
 def _run_jobs(config: RunConfig, out: Path, base_digest: str, report: Report, watchdog: Watchdog) -> None:
     gpus, jobs = _gpus_here(out), jobs_of(config)
-    num = min(config.jobs or (1 if gpus else num_cores()), len(jobs))
+    lines = sum(job.kind == "line" for job in jobs)
+    num = lines_at_once(config, len(gpus), lines if gpus else len(jobs))
+    check_shares(config, num, len(gpus))
     has_engines = config.model.engine == "vllm" and config.workers.backend == "local"
-    if has_engines and gpus:
-        num = min(num, len(engine_gpus(config, gpus)))  # two engines would not fit on one
+    if has_engines:
+        engine_gpus(config, gpus)
     slots = Slots(num, gpus, [Residents() for _ in range(num)] if has_engines else [])
 
     def work(job: Job) -> None:
@@ -264,7 +274,7 @@ class Slots:
     def held(self, stages: StageProcesses) -> Generator[StageProcesses]:
         """Hold a slot for the stages of a line."""
         number = self._free.get()
-        stages.gpus = self.gpus[number :: self.num] or self.gpus[number % len(self.gpus or [0]) :][:1]
+        stages.gpus = gpus_of(number, self.num, self.gpus)
         stages.residents = self.residents[number] if self.residents else None
         self._busy.add(stages)
         if self._is_ended:  # while this line was about to begin

@@ -39,6 +39,36 @@ def places(config: RunConfig, *, cores: int, gpus: Sequence[str]) -> list[Mappin
     return [{VISIBLE: gpus[number % len(gpus)]} if gpus else {} for number in range(num)]
 
 
+def lines_at_once(config: RunConfig, gpus: int, num: int) -> int:
+    """Return how many of `num` lines are worked on at once."""
+    lines = min(config.jobs or (1 if gpus else num_cores()), num)
+    if config.model.engine == "vllm" and config.workers.backend == "local" and gpus:
+        lines = min(lines, max(1, gpus // config.model.vllm.tensor_parallel))  # two engines would not fit on one
+    return lines
+
+
+def check_shares(config: RunConfig, num_lines: int, gpus: int) -> None:
+    """Raise `ConfigError` where the GPUs of a line could not share the rows of a step evenly."""
+
+    def refusal(lines: int) -> str | None:
+        for share in sorted({max(1, len(gpus_of(number, lines, [""] * gpus))) for number in range(lines)}):
+            try:
+                config.training.rows_a_step(share)
+            except ConfigError as error:
+                return f"{error}; jobs={lines} gives {share} of {gpus} GPUs to a line"
+        return None
+
+    if (told := refusal(num_lines)) is not None:
+        fewer = [lines for lines in range(1, num_lines) if refusal(lines) is None][-1:]
+        more = [lines for lines in range(num_lines + 1, gpus + 1) if refusal(lines) is None][:1]
+        raise ConfigError(f"{told}: write jobs={' or '.join(map(str, fewer + more))}")
+
+
+def gpus_of(number: int, num_lines: int, gpus: Sequence[str]) -> Sequence[str]:
+    """Return the GPUs of one of so many lines at work at once, as evenly as they go; one that is shared where few."""
+    return gpus[number::num_lines] or gpus[number % max(1, len(gpus)) :][:1]
+
+
 def engine_gpus(config: RunConfig, gpus: Sequence[str]) -> list[Sequence[str]]:
     """Return the GPUs of each engine that a line has room for; none without GPUs."""
     width = config.model.vllm.tensor_parallel
