@@ -1,0 +1,219 @@
+"""Guides in servers of others: how a request travels, and what the plug-ins make of it in vLLM and in SGLang."""
+
+import json
+import sys
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+import torch
+
+from critics.errors import InputError
+from rollout.decoding.rows import GuideViolation
+from rollout.decoding.texts import row_of
+from rollout.engines import sglang_plugin, vllm_plugin
+from rollout.engines.wire import HEADER, WiredRequest, is_guided, read_spec
+from rollout.guides.recipe import GuideRecipe, recipe_of
+from rollout.policy import TokenPolicy
+from rollout.problems.prontoqa import PrOntoQA, generate
+from rollout.prompt import PromptStyle
+from rollout.strategies.single import guide_for
+from rollout.traces import Sampling
+
+[PROBLEM] = generate(PrOntoQA(hops=(1,), extra_kinds=(0, 0)), 1, seed=3)
+BEGUN = "Formalized context: 1- [[axiom:("
+
+
+@pytest.fixture(scope="module")
+def policy(tiny_model):
+    return TokenPolicy(str(tiny_model), PromptStyle())
+
+
+def wired(**more) -> WiredRequest:
+    return WiredRequest(**{"recipe": GuideRecipe("logic", PROBLEM), "written": "", "max_new_tokens": 90, **more})
+
+
+def allowed_by(policy, guide, text):
+    row = row_of(guide)
+    if text:
+        row.push(text.encode())
+    return set(policy.masks().allowed(row).tolist())
+
+
+def unpacked(mask, width):
+    places = torch.arange(32, dtype=torch.int32)
+    bits = (mask.unsqueeze(-1) >> places & 1).bool().flatten()[:width]
+    return set(torch.nonzero(bits)[:, 0].tolist())
+
+
+# -- the wire
+
+
+@pytest.mark.parametrize("concludes", [False, True])
+def test_a_request_comes_back_as_it_was_and_leaves_the_gold_answer_behind(concludes):
+    asked = wired(recipe=GuideRecipe("logic", PROBLEM, concludes), written=BEGUN, fits_blocks=True, eos_ids=(7, 2))
+    spec = asked.spec()
+    assert is_guided(spec)
+    assert spec.count("\n") == 2
+    read = read_spec(spec)
+    assert read.spec() == spec
+    assert (read.written, read.max_new_tokens, read.fits_blocks, read.eos_ids) == (BEGUN, 90, True, (7, 2))
+    assert (read.recipe.problem.answer, read.recipe.problem.formal) == (None, None)
+    assert read.recipe.guide().key == asked.recipe.guide().key
+
+
+def test_guides_of_attempts_have_recipes_and_guides_that_have_read_on_are_others():
+    sampling = Sampling("guided", 1.0, 1, 9, "decided")
+    made = guide_for(PROBLEM, sampling)
+    assert recipe_of(made) == GuideRecipe("logic", PROBLEM, is_concluding=True)
+    assert recipe_of(made.clone()) is None
+    with pytest.raises(InputError, match="'memory' decides no goal"):
+        GuideRecipe("memory", PROBLEM, is_concluding=True).guide()
+
+
+def begin(spec):
+    guided = read_spec(spec).guided()
+    row_of(guided.guide).push(guided.written)
+
+
+@pytest.mark.parametrize(
+    "change", [{"form": 2}, {"guide": "none"}, {"problem": {}}, {"eos_ids": None}, {"written": "[[x"}]
+)
+def test_a_request_of_another_version_or_with_a_wrong_beginning_is_none(change):
+    line, _, rest = wired().spec().partition("\n")
+    record = {**json.loads(line.removeprefix(HEADER)), **change}
+    with pytest.raises((InputError, GuideViolation)):
+        begin(f"{HEADER}{json.dumps(record)}\n{rest}")
+
+
+# -- vLLM
+
+
+def test_vllm_makes_a_guide_of_our_requests_and_of_others_what_it_made_before(policy, monkeypatch):
+    class Manager:
+        def __init__(self):
+            width = len(policy.masks().vocabulary) + 40
+            self.tokenizer = policy.tokenizer
+            self.vllm_config = SimpleNamespace(model_config=SimpleNamespace(get_vocab_size=lambda: width))
+
+        def _create_grammar(self, request):
+            return "another"
+
+    module = ModuleType("vllm.v1.structured_output")
+    module.StructuredOutputManager = Manager
+    for name in ("vllm", "vllm.v1"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    for _ in range(2):  # vLLM loads plug-ins in each process, and some twice
+        vllm_plugin.register()
+    manager = Manager()
+
+    def made(spec):
+        return manager._create_grammar(
+            SimpleNamespace(structured_output_request=SimpleNamespace(structured_output_key=("grammar", spec)))
+        )
+
+    assert made("start: /a*/") == "another"
+    grammar = made(wired(written=BEGUN).spec())
+    backend = manager.guide_backends.of(())
+    bits = backend.allocate_token_bitmask(2)
+    grammar.fill_bitmask(bits, 1)
+    expected = allowed_by(policy, GuideRecipe("logic", PROBLEM).guide(), BEGUN)
+    assert unpacked(bits[1], backend.num_outputs) == expected
+    accepted = next(iter(expected))
+    assert grammar.accept_tokens("r", [accepted])
+    grammar.reset()  # to what was written, not before it
+    grammar.fill_bitmask(bits, 1)
+    assert unpacked(bits[1], backend.num_outputs) == expected
+    with pytest.raises(InputError):
+        made(f"{HEADER}{{}}\n")
+
+
+# -- SGLang: its own classes, out of the installed package
+
+
+@pytest.fixture
+def sglang(monkeypatch):
+    """SGLang's module of grammar backends, read alone: the package imports CUDA."""
+    found = find_spec("sglang")
+    if found is None or not found.submodule_search_locations:
+        pytest.skip("no sglang here (its wheel, unpacked, on PYTHONPATH is enough)")
+    folder = Path(found.submodule_search_locations[0]) / "srt"
+    names = ("sglang", "srt", "srt.parser", "srt.constrained", "srt.arg_groups")
+    others = {
+        "srt.parser.reasoning_parser": ["ReasoningParser"],
+        "srt.runtime_context": ["get_context", "get_exec", "get_resources", "get_serving"],
+        "srt.server_args": ["ServerArgs"],
+    }
+    for name in (*names, *others):
+        module = ModuleType(name if name == "sglang" else f"sglang.{name}")
+        module.__path__ = []
+        for attribute in others.get(name, ()):
+            setattr(module, attribute, type(attribute, (), {}))
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    made = []
+    for path in ("constrained/base_grammar_backend", "arg_groups/choices"):
+        name = f"sglang.srt.{path.replace('/', '.')}"
+        spec = spec_from_file_location(name, folder / f"{path}.py")
+        module = module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, name, module)
+        spec.loader.exec_module(module)
+        made.append(module)
+    return made
+
+
+def test_sglang_knows_the_backend_by_name_and_copies_share_no_state(sglang, policy):
+    base, choices = sglang
+    for _ in range(2):
+        sglang_plugin.register()
+    assert choices.GRAMMAR_BACKEND_CHOICES.count("certistar") == 1
+    width = len(policy.masks().vocabulary) + 40
+    backend = base.GRAMMAR_BACKEND_REGISTRY["certistar"](None, policy.tokenizer, width, {policy.eos_id})
+    assert isinstance(backend, base.BaseGrammarBackend)
+    key = ("ebnf", wired(eos_ids=(policy.eos_id,)).spec())
+    value, is_hit = backend.get_cached_or_future_value(key, require_reasoning=False)
+    assert not is_hit
+    grammar = value.result()
+    assert isinstance(grammar, base.BaseGrammarObject)
+    backend.set_cache(key, grammar.copy())
+    assert not backend.cache
+
+    mask = grammar.allocate_vocab_mask(width, 2, "cpu")
+    tokens = policy.spelled(BEGUN.encode())
+    other = grammar.copy()
+    for token in tokens:
+        grammar.accept_token(token)
+    base.BaseGrammarObject.fill_vocab_mask_batched([base.GrammarRow(0, grammar), base.GrammarRow(1, other)], mask)
+    expected = allowed_by(policy, GuideRecipe("logic", PROBLEM).guide(), BEGUN)
+    assert unpacked(mask[0], width) == expected
+    assert unpacked(mask[1], width) == allowed_by(policy, GuideRecipe("logic", PROBLEM).guide(), "")
+    logits = torch.zeros(2, width)
+    base.GrammarMask(grammar, grammar.move_vocab_mask(mask, "cpu")).apply(logits)
+    assert set(torch.nonzero(logits[0] == 0)[:, 0].tolist()) == expected
+    grammar.reset_vocab_mask(mask)
+    assert bool((mask == -1).all())
+
+    grammar.rollback(len(tokens))
+    grammar.accept_token(tokens[0])
+    with pytest.raises(ValueError, match="refuses token"):
+        grammar.accept_token(width - 1)
+    assert grammar.try_jump_forward(policy.tokenizer) is None
+    other.accept_token(policy.eos_id)
+    assert other.is_terminated()
+    assert not grammar.is_terminated()
+
+
+def test_sglang_is_told_why_another_grammar_is_none(sglang, policy):
+    base, _ = sglang
+    sglang_plugin.register()
+    backend = base.GRAMMAR_BACKEND_REGISTRY["certistar"](None, policy.tokenizer, 999, None)
+    for spec, why in (
+        ("root ::= [a-z]", "guides alone"),
+        (wired(written="[[x").spec(), "not allowed"),
+        (HEADER, "read"),
+    ):
+        found = backend._init_value_dispatch(("ebnf", spec), require_reasoning=False)
+        assert isinstance(found, base.InvalidGrammarObject)
+        assert why in found.error_message
+    assert isinstance(backend._init_value_dispatch(("regex", "a"), False), base.InvalidGrammarObject)
