@@ -52,6 +52,7 @@ class Automaton(Protocol):
         ...
 
 
+_MOST_READS = 50_000
 _FEW = 8
 """Up to so many words, a state's key is what is left of them, so that different sets share their masks."""
 
@@ -296,6 +297,7 @@ class RegularLanguage:
         entry = self._node()
         self._final = self._compile(pattern, entry)
         self._moves: dict[State, Mapping[int, State]] = {}
+        self._reads: dict[tuple[State, bytes], State | None] = {}
         self._entry = entry
 
     @cached_property
@@ -320,6 +322,18 @@ class RegularLanguage:
             moves = {byte: closures[frozenset(reached[byte])] for byte in sorted(reached)}
             self._moves[state] = moves
         return moves
+
+    def read(self, state: State, text: bytes) -> State | None:
+        """Return the state after all of `text` where no word ends before its last byte, else None; remembered."""
+        move = (state, text)
+        if move not in self._reads:
+            after: State | None = state
+            for place, byte in enumerate(text):
+                after = None if after is None or (place and self.done(after)) else self.step(after, byte)
+            if len(self._reads) >= _MOST_READS:
+                self._reads.clear()
+            self._reads[move] = after
+        return self._reads[move]
 
     def done(self, state: State) -> bool:
         """Say whether the final node is reached."""

@@ -220,6 +220,16 @@ def config_of(server: Host, model: Path) -> dict[str, Any]:
     }
 
 
+def test_a_run_goes_on_where_its_server_is_now(tiny_model):
+    server = Host("base", url="http://one/v1")
+    config = RunConfig.model_validate(config_of(server, tiny_model))
+    server.url = "http://other/v1"
+    assert RunConfig.model_validate(config_of(server, tiny_model)).digest() == config.digest()
+    other = config_of(server, tiny_model)
+    other["model"]["server"]["model"] = "another"
+    assert RunConfig.model_validate(other).digest() != config.digest()
+
+
 def test_a_plan_leaves_out_what_only_the_server_knows(host, tiny_model):
     lines = forecast(RunConfig.model_validate(config_of(host(tiny_model), tiny_model))).lines()
     assert "the server at http://127" in lines[0]

@@ -3,9 +3,11 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,8 @@ from rollout.guides.logic import LogicGuide
 from rollout.policy import HuggingFacePolicy, adapter_weights_digest, load_model
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle
+from rollout.servers.connection import ServerSettings
+from rollout.servers.policy import ServerPolicy
 from rollout.strategies.single import sample
 from rollout.traces import Sampling, read_trace
 
@@ -95,8 +99,8 @@ def test_sampled_guided_text_is_allowed_token_by_token_and_comes_again(engine):
                 row.push(table[token])  # raises `GuideViolation` where it is refused
 
 
-def run(out: Path) -> "subprocess.Popen[str]":
-    sets = [f"model.name={SEED}", "model.engine=vllm", "star.rounds=2", "jobs=1"]
+def run(out: Path, asked: str = "model.engine=vllm") -> "subprocess.Popen[str]":
+    sets = [f"model.name={SEED}", asked, "star.rounds=2", "jobs=1"]
     overrides = [word for each in sets for word in ("--set", each)]
     command = [sys.executable, "-m", "training", "run", "configs/smoke.yaml", "--out", str(out), *overrides]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
@@ -112,21 +116,21 @@ def stored(path: Path) -> list:
     return [read_trace(record) for record in records if "problem" in record]
 
 
-def test_both_arms_run_with_an_adapter_exchanged_each_round_and_go_on_when_they_were_killed(engine, tmp_path):
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    ended = run(whole)
-    said, _ = ended.communicate()
-    assert ended.returncode == 0, said
+def adapters_are_exchanged(whole: Path) -> list:
+    """Return the attempts of both arms, once each round's are seen to be of the adapter before it."""
+    attempts = []
     for arm in ("strict", "naive"):
         rounds = [whole / arm / "seed-0" / f"round-{number:03d}" for number in range(2)]
         first, second = (stored(each / "traces.jsonl") for each in rounds)
         assert len(first) == len(second) == 40
         assert {trace.policy.adapter for trace in first} == {None}
         assert {trace.policy.adapter for trace in second} == {adapter_weights_digest(rounds[0] / "adapter")}
-        assert {trace.policy.engine.name for trace in first + second} == {"vllm"}
+        attempts += first + second
+    return attempts
 
-    begun = run(killed)
-    sampled = killed / "strict/seed-0/round-000/traces.open.jsonl"
+
+def kill_amid_the_first_round(begun: "subprocess.Popen[str]", out: Path, name: str) -> None:
+    sampled = out / "strict/seed-0/round-000" / name
     deadline = time.monotonic() + 600
     while not sampled.exists() or not sampled.read_text().count("\n"):
         assert begun.poll() is None, begun.communicate()[0]
@@ -134,10 +138,76 @@ def test_both_arms_run_with_an_adapter_exchanged_each_round_and_go_on_when_they_
         time.sleep(0.05)
     begun.send_signal(signal.SIGKILL)
     begun.wait()
-    ended = run(killed)
+
+
+def finish(out: Path, *asked: str) -> None:
+    ended = run(out, *asked)
     said, _ = ended.communicate()
     assert ended.returncode == 0, said
+
+
+def test_both_arms_run_with_an_adapter_exchanged_each_round_and_go_on_when_they_were_killed(engine, tmp_path):
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    finish(whole)
+    assert {trace.policy.engine.name for trace in adapters_are_exchanged(whole)} == {"vllm"}
+    kill_amid_the_first_round(run(killed), killed, "traces.open.jsonl")
+    finish(killed)
     for arm in ("strict", "naive"):
         for number in range(2):
             name = f"{arm}/seed-0/round-{number:03d}/traces.jsonl"
             assert stored(killed / name) == stored(whole / name)
+
+
+@pytest.fixture(scope="module")
+def address(engine, tmp_path_factory):
+    """A server of vLLM with this project's plug-in."""
+    if "rollout.engines.vllm_plugin:register" not in [e.value for e in entry_points(group="vllm.general_plugins")]:
+        pytest.skip("this project is not installed here with its entry points (pip install -e .)")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [str(Path(sys.executable).with_name("vllm")), "serve", str(SEED), "--enable-lora", "--port", str(port)]
+    options = ["--max-num-batched-tokens", "65536", "--dtype", "float32", "--enforce-eager"]
+    environment = {**vllm.ENVIRONMENT, **os.environ, "HF_HUB_OFFLINE": "1", "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "True"}
+    log = tmp_path_factory.mktemp("serve") / "log"
+    with log.open("wb") as file:
+        server = subprocess.Popen([*command, *options], env=environment, stdout=file, stderr=subprocess.STDOUT)
+    try:
+        deadline = time.monotonic() + 900
+        while server.poll() is None and b"startup complete" not in log.read_bytes():
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
+        assert server.poll() is None, log.read_text()[-2000:]
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def served(address: str, **settings) -> ServerPolicy:
+    made = ServerSettings(address, str(SEED), **settings)
+    return ServerPolicy(made, prompt_style=STYLE, tokenizer=str(SEED))
+
+
+@pytest.mark.parametrize(("constraint", "most"), [("guide", 1.0), ("grammar", 3.0)])
+def test_a_server_writes_greedy_guided_text_as_the_own_loop_does(address, constraint, most):
+    problems, sampling = PROBLEMS[:60], Sampling("guided", 0.0, max_new_tokens=300)
+    own = HuggingFacePolicy(str(SEED), prompt_style=STYLE)
+    expected = {t.id: t.completion for t in sample(own, problems, sampling, seed=1, format_="guided")}
+    found = list(sample(served(address, constraint=constraint), problems, sampling, seed=1, format_="guided"))
+    # The server's text ends with its answer, and tokens that straddle a cut may be spelled otherwise.
+    same = sum(expected[t.id].startswith(t.completion) for t in found)
+    assert same >= (0.95 if constraint == "guide" else 0.8) * len(problems)
+    assert sum(t.server["calls"] for t in found) <= most * len(problems)
+
+
+def test_a_run_on_a_server_exchanges_adapters_and_goes_on_when_it_was_killed(address, tmp_path):
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    asked = f"model.server={{base_url: '{address}', model: {SEED}}}"
+    finish(whole, asked)
+    guided = [trace for trace in adapters_are_exchanged(whole) if trace.sampling.decoding == "guided"]
+    assert {trace.server["constraint"] for trace in guided} == {"guide"}
+    kill_amid_the_first_round(run(killed, asked), killed, "replies.open.jsonl")
+    finish(killed, asked)
+    adapters_are_exchanged(killed)
+    assert not list(killed.rglob("*.open.jsonl"))

@@ -96,7 +96,7 @@ class ModelConfig(Section):
     it, because the guide begins to watch where the thought ends. null: thoughts count among the new tokens."""
     engine: Literal["own", "vllm", "sglang"] = "own"
     """What decodes in this process. own: the loop of this project, the reference. vllm: vLLM (extra `vllm`), under the
-    same guides (docs/decoding.md). sglang: not yet."""
+    same guides (docs/decoding.md). sglang: as a server alone."""
     vllm: VLLMConfig = VLLMConfig()
     server: ServerConfig | None = None
     """null: the model runs in this process."""
@@ -107,7 +107,7 @@ class ModelConfig(Section):
     @model_validator(mode="after")
     def _one_of_them_writes(self) -> Self:
         if self.engine == "sglang":
-            raise ValueError("engine: sglang is not joined yet; serve it (docs/servers.md), or write vllm or own")
+            raise ValueError("engine: sglang has no engine in this process; serve it (docs/servers.md), or write vllm")
         if self.engine != "own" and (self.server is not None or self.policy is not None):
             raise ValueError("engine: a server or a policy of another package decodes by itself; write own")
         return self

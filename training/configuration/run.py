@@ -295,8 +295,9 @@ class RunConfig(Section):
             raise ValueError("training.method: vLLM has no DoRA; write lora, or model.engine: own")
 
     def digest(self) -> str:
-        """Return the SHA-256 of the resolved configuration without what changes no result, but memory and speed."""
-        unimportant: Any = {"jobs": True, "workers": True, "model": {"vllm"}, "sampling": {"num_seats"}}
+        """Return the SHA-256 of the resolved configuration without what changes no result: memory, speed, addresses."""
+        model = {"vllm": True, "server": {"base_url", "key_variable", "parallel", "retries", "timeout_s"}}
+        unimportant: Any = {"jobs": True, "workers": True, "model": model, "sampling": {"num_seats"}}
         record = self.model_dump(mode="json", exclude=unimportant)
         record["training"] = self.training.digested_json()
         return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()

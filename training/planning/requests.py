@@ -93,14 +93,15 @@ def requests_of(model: NamedModel, arm: ArmConfig, how: Measuring, own: Lengths)
 
 
 def _single(model: NamedModel, arm: ArmConfig, own: Lengths, num: int) -> Requests:
-    """One request for an attempt; under a guide, a server is asked again after every block, with all that is written.
+    """One request for an attempt; under a guide, some servers are asked again after every block, with what is written.
 
-    Its worst case has as many violations as end an attempt.
+    The worst case has as many violations as end an attempt.
     """
     server, is_guided = model.config.model.server, arm.decoding == "guided"
     if server is None or not is_guided:
         return Requests(num, num, num * own.prompt, num * own.prompt, num * own.completion, num * own.limit)
-    least, most = 1 + own.blocks, 1 + own.blocks + server.max_violations
+    goes_on = server.kind == "completions" and server.constraint in ("auto", "guide", "grammar")
+    least, most = 1 if goes_on else 1 + own.blocks, 1 + own.blocks + server.max_violations
     read = [calls * (own.prompt + written / 2) for calls, written in ((least, own.completion), (most, own.limit))]
     return Requests(num * least, num * most, num * read[0], num * read[1], num * own.completion, num * own.limit)
 
