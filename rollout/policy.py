@@ -346,7 +346,7 @@ def _sampled(model_name: str, digest: str, adapter: Path | None, dtype: str, dev
     Full weights are trained in float32 and written so; they are run in the precision of the model that they replace.
     """
     if adapter is not None and not (adapter / "adapter_config.json").exists():
-        if not (adapter / "model.safetensors").exists():
+        if not any((adapter / f"model.safetensors{end}").exists() for end in ("", ".index.json")):  # one, or shards
             raise PolicyError(f"adapter {adapter}: neither adapter_config.json nor model.safetensors is in it")
         forget(MODEL)
         return load_model(str(adapter), dtype=dtype).to(device)

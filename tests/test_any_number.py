@@ -347,3 +347,19 @@ def test_a_launch_file_that_asks_for_something_else_is_refused_by_name(environme
 )
 def test_a_launch_file_that_asks_for_the_same_is_as_good_as_none(environment, keys):
     check_launcher(TrainingConfig.model_validate(keys), environment)
+
+
+def test_full_weights_are_sampled_in_the_precision_of_the_model_also_from_shards(tiny_model, tmp_path):
+    """Float32 masters of 13 billion parameters are more than one file holds."""
+    import torch
+
+    from rollout.policy import HuggingFacePolicy, load_model
+    from rollout.prompt import PromptStyle
+
+    load_model(str(tiny_model)).save_pretrained(tmp_path, max_shard_size="40KB")
+    assert (tmp_path / "model.safetensors.index.json").exists()
+    for dtype, held in (("bfloat16", torch.bfloat16), ("auto", torch.float32)):
+        policy = HuggingFacePolicy(str(tiny_model), tmp_path, prompt_style=PromptStyle("bare"), dtype=dtype)
+        assert {p.dtype for p in policy.model.parameters()} == {
+            held if not torch.cuda.is_available() else torch.bfloat16
+        }

@@ -8,6 +8,7 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
@@ -16,7 +17,7 @@ from critics.problem import Problem
 from rollout.digests import PolicyDigests
 from rollout.policy import Completion
 from rollout.traces import Sampling
-from training.configuration.run import RunConfig
+from training.configuration.run import RunConfig, load_run
 from training.records.store import OpenStore
 from training.rounds.line import Line, Notice, RunError, Shard
 from training.rounds.loop import run_round
@@ -53,6 +54,24 @@ class Numbering:
 
 def numbering(_author):
     return Numbering()
+
+
+def test_a_stage_that_runs_out_of_memory_says_what_the_same_command_goes_on_with(tmp_path):
+    import torch
+
+    from training.rounds.processes import Channel, _LineTask, _StageTask, _work_on
+
+    def fails(_line):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
+
+    work = _LineTask(CONFIG, tmp_path, CONFIG.arms[0], 7, 1, "digest", _StageTask(fails, (), "a-7"))
+    with pytest.raises(RunError, match="a-7: fails: out of memory: run the same command again with --set") as caught:
+        _work_on(Channel(None, SimpleQueue()), work)
+    settings = str(caught.value).partition("--set ")[2].replace(" or ", " ").split(", ")
+    assert settings == ["sampling.num_seats=75", "jobs=1", "workers.samplers=1"]
+    path = tmp_path / "config.yaml"
+    path.write_text(json.dumps(CONFIG.model_dump(mode="json")))
+    assert {load_run(path, [setting.strip()]).digest() for setting in settings} == {CONFIG.digest()}
 
 
 # -- certification beside the rollout

@@ -16,7 +16,7 @@ from typing import Any
 
 from critics.errors import InputError, RunFailed
 from rollout.policy import adapter_weights_digest, load_tokenizer
-from training.configuration.fine_tuning import TrainingConfig
+from training.configuration.fine_tuning import USUAL_ROWS, TrainingConfig
 from training.finetuning.example_files import Examples, read_examples
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job
 from training.finetuning.lost_peer import is_lost_peer, lost_peer
@@ -133,8 +133,12 @@ def _settled(job: FineTuning, longest: int) -> TrainingConfig:
     from training.finetuning.fitting import fits
 
     gpu: Any = torch.cuda if torch.cuda.is_available() else None
+    try:
+        shape = shape_of(job.model.name)
+    except AttributeError:  # a model without heads or layers as others have them, whose costs are not known
+        return job.training.on(job.num_processes, lambda rows: rows <= USUAL_ROWS)
     fit = fits(
-        shape_of(job.model.name),
+        shape,
         job.training,
         tokens=longest,
         bytes_a_weight=2 if gpu and job.model.dtype != "float32" else 4,
