@@ -66,7 +66,7 @@ def test_the_readmes_commands_run_as_they_stand(tmp_path):
 
 
 def test_the_pages_on_filtering_faithfulness_exports_and_certificates_run_as_they_stand(tmp_path):
-    """The tables that they begin with are made here; what needs the Hub or a model is left to their own tests."""
+    """What needs the Hub or a model is left to their own tests."""
     write_table(tmp_path)
     made = [
         "certistar problems prontoqa --num 4 --hops 1 --out problems.jsonl",
@@ -78,20 +78,33 @@ def test_the_pages_on_filtering_faithfulness_exports_and_certificates_run_as_the
     )
     run_shell([filtering, *made, faithful.replace("--out kept", "--out faithful"), exports, certificates], tmp_path)
     assert len((tmp_path / "messages.jsonl").read_text().splitlines()) == 1
+    assert (tmp_path / "kept" / "rejected.jsonl").exists()
 
 
 def write_table(folder: Path) -> None:
-    """Write the table of the filtering page: one row with a proof, one with a guess."""
-    steps = "[[axiom:(cat 'x) -> (mammal 'x)]] [[axiom:(cat rex)]] [[goal:(mammal rex)]] [[infer:(mammal rex)]]"
-    lines = ["facts,ask,why,gold"]
-    for text in (f"{steps}\nAnswer: true", "Answer: true"):
-        lines.append(f'Every cat is a mammal. Rex is a cat.,True or false: Rex is a mammal.,"{text}",true')
-    (folder / "mine.csv").write_text("\n".join(lines))
+    """Write the table of the filtering page, as it says."""
+    (table,) = blocks("docs/filtering.md", re.compile(r"^```csv\n(.*?)^```$", re.MULTILINE | re.DOTALL))
+    (folder / "mine.csv").write_text(table)
+
+
+def test_the_readme_alone_leads_from_a_table_to_a_certified_row(tmp_path):
+    """In the shell and in Python."""
+    (filtering,) = (block for block in blocks("README.md") if "mine.csv" in block)
+    run_shell([filtering], tmp_path)
+    (script,) = blocks("README.md", PYTHON)
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True, capture_output=True)
+    for kept in ("kept", "proved"):
+        (line,) = (tmp_path / kept / "examples.jsonl").read_text().splitlines()
+        assert "Answer: yes" in line
+    promised = [line.rpartition("  # ")[2] for line in filtering.splitlines() if "  # " in line]
+    assert len(promised) == 2
 
 
 @pytest.mark.parametrize("page", RUNNABLE)
 def test_python_examples_run_in_order(tmp_path, page):
     script = "\n".join(blocks(page, PYTHON))
+    if page == "README.md":
+        write_table(tmp_path)
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     promised = [line.rpartition("  # ")[2].partition(":")[0] for line in script.splitlines() if "  # " in line]

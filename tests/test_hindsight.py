@@ -389,7 +389,13 @@ def test_a_plain_strict_round_derives_nothing(tmp_path):
     trace = judged(trace_of(EARLY, prompt="p", completion_ids=[1]))
     curate(line(tmp_path, prune=False, hindsight=False), 0, stored(tmp_path, [trace]))
     folder = tmp_path / "round-000" / "dataset"
-    assert sorted(path.name for path in folder.iterdir()) == ["examples.jsonl", "lineage.jsonl", "summary.json"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "README.md",
+        "certificates.jsonl",
+        "examples.jsonl",
+        "lineage.jsonl",
+        "summary.json",
+    ]
     assert not {"pruned", "relabelled", "leaked"} & json.loads((folder / "summary.json").read_text()).keys()
 
 

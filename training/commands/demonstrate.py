@@ -12,7 +12,7 @@ from training.commands.messages import say_or_print
 from training.commands.options import Json, Out, Overrides
 from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.lessons.references import UNTAUGHT, completions, dialogs
-from training.records.store import write_records
+from training.records.store import write_new_records
 from training.rounds.problems import read_problems
 from training.rounds.references import prompts, shown_to
 from training.workers.strategies import ActorCritic, no_review, strategy_of
@@ -53,7 +53,7 @@ def demonstrate(
         raise InputError(f"{file}: {error}") from error
     if not attempts:
         raise InputError(f"{file}: no problem has {_NEEDS[format_]}")
-    write_records(out, (attempt.record() for attempt in attempts))
+    write_new_records(out, (attempt.record() for attempt in attempts))
     left = len(problems) - len(attempts)
     lack = "have no formalisation" if format_ == "guided" else f"lack {_NEEDS[format_]}"
     counts = {"demonstrations": len(attempts), "left_out": left, "out": str(out)}

@@ -8,12 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
+from critics.errors import InputError
 from critics.replay.grades import count_by_grade
 from rollout.traces import read_judgement
 from training.commands.attempts import judging, read_attempts
 from training.commands.messages import print_counts
 from training.commands.options import Jobs, Json, Out, Timeout, WithoutJail, leave_the_jail
-from training.records.store import write_records
+from training.records.store import read_lines, write_records
 from training.reporting.error_tables import error_columns, error_table
 from training.reporting.program_tables import blind_attempts, program_rows, program_table, read_programs
 
@@ -36,6 +37,9 @@ def judge(
     if without_jail:
         leave_the_jail()
     given, judge_all = read_attempts(file, problems), judging(jobs, timeout)
+    if not given:
+        raise InputError(f"{file}: there is no attempt in it; name a file with some")
+    _refuse_others(out)
     verdicts = list(judge_all(dict(each.record) for each in given))
     write_records(out, verdicts)
     grades = count_by_grade(read_judgement(verdict).grade for verdict in verdicts if verdict["certificate"])
@@ -52,6 +56,13 @@ def judge(
         return
     print_counts(counts, as_json=False)
     _show(program_table(rows), *((error_table(columns),) if columns else ()))
+
+
+def _refuse_others(out: Path) -> None:
+    """Raise `InputError` where a file stands that no `judge` wrote: it would be lost."""
+    first = next(iter(read_lines(out)), {"verdict": ""}) if out.is_file() and out.stat().st_size else {"verdict": ""}
+    if not isinstance(first, dict) or "verdict" not in first:
+        raise InputError(f"--out {out}: is there already and holds no verdicts; name another file")
 
 
 def _show(*tables: Any) -> None:

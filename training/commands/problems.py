@@ -20,7 +20,7 @@ from training.commands.classes import classified
 from training.commands.messages import say, say_or_print
 from training.commands.options import Json, Out, Seed
 from training.hardware import num_cores
-from training.records.store import write_records, write_text
+from training.records.store import write_new_records, write_text
 from training.rounds.problems import drawn
 
 EVERY = "autoeval-all"
@@ -79,7 +79,7 @@ def problems(
     if classes_by is not None:
         listed = classified(name, listed, classes_by, seed=seed)
     records = [problem.record() for problem in listed]
-    write_records(out, records)
+    write_new_records(out, records)
     found = {
         own: statistics_of([problem for problem in listed if problem.dataset == own], configuration.categories)
         for own, configuration in configurations.items()

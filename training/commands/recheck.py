@@ -38,6 +38,8 @@ def recheck(
     found = recheck_texts(records, judging(jobs, timeout, anew=True))
     report = found.evidence
     report.rejected += bad
+    if not found.judged_again + found.without_text + report.skipped + len(report.rejected):
+        raise InputError(f"{file}: there is no record in it; name a file of verdicts or traces")
     if as_json:
         print(json.dumps({**found.record(), "kinds": report.table(), "grades": report.confirmed()}))
     else:

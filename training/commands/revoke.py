@@ -15,10 +15,11 @@ from training.commands.options import Json, Runs
 from training.commands.traces import trace_files
 from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder, find_adapters
-from training.lineage.entries import engine_name
+from training.lineage.entries import LINEAGE, engine_name, read_entries
+from training.lineage.kept import CERTIFICATES
 from training.lineage.retraining import is_aside
 from training.lineage.revocation import Revocations, Taint, Tainted, mark_adapter, read_revocations, taint, write_mark
-from training.records.store import read_records
+from training.records.store import is_stored, read_records, write_json
 from training.rounds.run import locked
 
 EXAMPLE = "certistar revoke 017472a0 --run checkpoints/smoke"
@@ -46,9 +47,10 @@ def revoke(
             _mark_run(run, revoked, found)
         for each in found.adapters:
             mark_adapter(each, revoked)
+    datasets = list(_tainted_datasets(folders, revoked))
     for run in marked:
         _report_again(run)
-    _print(revoked, found, marked, as_json)
+    _print(revoked, found, marked, datasets, as_json)
 
 
 def _runs(folders: list[Path]) -> list[Path]:
@@ -56,6 +58,21 @@ def _runs(folders: list[Path]) -> list[Path]:
         if not folder.is_dir():
             raise InputError(f"{folder}: there is no such folder; name runs, or folders with runs, by --run")
     return sorted({path.parent.resolve() for folder in folders for path in folder.rglob("lines.json")})
+
+
+def _tainted_datasets(folders: Iterable[Path], revoked: Revocations) -> Iterator[tuple[Path, list[str]]]:
+    """Mark and yield the kept folders outside of runs that rest on what is revoked, with the examples that do."""
+    for path in sorted({path.resolve() for folder in folders for path in folder.rglob(CERTIFICATES)}):
+        folder = path.parent
+        if is_stored(folder.with_name("traces.jsonl")) or not (folder / LINEAGE).is_file():
+            continue
+        found = [
+            e.example for e in read_entries(folder / LINEAGE) if revoked.cover(e.origin.certificate, e.origin.engine)
+        ]
+        if found:
+            before = read_revocations(folder)
+            write_json(folder / REVOKED, {"revoked": (before | revoked).record(), "examples": found})
+            yield folder, found
 
 
 def _resolved(adapter: AdapterFolder) -> AdapterFolder:
@@ -126,15 +143,23 @@ def _record(each: Tainted) -> dict[str, Any]:
     }
 
 
-def _print(revoked: Revocations, found: Taint, runs: list[Path], as_json: bool) -> None:
+def _print(
+    revoked: Revocations, found: Taint, runs: list[Path], datasets: list[tuple[Path, list[str]]], as_json: bool
+) -> None:
     tainted = [_record(each) for each in found.adapters]
     reports = [
         (run / "report.html").as_posix() for run in runs if _of_run(run, found) and (run / "report.html").exists()
     ]
     if as_json:
         unknown = [adapter.path.as_posix() for adapter in found.unknown]
-        print(json.dumps({"revoked": revoked.record(), "adapters": tainted, "reports": reports, "unknown": unknown}))
+        told = {"adapters": tainted, "reports": reports, "unknown": unknown}
+        told["datasets"] = [{"dataset": path.as_posix(), "examples": examples} for path, examples in datasets]
+        print(json.dumps({"revoked": revoked.record(), **told}))
         return
+    for path, examples in datasets:
+        print(f"dataset {path}: {len(examples)} of its examples revoked")
+        for example in examples:
+            print(f"  example {example}")
     for each in tainted:
         print(f"adapter {each['adapter']}: {each['because']}")
         for example in each["examples"]:

@@ -15,7 +15,7 @@ from training.commands.options import Json, Runs
 from training.curation.derivation import DERIVED
 from training.lineage.entries import round_of
 from training.lineage.kept import CERTIFICATES
-from training.records.store import read_records
+from training.records.store import is_stored, read_records
 from training.reporting.proofs import trace_lines
 
 EXAMPLE = "certistar trace 017472a0 --run checkpoints/smoke"
@@ -64,8 +64,13 @@ def trace_files(folders: list[Path]) -> list[Path]:
         if not folder.exists():
             raise InputError(f"{folder}: there is no such folder; name a run by --run")
         paths = [folder] if folder.is_file() else [path for name in names for path in folder.rglob(name)]
-        found |= {path.resolve(): path for path in paths}
+        found |= {path.resolve(): path for path in paths if not _is_of_round(path)}
     return [found[key] for key in sorted(found)]
+
+
+def _is_of_round(path: Path) -> bool:
+    """Say whether a file is of a round's dataset: its attempts stand in the round's traces."""
+    return path.name == CERTIFICATES and is_stored(path.parent.with_name("traces.jsonl"))
 
 
 def _is_meant(trace: dict[str, Any], name: str) -> bool:

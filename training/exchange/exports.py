@@ -18,7 +18,7 @@ from critics.errors import InputError
 from rollout.conversation import Message
 from training.configuration.section import nearest
 from training.exchange.examples import EXAMPLES, StoredExample, read_examples
-from training.records.store import write_chunks, write_records
+from training.records.store import write_chunks, write_new_records
 
 _SHAREGPT = {"system": "system", "user": "human", "assistant": "gpt"}
 _ATIF = {"system": "system", "user": "user", "assistant": "agent"}
@@ -33,7 +33,7 @@ def export(dataset: Path, shape: str, out: Path) -> int:
     if shape == "parquet":
         write_chunks(out, [_parquet(rows)])
     else:
-        write_records(out, rows)
+        write_new_records(out, rows)
     return len(rows)
 
 

@@ -21,7 +21,7 @@ from training.curation.derivation import DERIVED
 from training.exchange.cards import AdapterFacts, RunFacts, adapter_card
 from training.exchange.examples import EXAMPLES, read_examples
 from training.exchange.finding import Found, keep_of, read_json
-from training.lineage.adapter_files import MANIFEST, read_manifest, verify_adapter
+from training.lineage.adapter_files import MANIFEST, REVOKED, read_manifest, verify_adapter
 from training.lineage.entries import LINEAGE
 from training.lineage.kept import CERTIFICATES, certified_dataset_card, dataset_facts, slim
 from training.records.run_folder import RunLine, read_run
@@ -67,6 +67,8 @@ def pack_dataset(found: Found, out: Path, name: str) -> dict[str, Any]:
     """Write the dataset's folder, and return its summary."""
     dataset = found.dataset
     assert dataset is not None
+    if (dataset / REVOKED).exists():
+        raise InputError(f"{dataset}: rests on revoked certificates ({REVOKED} says which); filter its rows again")
     out.mkdir(parents=True)
     for each in (EXAMPLES, LINEAGE):
         if (dataset / each).is_file():

@@ -227,6 +227,15 @@ def write_records(path: Path, records: Iterable[dict[str, Any]], *, checksum: bo
     return num
 
 
+def write_new_records(path: Path, records: Iterable[dict[str, Any]]) -> int:
+    """Put a JSON-lines file in place where none is, or the very same; raises `StoreError` where another would go."""
+    lines = [_plain_line(record).encode("utf-8", "replace") for record in records]
+    if path.is_file() and path.stat().st_size and path.read_bytes() != b"".join(lines):
+        raise StoreError(f"{path}: is there already and holds something else, which would be lost; name another file")
+    write_chunks(path, lines)
+    return len(lines)
+
+
 class OpenStore:
     """A JSON-lines file that grows by batches, has several writers, and can be killed at any byte.
 

@@ -16,9 +16,10 @@ from training.curation.environment import kept_by_grade
 from training.curation.filters import Outline, false_positives, funnel, outline, select, subsample
 from training.curation.independence import FITS_ANOTHER, independent
 from training.lineage.entries import LINEAGE, Origin, entries, entries_of_dataset, origin, write_entries
+from training.lineage.kept import CERTIFICATES, SUMMARY, certified_dataset_card, dataset_facts, slim
 from training.lineage.revocation import read_revocations, unrevoked
 from training.records.run_folder import read_file
-from training.records.store import read_records, write_json, write_records
+from training.records.store import is_stored, read_records, write_json, write_records, write_text
 from training.rounds.line import Line, line_path
 from training.rounds.rollout import AT_A_TIME, chunks
 from training.watchdog import Progress
@@ -30,7 +31,7 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     Where rounds start at the base model, it begins with what earlier rounds kept.
     """
     folder = line.round_path(number) / "dataset"
-    if (folder / "summary.json").exists():
+    if (folder / SUMMARY).exists():
         return folder
     progress = Progress("curating", "the dataset of the round")
     line.on_progress(progress)
@@ -55,11 +56,19 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     write_entries(folder / LINEAGE, chain(origins, of_fresh))
     if derivation.wanted:
         write_records(folder / DERIVED, (trace.record() for trace in kept if is_derived(trace)), checksum=True)
+    of_before = read_records(before / CERTIFICATES) if goes_on and is_stored(before / CERTIFICATES) else ()
+    certified = (slim(trace) for trace in kept if trace.judged.is_certified)
+    write_records(folder / CERTIFICATES, chain(of_before, certified), checksum=True)
     counts = {**funnel(candidates.outlines, len(kept)), **derivation_counts(kept, candidates.failures, derivation)}
     counts |= {FITS_ANOTHER: len(foreign)} if foreign else {}
     counts |= {"kept_by_grade": kept_by_grade(kept)} if line.arm.keep == "proved" else {}
     covered = coverage(kept, _tokenizer(line) if kept else None)
-    write_json(folder / "summary.json", {**counts, **covered, "examples": num_examples})
+    summary = {**counts, **covered, "examples": num_examples}
+    card = certified_dataset_card(
+        f"{line.arm.name}, round {number + 1}", dataset_facts({"keep": line.arm.keep, **summary})
+    )
+    write_text(folder / "README.md", card)
+    write_json(folder / SUMMARY, summary)
     return folder
 
 

@@ -63,6 +63,8 @@ def _named(config: RunConfig, name: str, adapter: Path | None) -> NamedModel:
     if (found := re.fullmatch(r"(.+)@(https?://.+)", name)) is not None:
         server = {"model": found[1], "base_url": found[2]}
         return NamedModel(found[1], _with(config, {"server": server}, name), adapter)
+    if re.fullmatch(r".+@\w+:/.*", name):
+        raise InputError(f"--model {name}: a server is named NAME@http://HOST/v1 or NAME@https://HOST/v1")
     if path.is_dir() and ((path / "adapter_config.json").exists() or (path / MANIFEST).exists()):
         if adapter is not None:
             raise InputError(f"--model {name}: is an adapter, and --adapter names another; leave one out")
