@@ -229,7 +229,7 @@ def test_judge_and_recheck_name_the_line(name: str, command: str, tmp_path: Path
     source = write(tmp_path, name)
     result = certistar(command, source, *(["--out", tmp_path / "verdicts.jsonl"] if command == "judge" else []))
     checked(result, source, INPUTS[name])
-    if name.endswith(("empty", "blank lines")):
+    if name in ("rows.jsonl, empty", "rows.jsonl, blank lines"):
         assert result.exit_code == 2
 
 
@@ -264,7 +264,7 @@ def test_nothing_that_is_there_is_written_over(name: str, tmp_path: Path) -> Non
     before = files(tmp_path)
     target = tmp_path / "below" / "out" if name == "a name below a file" else out
     result = certistar("filter", source, "--out", target)
-    assert (result.exit_code, "out" in result.stderr.splitlines()[-1]) == (2, True)
+    assert (result.exit_code, str(target.parent) in result.stderr.splitlines()[-1]) == (2, True)
     assert files(tmp_path) == before
 
 

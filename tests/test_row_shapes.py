@@ -184,6 +184,7 @@ def test_a_gold_answer_is_the_column_that_is_named_so_and_refutes() -> None:
     assert judged(read(row, answers=["0=false,1=true"])) == ["refuted"]
     assert judged(read(row, answers=["0=true"])) == ["certified"]
     assert judged(read({**row, "label": None})) == ["certified"]
+    assert judged(read(row, columns=["answer=-"])) == ["certified"]
     with pytest.raises(InputError, match="WORD=ANSWER"):
         read(row, answers=["0"])
 

@@ -7,6 +7,7 @@ that is not what it should be is named with its file, its line and the remedy.
 import gzip
 import json
 import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -173,7 +174,7 @@ def _document(source: Path) -> Iterator[Entry]:
 def _json(text: str, where: str) -> object:
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not JSON ({error}); fetch the file again") from error
 
 
@@ -181,5 +182,5 @@ def _text(source: Path) -> str:
     try:
         data = source.read_bytes()
         return (gzip.decompress(data) if source.suffix == ".gz" else data).decode()
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise InputError(f"{source}: cannot be read ({error}); name another file, or fetch it again") from error

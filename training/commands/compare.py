@@ -13,6 +13,7 @@ from training.autoeval.benchmarks import MIN_MODELS, Compared, compared
 from training.autoeval.figures import correlation_panels, power_panel
 from training.autoeval.joined import joined_files, paired, read_folder, scores_files, tables_of
 from training.autoeval.score_tables import PAPER, Source, merged, read_source
+from training.commands.messages import say
 from training.commands.options import Json
 from training.records.store import write_json, write_text
 from training.reporting.comparison import compare_runs
@@ -89,6 +90,7 @@ def _compare_evaluations(folders: Sequence[Path], as_json: bool, out: Path | Non
         write_text(out / "table.md", table)
         write_leaderboard(entries, out / "figure.svg")
         write_json(out / "table.json", numbers(entries))
+        say(f"table.md, figure.svg and table.json are in {out}")
     if as_json:
         print(json.dumps(numbers(entries)))
     elif out is None:
@@ -104,6 +106,8 @@ def _compare_benchmarks(folders: Sequence[Path], out: Path | None) -> None:
         write_text(Path(out or "") / name, text)
     if out is None:
         print(tables_of(found))
+    else:
+        say(f"the tables and figures are in {out}")
 
 
 def _are_tables(named: Sequence[Path]) -> bool:

@@ -118,7 +118,8 @@ def _refuse(whose: str, **options: object) -> None:
 
 def _digest(found: Sequence[Rows | bytes], settings: Sequence[object]) -> str:
     """Return the digest of what is filtered and how."""
-    made = hashlib.sha256(repr(settings).encode())
+    read = [each.read_bytes() if isinstance(each, Path) and each.is_file() else each for each in settings]
+    made = hashlib.sha256(repr(read).encode())
     for rows in found:
         for row in () if isinstance(rows, bytes) else rows.rows:
             made.update((row.raw or repr(row.values)).encode("utf-8", "surrogateescape"))

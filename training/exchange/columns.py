@@ -85,7 +85,7 @@ def _with_answer(problem: Problem, value: object, answers: Mapping[str, str]) ->
         raise RowError(
             "answer_unreadable",
             f"the answer {_shown(value)} is none that the problem can have; say what it means, as by --answers "
-            f"{_shown(told).strip(chr(39))}=true",
+            f"{_shown(told).strip(chr(39))}=true, or that it is none by --columns answer=-",
         )
     return Problem(problem.id, problem.dataset, problem.context, problem.question, problem.options, answer)
 

@@ -63,7 +63,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """Read a small file; raises `InputError`."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read as JSON ({error})") from error
     if not isinstance(record, dict):
         raise InputError(f"{path}: a JSON object is needed")

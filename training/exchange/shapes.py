@@ -30,6 +30,8 @@ _SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "conclusion": ("conclusion",),
 }
 """Names of columns by which a part is known where `--columns` says nothing."""
+NO_COLUMN = "-"
+"""What `--columns` names where no column is a part, whatever it is called."""
 _CHAT = ("messages", "conversations", "conversation")
 _SENDERS = {"human": "user", "gpt": "assistant", "model": "assistant", "bot": "assistant", "chatgpt": "assistant"}
 _OF_ROLLOUTS = ("reward", "rewards", "advantage", "advantages", "metrics", "step")
@@ -58,7 +60,7 @@ def shape_of(known: Sequence[str], given: Sequence[str], source: object, first: 
     """
     named = read_columns(given)
     for part, column in named.items():
-        if column not in known:
+        if column not in (*known, NO_COLUMN):
             raise InputError(f"{source}: there is no column {column!r} ({part}); {nearest(column, list(known))}")
     own = "question" not in named and "rationale" not in named
     if own and (chat := [name for name in _CHAT if name in known]):
@@ -85,7 +87,7 @@ def _beside(
 ) -> Mapping[str, str]:
     """Return the columns of a conversation, with the id and the answers that stand beside it."""
     found = {part: column for part in ("id", "answer", "options") if (column := _named(part, known, source, named))}
-    return {**found, **taken, **named}
+    return {part: column for part, column in {**found, **taken, **named}.items() if column != NO_COLUMN}
 
 
 def _columns(
@@ -110,7 +112,7 @@ def _is_prose(value: object) -> bool:
 def _named(part: str, known: Sequence[str], source: object, named: Mapping[str, str]) -> str | None:
     """Return the column of a part, as it is given or by its name; raises `InputError` where two may be it."""
     if part in named:
-        return named[part]
+        return None if named[part] == NO_COLUMN else named[part]
     taken = set(named.values())
     by_name = {name.lower().replace(" ", "_"): name for name in known}
     found = [by_name[each] for each in _SPELLINGS[part] if each in by_name and by_name[each] not in taken]

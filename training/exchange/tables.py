@@ -133,6 +133,8 @@ def _of_folder(folder: Path, encoding: str | None) -> list[Rows]:
             return [rows_of_dataset(datasets.load_from_disk(str(folder)), stem(folder))]
         except Exception as error:
             raise InputError(f"{folder}: cannot be read as a folder of save_to_disk ({_cause(error)})") from error
+    if (folder / "lines.json").is_file():
+        raise InputError(f"{folder}: is a run; name the traces.jsonl of one of its rounds")
     if (folder / "examples.jsonl").is_file():
         raise InputError(f"{folder}: was filtered already; name its rows.* or its certificates.jsonl to filter it anew")
     found = [path for path in sorted(folder.rglob("*")) if path.is_file() and _is_file_name(path)]

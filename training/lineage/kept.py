@@ -54,7 +54,7 @@ def made_already(out: Path, of: str) -> Mapping[str, Any] | None:
     path = out / SUMMARY
     try:
         summary = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         summary = {}
     if isinstance(summary, dict) and summary.get("made_of") == of:
         return summary
