@@ -15,7 +15,8 @@ from training.finetuning.out_of_memory import most_sparing
 from training.hardware import Device
 from training.planning import division
 from training.planning import forecast as looking_ahead
-from training.planning.forecast import CannotFit, Speed, forecast
+from training.planning.forecast import CannotFit, forecast
+from training.planning.speed import Speed
 
 LLAMA_8B = Shape(8_030_261_248, 7_504_658_432, 6_979_321_856, 2_981_888, 32, 4096, 14336, 32, 1024, 128_256)
 A100 = Device("NVIDIA A100 80GB", 80 * 2**30, 312e12, 2.0e12, measured=False)
@@ -31,7 +32,7 @@ def config(tiny_model) -> RunConfig:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Speeds that need no measuring, on a device of our choice."""
-    monkeypatch.setattr(looking_ahead, "_measured", lambda *_: Speed(1e-3, 1e-4, 1e-5, 1e-3, measured=True))
+    monkeypatch.setattr(looking_ahead, "measured_speed", lambda *_: Speed(1e-3, 1e-4, 1e-5, 1e-3, measured=True))
     monkeypatch.setattr(looking_ahead, "device_here", lambda: A100)
 
 
@@ -82,6 +83,8 @@ def test_a_forecast_counts_lines_attempts_and_tokens(config):
     assert found.lengths.known
     assert found.wall_s > 0
     assert any("attempts:" in line for line in found.lines())
+    assert set(found.plan.stages) == {"rollout", "curation", "fine-tuning", "evaluation"}
+    assert any(line.startswith("time: about ") and "rollout" in line for line in found.lines())
 
 
 def test_a_configuration_that_cannot_fit_says_why_and_what_to_change(config, monkeypatch):
@@ -158,6 +161,9 @@ def test_other_gpus_are_planned_for_by_their_data_sheets(config):
     found = forecast(config, "T4:4")
     assert found.device.name == "T4 (data sheet)"
     assert not found.speed.measured
+    assert "not measured" in found.lines()[-1]
+    assert found.plan.gpu_hours == pytest.approx(4 * sum(s.seconds for s in found.plan.stages.values()) / 3600)
+    assert "GPU-hours on 4 x T4 (data sheet)" in found.lines()[-2]
     assert found.wall_s < forecast(config, "T4").wall_s
 
 

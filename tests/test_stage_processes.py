@@ -18,6 +18,7 @@ from rollout.digests import PolicyDigests
 from rollout.policy import Completion
 from rollout.traces import Sampling
 from training.configuration.run import RunConfig, load_run
+from training.records.stage_times import read_times
 from training.records.store import OpenStore
 from training.rounds.line import Line, Notice, RunError, Shard
 from training.rounds.loop import run_round
@@ -317,6 +318,16 @@ def test_a_stage_that_crashes_is_started_once_more_and_said(tmp_path):
     assert [event.message for event in told] == [
         "a-seed-0: crash once: its process ended with status -11; it is started once more"
     ]
+    (timed,) = read_times(tmp_path)
+    assert (timed.line, timed.stage, timed.processes, timed.gpus) == ("a-seed-0", "crash_once", 1, 0)
+    assert timed.seconds > 0
+    assert timed.peak_memory_bytes > 0
+
+
+def test_a_stage_that_failed_has_no_time(tmp_path):
+    with pytest.raises(InputError):
+        processes(tmp_path).run(refuse)
+    assert read_times(tmp_path) == []
 
 
 def test_what_a_crashed_stage_told_is_taken_back(tmp_path):

@@ -1,9 +1,11 @@
 """Hardware of a machine: memory, floating-point operations and bytes a second, published or measured."""
 
 import os
+import resource
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -46,6 +48,15 @@ PUBLISHED = {
 """Gigabytes, dense 16-bit peak and bandwidth by the makers' data sheets; of several names that fit, the first."""
 USABLE = 0.96
 """Of a GPU's memory, what its driver and its context leave; assumed."""
+
+
+DRIVERS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")
+"""Where the drivers of NVIDIA, AMD and WSL show; to ask torch could wake the GPUs."""
+
+
+def has_accelerator() -> bool:
+    """Say whether a driver shows, without waking what it drives."""
+    return any(Path(driver).exists() for driver in DRIVERS)
 
 
 def device_named(text: str) -> tuple[Device, int]:
@@ -133,6 +144,15 @@ def _seconds(work: Callable[[], object], device: str) -> float:
             torch.cuda.synchronize()
         times.append(perf_counter() - began)
     return min(times)
+
+
+def peak_memory() -> int:
+    """Return the most bytes that this process held so far: of tensors on a GPU, else all that is resident."""
+    import torch
+
+    if torch.cuda.is_available():
+        return torch.cuda.max_memory_allocated()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def available_memory() -> float:

@@ -6,9 +6,8 @@ critic introduces, by a choice; assumptions are about guards alone. Actors canno
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, Protocol
-
-import clingo
 
 SOLVE_LIMIT = 20_000
 """Conflicts of one solve; FOLIO-sized programs need none or a few, pigeonholes have no end."""
@@ -34,14 +33,14 @@ class GuardSolver(Protocol):
         ...
 
 
-def compiled(text: str, *options: str) -> clingo.Control:
+def compiled(text: str, *options: str) -> Any:
     """Return a Control with a rendered program, ground; raises `CompileError`."""
     messages: list[str] = []
 
     def log(_: object, message: str) -> None:
         messages.append(message)
 
-    control = clingo.Control((*_OPTIONS, *options), logger=log, message_limit=20)
+    control: Any = _clingo().Control((*_OPTIONS, *options), logger=log, message_limit=20)
     try:
         control.add("base", [], text)
         control.ground([("base", [])])
@@ -126,8 +125,13 @@ def deletion_minimal(items: Iterable[str], holds: Callable[[frozenset[str]], boo
     return kept
 
 
+def _clingo() -> Any:
+    """Return the solver, imported where programs are judged: other critics do without it."""
+    return import_module("clingo")
+
+
 def _literal(atoms: Any, guard: str) -> int:
-    found = atoms[clingo.Function(guard)]
+    found = atoms[_clingo().Function(guard)]
     assert found is not None, guard
     return found.literal
 

@@ -54,11 +54,11 @@ class OpeningEngine(MaskEngine):
     def __init__(self, tokens: Sequence[bytes | None]) -> None:
         super().__init__(tokens, [])
         self._opening = [list(tokens).index(_OPEN)]
-        self._only_opening = Mask(np.array(self._opening, dtype=np.int64))
+        self.only_opening = Mask(np.array(self._opening, dtype=np.int64))
 
     def mask(self, row: GuidedRow) -> Mask:
         """Return the opening token alone, or what the guide allows."""
-        return self._only_opening if isinstance(row, OpeningRow) and row.opens else super().mask(row)
+        return self.only_opening if isinstance(row, OpeningRow) and row.opens else super().mask(row)
 
     def forced(self, row: GuidedRow) -> list[int]:
         """Return the opening token, or what the guide forces."""

@@ -138,21 +138,23 @@ def _write_job(case: Case, folder: Path) -> None:
     tokenizer = tokenizers.from_pretrained(SEED_TOKENIZER)
     tokenizer.save_pretrained(folder / "model")
     (folder / "kept").mkdir()
-    (folder / "kept" / "examples.jsonl").write_text("\n".join(_lines(case, tokenizer)) + "\n")
+    rows = full_rows(tokenizer, NUM_STEPS * case.batch, case.tokens, seed=f"bench memory {case.name}")
+    (folder / "kept" / "examples.jsonl").write_text("\n".join(rows) + "\n")
     model = ModelConfig(name=str(folder / "model"))
     write_job(FineTuning(model, _training(case), folder / "kept", folder / "adapter", 0), folder / "job.json")
 
 
-def _lines(case: Case, tokenizer: Any) -> Iterator[str]:
-    """Yield examples that are all as long as they may be."""
+def full_rows(tokenizer: Any, num: int, tokens: int, *, seed: str) -> Iterator[str]:
+    """Yield the lines of a dataset whose rows are all as long as they may be: a prompt, and random tokens after it."""
     from training.lessons.teaching import Completed, Taught
 
-    rng = random.Random(f"bench memory {case.name}")
-    prompt = "Rex is a cat."
-    num = case.tokens - len(tokenizer(prompt)["input_ids"])
-    for number in range(NUM_STEPS * case.batch):
-        ids = (*(rng.randrange(10, 600) for _ in range(num - 1)), tokenizer.eos_token_id)
-        yield json.dumps(Taught(str(number), Completed(prompt, "", ids), None).record())
+    rng, prompt = random.Random(seed), "Rex is a cat."
+    room = tokens - len(tokenizer(prompt)["input_ids"])
+    for number in range(num):
+        ids = [rng.randrange(10, 600) for _ in range(room - 1)]
+        text = tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        learnt = Completed(prompt, text, (*ids, tokenizer.eos_token_id))
+        yield json.dumps(Taught(str(number), learnt, None).record())
 
 
 def _training(case: Case) -> Any:

@@ -18,6 +18,9 @@ def report(
     ] = False,
 ) -> None:
     """Write report.json and report.html of a finished run."""
-    for sentence in verdict_sentence(write_report(run_folder, partial=partial)):
+    summary = write_report(run_folder, partial=partial)
+    for sentence in verdict_sentence(summary):
         print(sentence)
+    for line in summary.times.lines() if summary.times else ():
+        print(line)
     print(run_folder / "report.html")

@@ -1,12 +1,17 @@
 """`run`: rounds of one arm or of a comparison."""
 
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from training.commands.options import Config, Overrides
+from training.hardware import has_accelerator
 
+MOST_PLANNING_S = 300
 EXAMPLE = "certistar run configs/smoke.yaml --set star.rounds=1"
 
 
@@ -14,7 +19,7 @@ def run(
     config: Config,
     out: Annotated[Path | None, typer.Option("--out")] = None,
     overrides: Overrides = None,
-    dry: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and what it needs of this machine.")] = False,
+    dry: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and what it needs; --out keeps it.")] = False,
     on: Annotated[
         str | None, typer.Option("--on", metavar="GPU[:N]", help="Plan for other GPUs, such as A100:8 (--dry-run).")
     ] = None,
@@ -38,11 +43,27 @@ def run(
     from training.logs import quieten
     from training.planning.forecast import forecast
     from training.planning.power import said
+    from training.records.stage_times import write_plan
 
     quieten()
     planned = load_run(config, overrides)
-    for line in (*forecast(planned, on).lines(), *said(planned)):
+    found = forecast(planned, on)
+    if out is not None:
+        write_plan(out, found.plan)
+    for line in (*found.lines(), *said(planned)):
         print(line)
+
+
+def _keep_plan(config: Path, folder: Path, overrides: list[str] | None) -> None:
+    """Foretell a run on a GPU in another process, since this one leaves the GPUs alone; that it cannot ends nothing."""
+    from training.records.stage_times import read_plan
+
+    if not has_accelerator() or read_plan(folder) is not None:
+        return
+    chosen = [word for one in overrides or () for word in ("--set", one)]
+    command = [sys.executable, "-m", "training", "run", str(config), "--dry-run", "--out", str(folder), *chosen]
+    with suppress(subprocess.TimeoutExpired):
+        subprocess.run(command, capture_output=True, timeout=MOST_PLANNING_S, check=False)
 
 
 def run_with_progress(
@@ -63,6 +84,7 @@ def run_with_progress(
     from training.reporting.comparison import summarise
     from training.reporting.sentences import verdict_sentence
     from training.reporting.terminal import table
+    from training.reporting.times import times_of
     from training.rounds.run import num_attempts
     from training.rounds.run import run as run_lines
 
@@ -77,10 +99,14 @@ def run_with_progress(
     )
     if not (folder / "lines.json").exists():
         run_must_fit_window(config)
+    _keep_plan(config_path, folder, overrides)
     with watching(console, folder, num_attempts(config)) as report:
         run_lines(config, folder, report, mirror=mirror, retrain=retrain, patience_s=patience_s)
     summary = summarise(folder)
     console.print(table(summary))
     for sentence in verdict_sentence(summary):
         console.print(sentence, highlight=False)
+    times = times_of(folder)
+    for line in () if times is None else times.lines():
+        console.print(line, highlight=False)
     console.print(f"report: {folder / 'report.html'}", highlight=False, soft_wrap=True)

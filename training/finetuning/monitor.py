@@ -1,18 +1,15 @@
 """Monitor of a fine-tuning: its speed, its memory and its progress, in files that are no data files."""
 
 import json
-import resource
-import sys
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import torch
 from transformers import TrainerCallback
 
 from training.configuration.fine_tuning import TrainingConfig
 from training.finetuning.compute import shape_of_model, training_flops
-from training.hardware import device_here
+from training.hardware import device_here, peak_memory
 from training.watchdog import OnProgress, Progress
 
 
@@ -88,10 +85,3 @@ class StepBeats(TrainerCallback):
 
     def _beat(self, state: Any) -> None:
         self._tell(Progress("training", self._what, state.global_step, state.max_steps))
-
-
-def peak_memory() -> int:
-    """Return the most bytes that were held so far: by tensors on a GPU, else by the process."""
-    if torch.cuda.is_available():
-        return torch.cuda.max_memory_allocated()
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

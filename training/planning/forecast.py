@@ -1,30 +1,21 @@
 """Forecast of what a run takes on this machine, before it is launched: attempts, tokens, memory and time.
 
-Lengths come from the arms' own prompts and from reference demonstrations of the run's first problems; speed from a few
-batches of the model where it is small and local, else from what the device does at best, discounted. Both are
-estimates: the printed times are right to a factor of about two on a machine that is otherwise idle.
+Lengths come from the arms' own prompts and from reference demonstrations of the run's first problems, speeds from
+`training.planning.speed`. Both are estimates; docs/scaling.md has them beside runs.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from math import ceil
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from critics.errors import InputError
 from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.engines import vllm
 from training.configuration.fine_tuning import TrainingConfig
-from training.configuration.run import ArmConfig, RunConfig
-from training.finetuning.compute import (
-    Memory,
-    Shape,
-    cache_bytes,
-    forward_flops,
-    recomputed_flops,
-    shape_of,
-    training_flops,
-)
+from training.configuration.run import RunConfig
+from training.finetuning.compute import Memory, Shape, cache_bytes, shape_of
 from training.finetuning.compute import training_memory as memory_of_training
 from training.finetuning.fitting import fits
 from training.finetuning.out_of_memory import most_sparing, remedies
@@ -32,32 +23,21 @@ from training.hardware import GIB, HOST, Device, device_here, device_named, memo
 from training.planning.division import Division, divided
 from training.planning.known_models import KNOWN
 from training.planning.lengths import SAMPLED, Lengths, is_made_here, lengths_of, window_of
+from training.planning.speed import UNKNOWN_CRITIC_S, Speed, few, measured_speed, stated_speed
+from training.records.stage_times import Plan, PlannedStage
 from training.rounds.line import base_path
 from training.rounds.problems import training_problems
 from training.rounds.run import num_attempts, server_must_do
+from training.workers.choice import cores_for_each
 
 SMALL = 300_000_000
 """Parameters up to which a local model is loaded and timed; more would make a look ahead a wait."""
-TRAINING_SHARE, DECODING_SHARE = 0.4, 0.5
-"""Of a device's published speed, what fine-tuning and decoding usually get of it; assumed, not measured."""
 PROCESS_BYTES = 0.6 * GIB
 """A Python process with torch and transformers, before any model."""
-UNKNOWN_CRITIC_S = 0.02
 
 
 class CannotFit(InputError):  # noqa: N818
     """The run would end for want of memory; the message says of what and what to change."""
-
-
-@dataclass(frozen=True, slots=True)
-class Speed:
-    """Speed of this machine at this run; batches cost `step_s + row_s x rows` for each token."""
-
-    step_s: float
-    row_s: float
-    training_token_s: float
-    critic_s: float
-    measured: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +67,7 @@ class Forecast:
     gpus: int
     """0 without any."""
     division: Division
-    seconds: dict[str, float]
-    """By stage, over all lines; a line's policies share its rollout."""
+    plan: Plan
     lengths: Lengths
     by_arm: Mapping[str, Lengths]
     speed: Speed
@@ -98,14 +77,11 @@ class Forecast:
     @property
     def wall_s(self) -> float:
         """Seconds from start to end."""
-        return sum(self.seconds.values()) / self.division.lines
+        return self.plan.wall_s
 
     def lines(self) -> list[str]:
         """Return what people are told."""
         spread = "as references" if self.lengths.known else "at most: no reference was found"
-        source = "measured here" if self.speed.measured else f"from the peak of {self.device.name}, not measured"
-        stages = ", ".join(f"{name} {said_time(seconds)}" for name, seconds in self.seconds.items())
-        stages += "" if self.rollout_bytes else "; and what the server takes"
         memory = self.training
         rollout = f"{said_bytes(self.rollout_bytes)} rolling out; " if self.rollout_bytes else ""
         return [
@@ -118,7 +94,7 @@ class Forecast:
             f"(base {said_bytes(memory.weights)}, trained {said_bytes(memory.trained)}, activations "
             f"{said_bytes(memory.activations)}, logits {said_bytes(memory.logits)}); there is "
             f"{said_bytes(self.device.memory)} on {self.device.name}",
-            f"time: about {said_time(self.wall_s)} (one line at a time: {stages}); speed {source}",
+            *_time_lines(self.plan, complete=self.rollout_bytes > 0),
         ]
 
     def _rows_a_step(self) -> str:
@@ -170,7 +146,7 @@ def forecast(config: RunConfig, on: str | None = None) -> Forecast:
         device=device,
         gpus=gpus,
         division=division,
-        seconds={},
+        plan=Plan({}, division.lines, device.name, config.model.engine, ""),
         lengths=lengths,
         by_arm=by_arm,
         speed=Speed(0, 0, 0, UNKNOWN_CRITIC_S, measured=False),
@@ -185,11 +161,8 @@ def forecast(config: RunConfig, on: str | None = None) -> Forecast:
     )
     _must_fit(found, config, longest, Least(least.total, one_seat))
     can_be_timed = on is None and not has_engine and server is None and _is_small(config, shape)
-    speed = _measured(config, lengths) if can_be_timed else _assumed(shape, device, config, lengths, size)
-    seconds = _seconds(found, config, speed, lengths)
-    if server:  # what it takes is not known here
-        del seconds["rollout and evaluation"]
-    return replace(found, speed=speed, seconds=seconds)
+    speed = measured_speed(config, lengths) if can_be_timed else stated_speed(shape, device, config, lengths, size)
+    return replace(found, speed=speed, plan=_planned(found, config, speed))
 
 
 def shape_for(model_name: str) -> Shape:
@@ -266,23 +239,68 @@ def _steps(config: RunConfig, number: int, processes: int) -> int:
     return config.training.num_steps(rows, processes)
 
 
-def _seconds(found: Forecast, config: RunConfig, speed: Speed, lengths: Lengths) -> dict[str, float]:
-    rows = config.sampling.num_seats or config.sampling.batch_size * config.sampling.samples_per_problem
-    longest = min(config.sampling.max_new_tokens, lengths.longest)
-    batches = found.attempts / rows
-    rows_a_step = found.settled.rows_a_step(found.division.processes) / found.division.processes
-    tokens = found.training_steps * rows_a_step * (lengths.prompt + lengths.completion)
-    return {
-        "rollout and evaluation": (batches * longest * speed.step_s + found.tokens * speed.row_s)
-        / found.division.policies,
-        "certification": found.attempts * speed.critic_s,
-        "fine-tuning": tokens * speed.training_token_s,
+def _planned(found: Forecast, config: RunConfig, speed: Speed) -> Plan:
+    stages = _stages(found, config, speed)
+    if config.model.server is not None:  # what it takes is not known here
+        stages = {name: stage for name, stage in stages.items() if name not in ("rollout", "evaluation")}
+    device = f"{found.gpus} x {found.device.name}" if found.gpus else found.device.name
+    return Plan(stages, found.division.lines, device, found.engine, speed.source)
+
+
+def _stages(found: Forecast, config: RunConfig, speed: Speed) -> dict[str, PlannedStage]:
+    """Return what each stage takes: its processes to start, the model to load, and its work.
+
+    Certification goes on beside the rollout, which takes the longer of the two.
+    """
+    star, sampling, evaluation = config.star, config.sampling, config.evaluation
+    division = found.division
+    line_gpus, policies = division.processes if found.gpus else 0, division.policies
+    critic_s = speed.critic_s / (config.workers.critics or cores_for_each(division.lines))
+    rounds, bases = found.num_lines * star.rounds, found.num_units - found.num_lines
+    asked = sum(arm.taught_by == "itself" for arm in config.arms) * len(config.seeds) * star.rounds
+    sampled = asked * star.problems_per_round * sampling.samples_per_problem
+    held_out = found.attempts - asked * star.problems_per_round
+    rows = sampling.num_seats or sampling.batch_size * sampling.samples_per_problem
+    seats = sampling.num_seats or evaluation.batch_size
+
+    def written(attempts: int, groups: int, at_once: int) -> float:
+        """Return the seconds of attempts that are asked for in so many groups, each batch as long as its longest."""
+        batches = ceil(attempts / max(1, groups) / (at_once * policies)) * groups
+        longest = min(sampling.max_new_tokens, found.lengths.longest)
+        return batches * longest * speed.step_s + attempts * found.lengths.completion * speed.row_s / policies
+
+    start, load = speed.start_s, speed.load_s
+    rows_a_step = found.settled.rows_a_step(division.processes) / division.processes
+    tokens = found.training_steps * rows_a_step * (found.lengths.prompt + found.lengths.completion)
+    rollout = max(written(sampled, asked, rows), sampled * critic_s) + asked * (start + load)
+    measured = written(held_out, rounds + bases, seats) + held_out * critic_s + (rounds + bases) * (2 * start + load)
+    process = 0 if found.gpus else PROCESS_BYTES
+    stages = {
+        "rollout": (rollout, found.rollout_bytes + process),
+        "curation": (rounds * start, 0.0),
+        "fine-tuning": (tokens * speed.training_token_s + rounds * (start + load), found.training.total + process),
+        "evaluation": (measured, found.rollout_bytes + process),
     }
+    return {name: PlannedStage(s, s * line_gpus / 3600, memory) for name, (s, memory) in stages.items()}
+
+
+def _time_lines(plan: Plan, *, complete: bool) -> list[str]:
+    """Return the time and the GPU-hours, stage by stage, and where the speeds come from."""
+    has_gpus, more = plan.gpu_hours > 0, "" if complete else ", and what the server takes"
+    whole = f", {plan.gpu_hours:.2g} GPU-hours on {plan.device}" if has_gpus else f" on {plan.device}"
+    stages = [
+        f"{name} {said_time(stage.seconds)}" + (f" ({stage.gpu_hours:.2g} GPU-hours)" if has_gpus else "")
+        for name, stage in plan.stages.items()
+    ]
+    return [
+        f"time: about {said_time(plan.wall_s)}{whole}{more} (one line at a time: {', '.join(stages)})",
+        f"speed: {plan.source}; engine: {plan.engine}",
+    ]
 
 
 def arm_lengths(config: RunConfig) -> dict[str, Lengths]:
     """Measure prompts and references of each arm at the run's first problems."""
-    problems = training_problems(_few(config, SAMPLED), config.seeds[0], 0)
+    problems = training_problems(few(config, SAMPLED), config.seeds[0], 0)
     with DialogReviewPool(timeout_s=config.actor_critic.timeout_s) as reviews:
         return {arm.name: lengths_of(config, arm, problems, reviews) for arm in config.arms}
 
@@ -319,87 +337,8 @@ def run_must_fit_window(config: RunConfig) -> None:
         must_fit_window(arm_lengths(config), model.name)
 
 
-def _few(config: RunConfig, num: int) -> RunConfig:
-    num = min(num, config.star.problems_per_round)
-    return config.model_copy(update={"star": config.star.model_copy(update={"problems_per_round": num})})
-
-
 def _is_small(config: RunConfig, shape: Shape) -> bool:
     return Path(config.model.name).is_dir() and shape.num_params <= SMALL
-
-
-def _assumed(shape: Shape, device: Device, config: RunConfig, lengths: Lengths, size: int) -> Speed:
-    """Decoding reads all weights for each token of a batch and computes each row; training computes."""
-    context = lengths.prompt + lengths.completion
-    step = size * shape.num_params / (DECODING_SHARE * device.bandwidth)
-    row = forward_flops(shape, context) / (TRAINING_SHARE * device.flops)
-    row += context * cache_bytes(shape, size) / (DECODING_SHARE * device.bandwidth)
-    work = training_flops(shape, config.training, context) + recomputed_flops(shape, config.training, context)
-    return Speed(step, row, work / (TRAINING_SHARE * device.flops), UNKNOWN_CRITIC_S, measured=False)
-
-
-def _measured(config: RunConfig, lengths: Lengths) -> Speed:
-    """Time two batches of the first arm, a few batches of fine-tuning, and the critic on what was written."""
-    from critics.judge import judge_record
-    from training.lessons.references import completions
-    from training.workers.policy import quiet_policy
-    from training.workers.strategies import no_review, strategy_of
-
-    arm = next((a for a in config.arms if a.decoding == "guided"), config.arms[0])
-    policy = quiet_policy(config, arm, None)
-    problems = training_problems(_few(config, 16), config.seeds[0], 0)
-    if arm.format == "asp":
-        step, row = _decoding_seconds(lambda n: _free(policy, problems[:n], config, arm))
-    else:
-        strategy = strategy_of(config, arm, trained=False, review=no_review)
-        sampling = replace(config.sampling.sampling(arm.decoding, samples=1), max_new_tokens=_PROBE_TOKENS)
-        step, row = _decoding_seconds(lambda n: list(strategy.attempts(policy, problems[:n], sampling, seed=0)))
-    shown = completions(problems, "guided") if arm.format == "guided" else []
-    began = perf_counter()
-    for record in shown:
-        judge_record(record.record())
-    critic = (perf_counter() - began) / len(shown) if shown else UNKNOWN_CRITIC_S
-    tokens = max(2, round(lengths.prompt + lengths.completion))
-    return Speed(step, row, _training_seconds(policy, config, tokens), critic, measured=True)
-
-
-_PROBE_TOKENS = 40
-
-
-def _free(policy: Any, problems: list[Any], config: RunConfig, arm: ArmConfig) -> object:
-    sampling = replace(config.sampling.sampling(arm.decoding, samples=1), max_new_tokens=_PROBE_TOKENS)
-    return policy.complete([policy.prompt(p) for p in problems], None, list(range(len(problems))), sampling)
-
-
-def _decoding_seconds(write: Callable[[int], object]) -> tuple[float, float]:
-    """Return the seconds of a token for the batch and for each of its rows, from a batch of 2 and one of 16."""
-    write(2)  # the first builds masks and caches
-    times: dict[int, float] = {}
-    for rows in (2, 16):
-        began = perf_counter()
-        write(rows)
-        times[rows] = (perf_counter() - began) / _PROBE_TOKENS
-    row = max(0.0, (times[16] - times[2]) / 14)
-    return max(0.0, times[2] - 2 * row), row
-
-
-def _training_seconds(policy: Any, config: RunConfig, tokens: int) -> float:
-    """Return the seconds of one token forward and backward, with an adapter as the configuration has it."""
-    import torch
-
-    model = policy.model
-    if config.training.method != "full":
-        from peft import LoraConfig, get_peft_model
-
-        model = get_peft_model(model, LoraConfig(r=config.training.lora_rank, target_modules="all-linear"))
-    model.train()
-    ids = torch.randint(0, model.config.vocab_size, (config.training.rows_at_once, tokens), device=policy.device)
-    times: list[float] = []
-    for _ in range(3):
-        began = perf_counter()
-        model(input_ids=ids, labels=ids).loss.backward()
-        times.append(perf_counter() - began)
-    return min(times) / ids.numel()
 
 
 def said_bytes(count: float) -> str:

@@ -36,6 +36,7 @@ from training.reporting.retries import dialogs_of, pooled_failures
 from training.reporting.sentences import verdict_sentence
 from training.reporting.square import square
 from training.reporting.summary import ArmSummary, Comparison, Metric, Rates, Revoked, Round, Summary, pooled_rates
+from training.reporting.times import times_of
 from training.reporting.trace_sample import Rollout, survey
 
 PAIRED_METHOD = (
@@ -119,7 +120,7 @@ def report_of(run: Path, extent: Extent | None = None) -> tuple[Summary, str]:
     missing = {} if extent is None else extent_of(run).missing(extent)
     found = survey(_rollouts(arms))
     summary = _summary(arms, provenance(run) | missing)
-    summary = replace(summary, revoked=_revoked(run / "revoked.json"), costs=found.costs)
+    summary = replace(summary, revoked=_revoked(run / "revoked.json"), costs=found.costs, times=times_of(run))
     return summary, render(summary, found, verdict_sentence(summary))
 
 

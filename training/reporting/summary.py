@@ -8,6 +8,7 @@ from training.autoeval.false_positives import FalsePositives
 from training.autoeval.scores import Scores, report_record
 from training.estimates import Interval, PairedComparison, Proportion
 from training.reporting.evaluations import Grouping, Tally
+from training.reporting.times import RunTimes
 from training.reporting.trace_sample import Cost
 
 Rate = Literal["accuracy", "certified", "lucky", "compiled", "tests_passed"]
@@ -247,6 +248,8 @@ class Summary:
     """How many base models, trained independently, the numbers are of."""
     costs: Mapping[tuple[str, int], Cost] | None = None
     """What the attempts took, by arm and round; None where no trace was read for it."""
+    times: RunTimes | None = None
+    """Times and memory foretold and measured; None where no forecast was kept."""
 
     @property
     def models(self) -> Iterator[tuple[str, str, Round]]:
@@ -263,6 +266,7 @@ class Summary:
             "comparisons": [comparison.record() for comparison in self.comparisons],
             "provenance": self.provenance,
             **({} if self.revoked is None else {"revoked": self.revoked.content}),
+            **({} if self.times is None else {"times": self.times.record()}),
         }
 
     def _arm_record(self, name: str, arm: ArmSummary) -> dict[str, object]:

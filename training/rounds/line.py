@@ -28,6 +28,8 @@ class Notice:
 
     attempts: int = 0
     message: str = ""
+    peak_memory_bytes: int = 0
+    """Of a process that has ended its stage."""
 
 
 @dataclass(frozen=True, slots=True)

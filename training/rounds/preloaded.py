@@ -6,12 +6,10 @@ fork of a process that did so may use them.
 
 import signal
 from importlib import import_module
-from pathlib import Path
+
+from training.hardware import has_accelerator
 
 signal.signal(signal.SIGINT, signal.SIG_DFL)  # an interrupt that comes meanwhile ends the server without a word
-
-DRIVERS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")
-"""Where the drivers of NVIDIA, AMD and WSL show; to ask torch could wake the GPUs."""
 
 MODULES = (
     *("peft", "transformers", "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto"),
@@ -30,5 +28,5 @@ def preload() -> None:
         import_module(name)
 
 
-if not any(Path(driver).exists() for driver in DRIVERS):
+if not has_accelerator():
     preload()

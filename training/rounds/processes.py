@@ -17,24 +17,27 @@ import signal
 import socket
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
+from time import perf_counter
 from typing import Any
 
 from critics.errors import RunFailed
 from critics.lifeline import die_with_parent
 from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.out_of_memory import is_out_of_memory, sampling_explanation
+from training.hardware import peak_memory
+from training.records.stage_times import StageTime, add_time
 from training.rounds.line import WHOLE, Line, Notice, RunError, Shard, StageFunction
 from training.rounds.residents import Residents, StageEnded, work_on_all
-from training.watchdog import Heartbeat, Progress
+from training.watchdog import Heartbeat, Progress, line_name
 from training.workers.choice import VISIBLE, open_workers, places
 from training.workers.results import portable
 
@@ -211,7 +214,9 @@ class StageProcesses:
 
     def run(self, stage: StageFunction, *arguments: Any) -> Any:
         """Run a stage to its end, with all GPUs of the line, and return its result."""
-        return self._run(_StageTask(stage, arguments, self.name, {VISIBLE: ",".join(self.gpus)} if self.gpus else {}))
+        task = _StageTask(stage, arguments, self.name, {VISIBLE: ",".join(self.gpus)} if self.gpus else {})
+        with self._timed([task]):
+            return self._run(task)
 
     def spread(self, stage: StageFunction, *arguments: Any, most: int, beside: StageFunction | None = None) -> Any:
         """Run a stage on each place of the line, and beside them another one, which is told when they have ended."""
@@ -228,7 +233,7 @@ class StageProcesses:
             for number, place in enumerate(seats)
         ]
         ended = threading.Event()
-        with ThreadPoolExecutor(len(tasks) + 1) as threads:
+        with self._timed(tasks), ThreadPoolExecutor(len(tasks) + 1) as threads:
             working = [threads.submit(self._run_or_end, task) for task in tasks]
             following: list[Future[Any]] = []
             if beside is not None:
@@ -236,8 +241,17 @@ class StageProcesses:
                 following.append(threads.submit(self._run_or_end, task, ended))
             wait(working)
             ended.set()
-        _raise_the_cause([future.exception() for future in working + following])
+            _raise_the_cause([future.exception() for future in working + following])
         return following[0].result() if following else None
+
+    @contextmanager
+    def _timed(self, tasks: Sequence["_StageTask"]) -> Generator[None]:
+        """Keep how long a stage took, and its memory, where it was done."""
+        began = perf_counter()
+        yield
+        seconds, peak = round(perf_counter() - began, 3), max(task.told["peak"] for task in tasks)
+        name, stage = line_name(self.arm.name, self.seed), tasks[0].stage.__name__
+        add_time(self.out, StageTime(name, stage, seconds, len(tasks), len(self.gpus), peak))
 
     def ask_to_end(self) -> None:
         """Ask what runs to end, and start nothing any more."""
@@ -334,7 +348,9 @@ class StageProcesses:
             if isinstance(value, StageEnded):
                 return value.value()
             task.told["attempts"] += value.attempts
-            self.report(value)
+            task.told["peak"] = max(task.told["peak"], value.peak_memory_bytes)
+            if not value.peak_memory_bytes:
+                self.report(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +364,7 @@ class _StageTask:
     place: Mapping[str, str] = field(default_factory=dict[str, str])
     shard: Shard = WHOLE
     told: Counter[str] = field(default_factory=Counter[str])
-    """How many attempts its process has told of."""
+    """How many `attempts` its process has told of, and its `peak` memory."""
     outlived: bool = False
     """Whether its process goes on when it has ended."""
 
@@ -385,11 +401,13 @@ def _work_on(channel: Channel, work: _LineTask) -> Any:
         line = Line(work.config, work.out, work.arm, work.seed, workers, channel.tell, heartbeat.beat, heartbeat.path)
         line = replace(line, shard=task.shard, rollout_ended=has_ended, told_digest=work.base_digest)
         try:
-            return task.stage(line, *task.arguments)
+            result = task.stage(line, *task.arguments)
         except Exception as error:
             if isinstance(error, RunFailed) or not is_out_of_memory(error):
                 raise
             raise RunError(f"{task.name}: {task.what}: {sampling_explanation(work.config)}") from error
+    channel.tell(Notice(peak_memory_bytes=peak_memory()))
+    return result
 
 
 def _raise_the_cause(errors: Sequence[BaseException | None]) -> None:

@@ -1,0 +1,64 @@
+"""What every part of `certistar bench gpu` is made of: cells in the order of their worth, and how they are measured."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from training.benches.timing import Row
+
+GIB = 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where and how large a part is measured."""
+
+    device: str
+    """`cuda` or `cpu`."""
+    toy: bool
+    """Sizes that a CPU does in seconds: nothing but that every part works is learnt from them."""
+    scratch: Path
+    """A folder for models and datasets, which is deleted."""
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether a GPU is measured."""
+        return self.device == "cuda"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One measurement."""
+
+    name: str
+    measure: Callable[[], Sequence[Row]]
+    needs: tuple[str, ...] = ()
+    """Modules and files without which it is skipped."""
+
+
+Part = Callable[[Setting], Iterator[Cell]]
+
+
+def value(name: str, number: float, unit: str, *, n: int = 1, against: str | None = None) -> Row:
+    """Return a row, its value to four digits."""
+    return Row(name, float(f"{number:.4g}"), unit, against, n)
+
+
+def settle(setting: Setting) -> None:
+    """Wait for the GPU, give back what nobody holds, and forget the peak."""
+    import gc
+
+    import torch
+
+    gc.collect()
+    if setting.on_gpu:
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+
+
+def peak_rows(setting: Setting) -> list[Row]:
+    """Return the GPU's peak since `settle`; nothing on a CPU, where a process keeps what it took before."""
+    import torch
+
+    return [value("peak_gib", torch.cuda.max_memory_allocated() / GIB, "GiB")] if setting.on_gpu else []

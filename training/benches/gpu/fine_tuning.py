@@ -1,0 +1,120 @@
+"""Fine-tuning on a GPU by method: speed, utilisation and peak memory beside what the memory model says.
+
+The product's own way: a model's folder, a dataset, `train_here`, and the figures of its monitor
+(`training.finetuning.monitor`), of the last ten steps.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from training.benches.gpu.cells import GIB, Cell, Setting, settle, value
+from training.benches.gpu.decoding import shape_of
+from training.benches.gpu.models import TOY, random_model, write_model
+from training.benches.memory import full_rows
+from training.benches.timing import Row
+
+STEPS = 20
+"""The monitor tells of ten at a time; the first ten load kernels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One fine-tuning."""
+
+    model: str
+    name: str
+    keys: dict[str, object]
+    needs: tuple[str, ...] = ()
+    batch: int = 8
+    tokens: int = 512
+
+
+NF4 = {"quantisation": "nf4"}
+CASES = (
+    Case("1.5B", "lora", {}),
+    Case("1.5B", "full", {"method": "full"}),
+    Case("8B", "lora, checkpointing", {"gradient_checkpointing": True}),
+    Case("1.5B", "dora", {"method": "dora"}),
+    Case("1.5B", "nf4", NF4, needs=("bitsandbytes",)),
+    Case("1.5B", "lora, packed", {"layout": "packed"}),
+    Case("8B", "nf4, checkpointing", NF4 | {"gradient_checkpointing": True}, needs=("bitsandbytes",)),
+    Case("0.5B", "full", {"method": "full"}),
+)
+TOY_CASES = (Case("toy", "lora", {}, batch=2, tokens=32), Case("toy", "full", {"method": "full"}, batch=2, tokens=32))
+
+
+class MonitorLine(BaseModel):
+    """What is read of a line of the monitor."""
+
+    tokens_per_s: float
+    mfu: float
+    peak_memory_bytes: int
+    device: str
+    peak_measured: bool
+
+
+def fine_tuning(setting: Setting) -> Iterator[Cell]:
+    """Yield a cell for each case."""
+    for case in TOY_CASES if setting.toy else CASES:
+        yield Cell(f"{case.model}/{case.name}", lambda case=case: _measured(setting, case), needs=case.needs)
+
+
+def _measured(setting: Setting, case: Case) -> Sequence[Row]:
+    from training.finetuning.stage import train_here
+
+    job, log = _job(setting, case)
+    settle(setting)  # writing the model took memory too
+    train_here(job)
+    lines = [MonitorLine.model_validate_json(line) for line in log.read_text().splitlines()]
+    found = lines[-1]
+    step_s = case.batch * case.tokens / found.tokens_per_s
+    peak = "measured here" if found.peak_measured else "data sheet"
+    rows = [
+        value("step_ms", 1e3 * step_s, "ms", n=10, against=f"{case.batch} rows of {case.tokens} tokens"),
+        value("tokens_per_s", found.tokens_per_s, "1/s", n=10),
+        value("mfu", found.mfu, "ratio", n=10, against=f"{_peak(setting) / 1e12:.4g} TFLOP/s, {peak}"),
+    ]
+    if setting.on_gpu:
+        forecast = _forecast(case, job.training)
+        rows += [
+            value("peak_gib", found.peak_memory_bytes / GIB, "GiB"),
+            value("forecast_gib", forecast / GIB, "GiB", against="training.finetuning.compute.training_memory"),
+            value("forecast_ratio", forecast / found.peak_memory_bytes, "ratio", against="the measured peak"),
+        ]
+    return rows
+
+
+def _peak(setting: Setting) -> float:
+    from training.hardware import device_here
+
+    return device_here().flops
+
+
+def _forecast(case: Case, config: Any) -> float:
+    from training.benches.gpu.models import MODELS
+    from training.finetuning.compute import shape_of_model, training_memory
+
+    shape = shape_of_model(random_model(MODELS.get(case.model, TOY), "meta"))
+    return training_memory(shape, config, tokens=case.tokens, bytes_a_weight=2).total
+
+
+def _job(setting: Setting, case: Case) -> tuple[Any, Path]:
+    """Write a model, once, and a dataset of rows that are as long as they may be; return the job and its log."""
+    from rollout.policy import load_tokenizer
+    from training.configuration.run import ModelConfig, TrainingConfig
+    from training.finetuning.job import FineTuning
+
+    model = write_model(shape_of(case.model, setting), setting.scratch / case.model, setting.device)
+    folder = setting.scratch / f"{case.model} {case.name}"
+    (folder / "kept").mkdir(parents=True)
+    num = case.batch * (10 if setting.toy else STEPS)
+    rows = full_rows(load_tokenizer(str(model)), num, case.tokens, seed=folder.name)
+    (folder / "kept" / "examples.jsonl").write_text("\n".join(rows) + "\n")
+    keys: dict[str, object] = {"batch_size": case.batch, "max_tokens": case.tokens}
+    config = TrainingConfig.model_validate(keys | case.keys)
+    log = folder / "log" / "training.jsonl"
+    return FineTuning(ModelConfig(name=str(model)), config, folder / "kept", folder / "adapter", 0, log=log), log

@@ -1,0 +1,148 @@
+"""`certistar bench gpu`: parts one after the other, each in a process of its own under its own time limit.
+
+Each part gets its share of the minutes that are left, so what one part saves the next may use. A process that crashes
+is started again behind the cell that it crashed in.
+"""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from importlib.util import find_spec
+from pathlib import Path
+from time import monotonic
+
+from critics.errors import InputError
+from training.benches.gpu.results import (
+    ALL,
+    FINISHED,
+    Machine,
+    PartResult,
+    cell_result,
+    machine,
+    path_of,
+    read_all,
+    read_part,
+    write_part,
+)
+from training.records.store import make_folder, write_json
+
+SHARES: Mapping[str, float] = {
+    "decoding": 6,
+    "training": 5,
+    "round": 4,
+    "tests": 2,
+    "smoke": 2,
+    "masks": 1.5,
+    "vllm": 6,
+}
+"""Parts in their order, and their parts of the time; a part whose package is not installed takes seconds."""
+MINUTES = 20.0
+NEEDS: Mapping[str, str] = {"vllm": "vllm", "tests": "pytest"}
+"""What a whole part needs, which is looked for before its process is started."""
+STARTS = 4
+"""How often a part's process is started in one call."""
+ROOT = Path(__file__).parents[3]
+
+
+def qualify(
+    out: Path, *, on_cpu: bool, toy: bool, parts: Sequence[str], minutes: float, tell: Callable[[str], None]
+) -> tuple[PartResult, ...]:
+    """Measure what is missing in `out`, for at most so many minutes; return all parts that are there.
+
+    Raises `InputError` where there is no GPU, for parts that are not known, and where `out` is of another machine.
+    """
+    wanted = list(SHARES) if not parts else list(parts)
+    if unknown := [part for part in wanted if part not in SHARES]:
+        raise InputError(f"--parts {unknown[0]}: must be among {', '.join(SHARES)}")
+    make_folder(out)
+    here = machine(on_cpu=on_cpu)
+    _must_be_the_same(out, here, toy)
+    deadline = monotonic() + 60 * minutes
+    for number, part in enumerate(wanted):
+        left = sum(SHARES[later] for later in wanted[number:] if later == part or not _lacks(later))
+        limit = (deadline - monotonic()) * SHARES[part] / left
+        if limit > 1:
+            tell(_run_part(out, PartResult(part, here, toy), limit).line())
+        write_json(out / ALL, [asdict(result) for result in read_all(out)])
+    return read_all(out)
+
+
+def _lacks(part: str) -> str:
+    """Return the package that a whole part lacks."""
+    needed = NEEDS.get(part, "")
+    return needed if needed and find_spec(needed) is None else ""
+
+
+def _must_be_the_same(out: Path, here: Machine, toy: bool) -> None:
+    for name in SHARES:
+        before = read_part(path_of(out, name))
+        if before is not None and (before.machine.device, before.toy) != (here.device, toy):
+            size = "toy sizes" if before.toy else "full sizes"
+            raise InputError(f"{out} was measured on {before.machine.device} with {size}; name another --out")
+
+
+def _run_part(out: Path, new: PartResult, limit_s: float) -> PartResult:
+    """Run a part's process, again where it crashes, and write how it ended."""
+    if lacking := _lacks(new.part):
+        skipped = {new.part: cell_result((), 0.0, skipped=f"{lacking} is not installed")}
+        write_part(out, replace(new, cells=skipped, ended=FINISHED))
+        return replace(new, cells=skipped, ended=FINISHED)
+    deadline, began = monotonic() + limit_s, monotonic()
+    before = read_part(path_of(out, new.part)) or new
+    cells = {name: cell for name, cell in before.cells.items() if cell.is_measured}
+    write_part(out, replace(before, machine=new.machine, cells=cells, ended="", running="starting"))
+    scratch = tempfile.TemporaryDirectory(prefix=f"certistar-bench-{new.part}-", ignore_cleanup_errors=True)
+    with scratch:
+        found = _until_ended(out, new, deadline, Path(scratch.name))
+    seconds = round(before.seconds + monotonic() - began, 1)
+    found = replace(found, seconds=seconds, command=shlex.join(sys.argv), limit_s=round(limit_s, 1))
+    write_part(out, found)
+    return found
+
+
+def _until_ended(out: Path, new: PartResult, deadline: float, scratch: Path) -> PartResult:
+    """Start a part's process until it has finished or its time is over."""
+    found = new
+    for _ in range(STARTS):
+        left = deadline - monotonic()
+        status = _process(out, new, left, scratch)
+        found = read_part(path_of(out, new.part)) or new
+        if found.ended == FINISHED:
+            return found
+        if status is None:
+            return replace(found, ended=f"cut short by its time limit, in {found.running or 'between cells'}")
+        if found.running:
+            said = f"its process ended with status {status}"
+            found = found.with_cell(found.running, cell_result((), 0.0, failed=said))
+        found = replace(found, ended=f"its process ended with status {status}")
+        write_part(out, found)
+    return found
+
+
+def _process(out: Path, new: PartResult, limit_s: float, scratch: Path) -> int | None:
+    """Return the exit status of a part's process; None where its time was over and it was ended."""
+    device = "cuda" if new.machine.is_gpu else "cpu"
+    words = [new.part, str(out.resolve()), device, str(scratch), *(["toy"] if new.toy else [])]
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    with (out / f"{new.part}.log").open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-m", "training.benches.gpu.part", *words],
+            env={**os.environ, "PYTHONPATH": path, "TOKENIZERS_PARALLELISM": "false"},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        try:
+            return process.wait(max(1.0, limit_s))
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()

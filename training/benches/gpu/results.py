@@ -1,0 +1,188 @@
+"""Results of `certistar bench gpu`: a file for each part, written anew whenever one of its cells is measured.
+
+A cell is one measurement, named by a path such as `1.5B/own/guided/128`. A run that is cut short leaves what it had,
+and the next call measures what is missing or went wrong.
+"""
+
+import os
+import platform
+import subprocess
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from critics.errors import InputError
+from training.benches.timing import Row
+from training.hardware import num_cores
+from training.lineage.provenance import commit
+from training.records.store import write_json
+
+LIBRARIES = ("torch", "transformers", "peft", "accelerate", "bitsandbytes", "vllm", "flash-attn", "triton")
+FINISHED = "finished"
+PARTS = ("decoding", "training", "round", "tests", "smoke", "masks", "vllm")
+"""In the order in which they are measured: what is worth most comes first."""
+ALL = "gpu.json"
+"""All parts in one file: what docs/gpu.md is made from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Machine that a part was measured on."""
+
+    device: str
+    """`cpu`, or the GPU's name."""
+    memory: int = 0
+    """Bytes of the GPU."""
+    capability: str = ""
+    driver: str = ""
+    cuda: str = ""
+    cores: int = 0
+    python: str = ""
+    system: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether it has a GPU that was used."""
+        return self.device != "cpu"
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """Outcome of a cell: rows, or why there are none."""
+
+    rows: tuple[Row, ...] = ()
+    seconds: float = 0.0
+    failed: str = ""
+    """The error that ended it; it is tried again in the next call."""
+    skipped: str = ""
+    """The package or file that it lacks."""
+    commit: str | None = None
+    at: str = ""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it has rows."""
+        return not self.failed and not self.skipped
+
+
+@dataclass(frozen=True, slots=True)
+class PartResult:
+    """Everything that is known of a part."""
+
+    part: str
+    machine: Machine
+    toy: bool
+    cells: Mapping[str, CellResult] = field(default_factory=dict[str, CellResult])
+    running: str = ""
+    """The cell at work, or at work when the part was cut short."""
+    ended: str = ""
+    """`finished`, or what cut it short."""
+    seconds: float = 0.0
+    """Of all calls."""
+    command: str = ""
+    limit_s: float = 0.0
+    """Of the last call."""
+
+    def with_cell(self, name: str, result: CellResult) -> "PartResult":
+        """Return the part with one more cell."""
+        return replace(self, cells={**self.cells, name: result}, running="")
+
+    def count(self, what: str) -> int:
+        """Return how many cells were `measured`, `failed` or `skipped`."""
+        return sum(bool(getattr(cell, "is_measured" if what == "measured" else what)) for cell in self.cells.values())
+
+    def line(self) -> str:
+        """Return what people are told."""
+        counts = ", ".join(f"{num} {what}" for what in ("measured", "failed", "skipped") if (num := self.count(what)))
+        return f"{self.part}: {counts or 'nothing measured'} in {self.seconds:.0f} s; {self.ended}"
+
+
+_PART, _PARTS = TypeAdapter(PartResult), TypeAdapter(tuple[PartResult, ...])
+
+
+def path_of(out: Path, part: str) -> Path:
+    """Return the file of a part."""
+    return out / f"{part}.json"
+
+
+def read_part(path: Path) -> PartResult | None:
+    """Read a part's file; None where there is none, `InputError` where it is something else."""
+    if not path.exists():
+        return None
+    try:
+        return _PART.validate_json(path.read_bytes())
+    except ValueError as error:
+        raise InputError(f"{path}: is no result of `certistar bench gpu`; move it, or name another --out") from error
+
+
+def write_part(out: Path, result: PartResult) -> None:
+    """Write a part's file in one piece."""
+    write_json(path_of(out, result.part), asdict(result))
+
+
+def read_all(out: Path) -> tuple[PartResult, ...]:
+    """Return the parts of a folder: those of the file of all, and newer ones in files of their own."""
+    try:
+        parts = _PARTS.validate_json((out / ALL).read_bytes()) if (out / ALL).exists() else ()
+    except ValueError as error:
+        raise InputError(f"{out / ALL}: is no result of `certistar bench gpu`") from error
+    found = {part.part: part for part in parts}
+    found |= {name: part for name in PARTS if (part := read_part(path_of(out, name)))}
+    return tuple(found[name] for name in PARTS if name in found)
+
+
+def now() -> str:
+    """Return the time, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def cell_result(rows: tuple[Row, ...], seconds: float, *, failed: str = "", skipped: str = "") -> CellResult:
+    """Return a cell's outcome with its provenance."""
+    return CellResult(rows, round(seconds, 2), failed, skipped, commit(), now())
+
+
+def machine(*, on_cpu: bool) -> Machine:
+    """Return this machine; raises `InputError` where a GPU is wanted and none can be used."""
+    import torch
+
+    known = Machine(
+        "cpu",
+        cores=num_cores(),
+        python=platform.python_version(),
+        system=f"{platform.system()} {platform.machine()}",
+        versions={name: version for name in LIBRARIES if (version := _version(name))},
+    )
+    if on_cpu:
+        return known
+    if not torch.cuda.is_available():
+        raise InputError("bench gpu: torch finds no GPU here; `--on cpu --toy` rehearses every part without one")
+    major, minor = torch.cuda.get_device_capability(0)
+    return replace(
+        known,
+        device=torch.cuda.get_device_name(0),
+        memory=torch.cuda.get_device_properties(0).total_memory,
+        capability=f"{major}.{minor}",
+        driver=_driver(),
+        cuda=str(torch.version.cuda),  # type: ignore[attr-defined]
+    )
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _driver() -> str:
+    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        said = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True, env=dict(os.environ))
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return said.stdout.split("\n")[0].strip()

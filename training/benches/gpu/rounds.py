@@ -1,0 +1,194 @@
+"""Rounds on a GPU: a certified STaR round of a 1 B model, and the smoke run beside the CPU's.
+
+The 1 B model is the seed model of the repository in a larger one's shape (`training.benches.gpu.models`): it costs what
+1 B parameters cost, and what it writes can be certified.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from training.benches.gpu.cells import Cell, Setting, value
+from training.benches.gpu.models import MODELS, Model, write_enlarged
+from training.benches.timing import Row
+from training.planning.known_models import Dimensions
+
+ROOT = Path(__file__).parents[3]
+SEED, SMOKE = "checkpoints/seed", "configs/smoke.yaml"
+SMALL_SHAPE = Model("llama", Dimensions(192, 400, 4, 6, 6, 640, 1_024, head_dim=32))
+NO_SCIPY = {"promotion": {"enabled": False}}
+"""Promotion is a test of scipy's, which a bare machine lacks."""
+
+
+def rounds(setting: Setting) -> Iterator[Cell]:
+    """Yield the round."""
+    name = "toy" if setting.toy else "1B"
+    yield Cell(f"{name}/certified round", lambda: _round(setting), needs=(f"{ROOT / SEED}", "pebble"))
+
+
+def smoke(setting: Setting) -> Iterator[Cell]:
+    """Yield the smoke run here against the CPU's, arm by arm."""
+    needs = (f"{ROOT / SEED}", f"{ROOT / SMOKE}", "pebble")
+    yield Cell("smoke/against the CPU", lambda: _smoke(setting), needs=needs)
+
+
+def _round(setting: Setting) -> list[Row]:
+    from training.configuration.run import RunConfig
+
+    shape = SMALL_SHAPE if setting.toy else MODELS["1B"]
+    model = write_enlarged(ROOT / SEED, shape, setting.scratch / "enlarged")
+    num = 6 if setting.toy else 256
+    config = RunConfig.model_validate(
+        {
+            "name": "gpu-round",
+            "model": {"name": str(model)},
+            "problems": {"hops": [1] if setting.toy else [1, 2, 3], "extra_kinds": [0]},
+            "arms": [{"name": "strict", "keep": "strict", "decoding": "guided"}],
+            "star": {"rounds": 1, "problems_per_round": num},
+            "sampling": {"max_new_tokens": 150 if setting.toy else 300, "batch_size": num},
+            "training": {"epochs": 1, "batch_size": 8, "learning_rate": 1e-4},
+            "evaluation": {"num_problems": num, "batch_size": num, "greedy": "never", "square": "never"},
+            **NO_SCIPY,
+        }
+    )
+    out = setting.scratch / "round"
+    began = perf_counter()
+    without_report = _run_all(config, out)
+    rows = [value("seconds", perf_counter() - began, "s", against="every stage in a process of its own")]
+    rows += [value(f"{name}_s", seconds, "s") for name, seconds in _stage_seconds(out).items()]
+    kept = _counts(out / "round-000" / "dataset" / "summary.json")
+    rows += [value(name, kept[name], "attempts", n=round(kept["sampled"])) for name in ("certified", "kept")]
+    for which, folder in (("base", out / "base"), ("after", out / "round-000")):
+        mode = json.loads((folder / "evaluation.json").read_text())["modes"]["sampled"]
+        rows.append(value(f"certified_{which}", mode["certified"] / mode["n"], "ratio", n=mode["n"]))
+    return [*rows, value("report", 0.0 if without_report else 1.0, "written")]
+
+
+def _run_all(config: Any, out: Path) -> bool:
+    """Run it as `certistar run` does; return whether its report needs what is not installed here."""
+    from training.rounds.run import run
+
+    try:
+        run(config, out)
+    except ModuleNotFoundError as error:
+        if error.name not in ("scipy", "matplotlib"):  # the report's, which comes last
+            raise
+        return True
+    return False
+
+
+def _stage_seconds(out: Path) -> Mapping[str, float]:
+    from training.records.stage_times import read_times
+
+    found: dict[str, float] = {}
+    for time in read_times(out):
+        found[time.stage] = found.get(time.stage, 0.0) + time.seconds
+    return found
+
+
+def _counts(path: Path) -> Mapping[str, float]:
+    told = json.loads(path.read_text())
+    return {name: float(told[name]) for name in ("sampled", "certified", "kept")}
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A smoke run that is done."""
+
+    out: Path
+    seconds: float
+
+    def texts(self, name: str) -> dict[str, str]:
+        """Return what was written, by folder and attempt."""
+        from training.records.store import read_records
+
+        return {
+            f"{path.parent}/{record.get('mode')}/{record['id']}": record["completion"]
+            for path in self._folders(name)
+            for record in read_records(path, checksum=True)
+        }
+
+    def _folders(self, name: str) -> list[Path]:
+        from training.records.store import is_stored
+
+        return [folder / name for folder in sorted(self.out.rglob("*")) if folder.is_dir() and is_stored(folder / name)]
+
+
+def _smoke(setting: Setting) -> list[Row]:
+    here, cpu = setting.scratch / "smoke-here", setting.scratch / "smoke-cpu"
+    began = perf_counter()
+    _run_smoke(here, toy=setting.toy)
+    runs = [_Run(here, perf_counter() - began), _smoke_on_cpu(setting, cpu)]
+    rows = [value(f"seconds_{name}", run.seconds, "s") for name, run in zip(("here", "cpu"), runs, strict=True)]
+    for name, file in (("evaluations", "evaluation.jsonl"), ("rollouts", "traces.jsonl")):
+        ours, theirs = ({key.removeprefix(str(r.out)): t for key, t in r.texts(file).items()} for r in runs)
+        base_alone = [key for key in theirs if name == "rollouts" or key.startswith("/base")]
+        equal = sum(ours.get(key) == theirs[key] for key in base_alone)
+        rows.append(value(f"{name}_equal", equal / len(base_alone), "ratio", n=len(base_alone)))
+    return [*rows, *_adapters(here, cpu)]
+
+
+def _smoke_on_cpu(setting: Setting, out: Path) -> _Run:
+    """Run it in a process that sees no GPU."""
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
+    words = ["toy"] if setting.toy else []
+    began = perf_counter()
+    command = [sys.executable, "-m", "training.benches.gpu.rounds", str(out), *words]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"the smoke run ended with {done.returncode}: {done.stderr[-600:]}")
+    return _Run(out, perf_counter() - began)
+
+
+def _adapters(here: Path, cpu: Path) -> Iterator[Row]:
+    """Yield how far the adapters of equal datasets lie apart, relative to their length."""
+    from safetensors.torch import load_file
+
+    for theirs in sorted(cpu.rglob("adapter_model.safetensors")):
+        ours = here / theirs.relative_to(cpu)
+        arm = theirs.relative_to(cpu).parts[0]
+        datasets = [path.parents[1] / "dataset" / "examples.jsonl" for path in (ours, theirs)]
+        if not ours.exists() or datasets[0].read_bytes() != datasets[1].read_bytes():
+            yield value(f"adapter_{arm}", float("nan"), "ratio", against="their datasets differ")
+            continue
+        a, b = load_file(ours), load_file(theirs)
+        apart = sum(float((a[name] - b[name]).double().square().sum()) for name in b)
+        length = sum(float(b[name].double().square().sum()) for name in b)
+        yield value(f"adapter_{arm}", (apart / length) ** 0.5, "ratio", against="length of the CPU's adapter")
+
+
+def _run_smoke(out: Path, *, toy: bool) -> None:
+    """Run the smoke configuration in this process in float32, stage after stage, without the report."""
+    import torch
+
+    from training.configuration.run import load_run
+    from training.logs import quieten
+    from training.rounds.line import Line
+    from training.rounds.loop import measure, run_line
+    from training.rounds.run import jobs_of
+    from training.workers.choice import open_workers
+
+    quieten()
+    if not torch.cuda.is_available():
+        torch.set_num_threads(1)
+    words = ["model.dtype=float32", "training.precision=float32", "promotion.enabled=false"]
+    words += ["star.problems_per_round=3", "evaluation.num_problems=3", "sampling.max_new_tokens=150"] if toy else []
+    words.append(f"model.name={ROOT / SEED}")  # whatever folder this is asked in
+    config = load_run(ROOT / SMOKE, words)
+    with open_workers(config, cores=2) as workers:
+        for job in jobs_of(config):
+            line = Line(config, out, job.arm, job.seed, workers)
+            if job.kind == "base":
+                measure(line, None, None)
+            else:
+                run_line(line)
+
+
+if __name__ == "__main__":
+    _run_smoke(Path(sys.argv[1]), toy="toy" in sys.argv[2:])

@@ -1,0 +1,150 @@
+"""Speed of a run: timed on a few batches of its model where that is small and local, else by what its device does."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+from training.configuration.run import ArmConfig, RunConfig
+from training.finetuning.compute import Shape, cache_bytes, forward_flops, recomputed_flops, training_flops
+from training.hardware import HOST, Device
+from training.planning.lengths import Lengths
+from training.rounds.problems import training_problems
+
+TRAINING_SHARE, DECODING_SHARE = 0.4, 0.5
+"""Of a device's published speed, what fine-tuning and decoding usually get of it; assumed, not measured."""
+LAYER_S = 0.75e-3
+"""Of a step of the own loop on a GPU: some 60 operations of a layer, launched one after the other; as others report
+25 to 35 ms a step for 36 layers, whatever the batch."""
+GPU_START_S, HOST_START_S = 15.0, 0.7
+"""Of a stage's process: with a GPU it imports torch itself, else it is forked from one that has; the first is assumed,
+the second was measured."""
+LOAD_BYTES_S = 2e9
+"""Of weights that are read from a local disk; assumed."""
+UNKNOWN_CRITIC_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Speed of this machine at this run; batches cost `step_s + row_s x rows` for each token."""
+
+    step_s: float
+    row_s: float
+    training_token_s: float
+    critic_s: float
+    measured: bool
+    start_s: float = 0.0
+    """Of a stage's process, until it begins."""
+    load_s: float = 0.0
+    """Of a model."""
+    source: str = ""
+    """Where the numbers come from, for people."""
+
+
+def few(config: RunConfig, num: int) -> RunConfig:
+    """Return the configuration with at most so many problems a round."""
+    num = min(num, config.star.problems_per_round)
+    return config.model_copy(update={"star": config.star.model_copy(update={"problems_per_round": num})})
+
+
+def stated_speed(shape: Shape, device: Device, config: RunConfig, lengths: Lengths, size: int) -> Speed:
+    """Return what a device's published figures, discounted, come to.
+
+    Decoding reads all weights for each token of a batch and computes each row; the own loop takes no less than the
+    launch of each layer's operations. Training computes.
+    """
+    context = lengths.prompt + lengths.completion
+    step = size * shape.num_params / (DECODING_SHARE * device.bandwidth)
+    is_launched = device.name != HOST and config.model.engine == "own"
+    step = max(step, LAYER_S * shape.layers) if is_launched else step
+    row = forward_flops(shape, context) / (TRAINING_SHARE * device.flops)
+    row += context * cache_bytes(shape, size) / (DECODING_SHARE * device.bandwidth)
+    work = training_flops(shape, config.training, context) + recomputed_flops(shape, config.training, context)
+    launches = f", {1e3 * LAYER_S:g} ms a layer and step for launches" if is_launched else ""
+    told = "measured matrix products and copies" if device.measured else "data sheet"
+    return Speed(
+        step,
+        row,
+        work / (TRAINING_SHARE * device.flops),
+        UNKNOWN_CRITIC_S,
+        measured=False,
+        start_s=GPU_START_S if device.name != HOST else HOST_START_S,
+        load_s=size * shape.num_params / LOAD_BYTES_S,
+        source=f"estimated from the {told} of {device.name.removesuffix(' (data sheet)')} ({TRAINING_SHARE:.0%} of its "
+        f"operations and {DECODING_SHARE:.0%} of its bandwidth{launches}), not measured",
+    )
+
+
+def measured_speed(config: RunConfig, lengths: Lengths) -> Speed:
+    """Time two batches of the first arm, a few batches of fine-tuning, and the critic on what was written."""
+    from critics.judge import judge_record
+    from training.lessons.references import completions
+    from training.workers.policy import quiet_policy
+    from training.workers.strategies import no_review, strategy_of
+
+    arm = next((a for a in config.arms if a.decoding == "guided"), config.arms[0])
+    began = perf_counter()
+    policy: Any = quiet_policy(config, arm, None)
+    load = perf_counter() - began
+    problems = training_problems(few(config, 16), config.seeds[0], 0)
+    if arm.format == "asp":
+        step, row = _decoding_seconds(lambda n: _free(policy, problems[:n], config, arm))
+    else:
+        strategy = strategy_of(config, arm, trained=False, review=no_review)
+        sampling = replace(config.sampling.sampling(arm.decoding, samples=1), max_new_tokens=_PROBE_TOKENS)
+        step, row = _decoding_seconds(lambda n: list(strategy.attempts(policy, problems[:n], sampling, seed=0)))
+    shown = completions(problems, "guided") if arm.format == "guided" else []
+    began = perf_counter()
+    for record in shown:
+        judge_record(record.record())
+    critic = (perf_counter() - began) / len(shown) if shown else UNKNOWN_CRITIC_S
+    tokens = max(2, round(lengths.prompt + lengths.completion))
+    return Speed(
+        step,
+        row,
+        _training_seconds(policy, config, tokens),
+        critic,
+        measured=True,
+        start_s=HOST_START_S if policy.device.type == "cpu" else GPU_START_S,
+        load_s=load,
+        source="measured here, a few batches of this model",
+    )
+
+
+_PROBE_TOKENS = 40
+
+
+def _free(policy: Any, problems: list[Any], config: RunConfig, arm: ArmConfig) -> object:
+    sampling = replace(config.sampling.sampling(arm.decoding, samples=1), max_new_tokens=_PROBE_TOKENS)
+    return policy.complete([policy.prompt(p) for p in problems], None, list(range(len(problems))), sampling)
+
+
+def _decoding_seconds(write: Callable[[int], object]) -> tuple[float, float]:
+    """Return the seconds of a token for the batch and for each of its rows, from a batch of 2 and one of 16."""
+    write(2)  # the first builds masks and caches
+    times: dict[int, float] = {}
+    for rows in (2, 16):
+        began = perf_counter()
+        write(rows)
+        times[rows] = (perf_counter() - began) / _PROBE_TOKENS
+    row = max(0.0, (times[16] - times[2]) / 14)
+    return max(0.0, times[2] - 2 * row), row
+
+
+def _training_seconds(policy: Any, config: RunConfig, tokens: int) -> float:
+    """Return the seconds of one token forward and backward, with an adapter as the configuration has it."""
+    import torch
+
+    model = policy.model
+    if config.training.method != "full":
+        from peft import LoraConfig, get_peft_model
+
+        model = get_peft_model(model, LoraConfig(r=config.training.lora_rank, target_modules="all-linear"))
+    model.train()
+    ids = torch.randint(0, model.config.vocab_size, (config.training.rows_at_once, tokens), device=policy.device)
+    times: list[float] = []
+    for _ in range(3):
+        began = perf_counter()
+        model(input_ids=ids, labels=ids).loss.backward()
+        times.append(perf_counter() - began)
+    return min(times) / ids.numel()

@@ -1,0 +1,104 @@
+"""Times and memory of a run's stages: `log/plan.json` as they were foretold, `log/stage-times.jsonl` as measured.
+
+No result depends on either.
+"""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from training.records.store import write_json
+
+FILE, PLAN = "stage-times.jsonl", "plan.json"
+STAGES: Mapping[str, tuple[str, ...]] = {
+    "rollout": ("roll_out", "write_references"),
+    "curation": ("curate", "tell_trackers"),
+    "fine-tuning": ("fine_tune_round",),
+    "evaluation": ("ask_held_out", "evaluate"),
+}
+"""Stages as a plan names them, and their functions; certification goes on beside the rollout, and is in its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStage:
+    """What a stage takes over all lines, one line at a time."""
+
+    seconds: float
+    gpu_hours: float
+    """Of the GPUs that a line holds meanwhile; 0 without GPUs."""
+    memory_bytes: float = 0.0
+    """Of its largest process or GPU; 0: not foretold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Forecast of a run."""
+
+    stages: Mapping[str, PlannedStage]
+    at_once: int
+    """Lines worked on at a time."""
+    device: str
+    engine: str
+    source: str
+    """Where the speeds come from."""
+
+    @property
+    def wall_s(self) -> float:
+        """Seconds from start to end."""
+        return sum(stage.seconds for stage in self.stages.values()) / self.at_once
+
+    @property
+    def gpu_hours(self) -> float:
+        """GPU-hours of all stages."""
+        return sum(stage.gpu_hours for stage in self.stages.values())
+
+
+@dataclass(frozen=True, slots=True)
+class StageTime:
+    """One stage of a line, from the start of its processes to their end."""
+
+    line: str
+    stage: str
+    """The stage's function."""
+    seconds: float
+    processes: int
+    gpus: int
+    """Of the line, which holds them all."""
+    peak_memory_bytes: int
+    """Of the process that took most, `training.hardware.peak_memory`."""
+
+
+def add_time(run: Path, time: StageTime) -> None:
+    """Append a time; a failing disk is not its concern."""
+    with suppress(OSError):
+        (run / "log").mkdir(parents=True, exist_ok=True)
+        with (run / "log" / FILE).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(time)) + "\n")
+
+
+def read_times(run: Path) -> list[StageTime]:
+    """Return the times of a run, those of all calls that it took; torn lines are passed over."""
+    path = run / "log" / FILE
+    found: list[StageTime] = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+        with suppress(ValueError, TypeError):
+            found.append(StageTime(**json.loads(line)))
+    return found
+
+
+def write_plan(run: Path, plan: Plan) -> None:
+    """Keep what was foretold."""
+    write_json(run / "log" / PLAN, asdict(plan))
+
+
+def read_plan(run: Path) -> Plan | None:
+    """Return what was foretold of a run; None where nobody kept it, or not in this form."""
+    path = run / "log" / PLAN
+    try:
+        return TypeAdapter(Plan).validate_json(path.read_bytes()) if path.exists() else None
+    except ValueError:
+        return None
