@@ -293,8 +293,8 @@ def _time_lines(plan: Plan, *, complete: bool) -> list[str]:
         for name, stage in plan.stages.items()
     ]
     return [
-        f"time: about {said_time(plan.wall_s)}{whole}{more} (one line at a time: {', '.join(stages)})",
         f"speed: {plan.source}; engine: {plan.engine}",
+        f"time: about {said_time(plan.wall_s)}{whole}{more} (one line at a time: {', '.join(stages)})",
     ]
 
 
