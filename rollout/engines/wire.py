@@ -8,11 +8,10 @@ text under it, and is found out beforehand (`rollout.servers.capability`). A req
 """
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from critics.errors import InputError
-from critics.problem import object_of
+from critics.problem import is_list, object_of
 from rollout.engines.grammar import GuidedRequest
 from rollout.guides.recipe import GuideRecipe, read_recipe
 
@@ -57,11 +56,13 @@ def read_spec(spec: str) -> WiredRequest:
     """Read a request; raises `InputError` where it is of another version of this project."""
     try:
         data = object_of(json.loads(spec.removeprefix(HEADER).partition("\n")[0]), "request")
-        if data.get("form") != _FORM:
-            raise InputError(f"form {data.get('form')!r}: the server's plug-in knows form {_FORM}")
-        ids: Sequence[object] = data["eos_ids"]
-        eos_ids = tuple(each for each in ids if isinstance(each, int))
-        written, most, fits = str(data["written"]), int(data["max_new_tokens"]), bool(data["fits_blocks"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"a guided request that cannot be read ({type(error).__name__}: {error})") from error
+    except ValueError as error:
+        raise InputError(f"a guided request that cannot be read ({error})") from error
+    if data.get("form") != _FORM:
+        raise InputError(f"form {data.get('form')!r} cannot be read: the server's plug-in knows form {_FORM}")
+    written, most, ids = data.get("written"), data.get("max_new_tokens"), data.get("eos_ids")
+    if not isinstance(written, str) or not isinstance(most, int) or not is_list(ids):
+        raise InputError("a guided request that cannot be read: it lacks written, max_new_tokens or eos_ids")
+    eos_ids = tuple(each for each in ids if isinstance(each, int))
+    fits = data.get("fits_blocks") is True
     return WiredRequest(read_recipe(data), written, most, fits, eos_ids)
