@@ -77,6 +77,13 @@ def compose(
     return f"Formalized context: {context}\nFormalized goal: [[goal:{formal.goal}]]\nReasoning: {steps}\nAnswer: {said}"
 
 
+def read_out(problem: Problem, formal: Formal, inferences: list[Literal], answer: str) -> str:
+    """Write a chain of thought for given inferences, right or wrong: what is given of single things, then each step."""
+    facts = [statement for statement in map(parse_statement, formal.axioms) if isinstance(statement, Literal)]
+    said = [read_aloud(literal, problem.context) for literal in (*facts, *inferences)]
+    return f"{' '.join(said)}\nAnswer: {answer}"
+
+
 def _stated(problem: Problem, formal: Formal) -> list[str]:
     """Return the axioms without those that the data set grants: nobody has to state them."""
     granted = set(map(canonical_statement, background(problem.dataset).statements()))

@@ -16,6 +16,7 @@ from training.autoeval.score_tables import PAPER, Source, merged, read_source
 from training.commands.messages import say
 from training.commands.options import Json
 from training.records.store import write_json, write_text
+from training.reporting.bases import bases_table, compare_bases, forest
 from training.reporting.comparison import compare_runs
 from training.reporting.leaderboard import EVALUATION, find_entries, leaderboard, numbers
 from training.reporting.leaderboard_figure import write_leaderboard
@@ -46,12 +47,24 @@ def compare(
     unpaired: Annotated[
         bool, typer.Option("--unpaired", help="Compare arms of other problems or seeds as independent samples.")
     ] = False,
+    bases: Annotated[
+        bool,
+        typer.Option("--bases", help="Runs of different base models: intervals over bases; --out is a folder."),
+    ] = False,
+    beyond: Annotated[
+        int | None, typer.Option("--beyond", min=1, help="Tell problems of more hops apart, with --bases.")
+    ] = None,
 ) -> None:
     """Compare the arms of one or several finished runs, answer by answer on the problems that they share.
 
     Or put evaluations of any models into one table and one figure. Or say how AutoEval's scores correlate with other
     benchmarks', and what they predict, from tables of both.
     """
+    if beyond is not None and not bases:
+        raise InputError("--beyond: is for --bases; add it")
+    if bases:
+        _compare_bases(runs, beyond, as_json, out)
+        return
     if _are_tables(runs):
         _compare_tables(runs, as_json, out)
         return
@@ -80,6 +93,17 @@ def _compare_runs(runs: Sequence[Path], as_json: bool, out: Path | None, unpaire
     console.print(comparison_table(summary))
     for sentence in verdict_sentence(summary):
         console.print(sentence, highlight=False)
+
+
+def _compare_bases(runs: Sequence[Path], beyond: int | None, as_json: bool, out: Path | None) -> None:
+    """Print the arms' rates and leads over base models; `out` gets the table, the forest plot and the numbers."""
+    summary = compare_bases(runs, beyond)
+    table = bases_table(summary)
+    if out is not None:
+        write_text(out / "table.md", table)
+        write_text(out / "forest.svg", forest(summary))
+        write_json(out / "bases.json", summary.record())
+    print(json.dumps(summary.record()) if as_json else table)
 
 
 def _compare_evaluations(folders: Sequence[Path], as_json: bool, out: Path | None) -> None:

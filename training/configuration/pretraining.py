@@ -1,9 +1,9 @@
 """The configuration of a seed model: its shape, and the curriculum that it is trained on from scratch."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from training.configuration.section import Positive, Rate, Section, read_yaml, validated
 
@@ -20,6 +20,9 @@ class MixtureConfig(Section):
 class PhaseConfig(Section):
     """One phase of the seed model's curriculum."""
 
+    lesson: Literal["solve", "repeat", "quote"] = "solve"
+    """repeat: the context is said again from one of its sentences on, and round to it. quote: in any order, without
+    numbers. Both teach to look things up, and no reasoning."""
     num_examples: Positive
     hops: list[int]
     extra_kinds: tuple[int, int] = (0, 1)
@@ -39,6 +42,8 @@ class SizeConfig(Section):
     layers: Positive = 3
     heads: Positive = 4
     mlp: Positive = 384
+    rope_theta: Annotated[float, Field(gt=1)] = 10_000.0
+    """Base of the rotary positions; a smaller one tells near places apart more sharply."""
 
 
 class PretrainingConfig(Section):
@@ -48,10 +53,20 @@ class PretrainingConfig(Section):
     seed: int
     start: str | None = None
     """A model folder to go on from, with its tokenizer; None: from scratch."""
+    format: Literal["guided", "cot"] = "guided"
+    """guided: formal blocks. cot: what is given, then each inference, as English sentences."""
     model: SizeConfig = SizeConfig()
     batch_size: Positive = 32
     learning_rate: Annotated[float, Field(gt=0)] = 3e-3
     phases: Annotated[list[PhaseConfig], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _writes_what_it_can(self) -> Self:
+        for number, phase in enumerate(self.phases):
+            if self.format == "cot" and (phase.misformalise_rate or phase.mixture):
+                key = "mixture" if phase.mixture else "misformalise_rate"
+                raise ValueError(f"phases.{number}.{key}: is for `format: guided`; leave it out")
+        return self
 
 
 class FlawsConfig(Section):

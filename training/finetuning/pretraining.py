@@ -8,13 +8,13 @@ in the model's provenance. Copying emerges only along a curriculum of growing ho
 import hashlib
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from critics.formula import parse_statement
+from critics.formula import Literal, parse_statement
 from critics.problem import Formal, Problem
-from rollout.demonstration import compose, decide
+from rollout.demonstration import compose, decide, numbered_sentences, read_out
 from rollout.policy import load_model, load_tokenizer, model_digest
 from rollout.problems.catalogue import family
 from rollout.problems.prontoqa import PrOntoQA, generate
@@ -33,7 +33,12 @@ from training.logs import quieten
 
 _PIECES = r" ?[0-9]+-| 'x\)+\]\]| 'x\) -> \((?:not \()?|\)*\]\]| ?\[\[[a-z]+:\(*(?:not \()?| ?[A-Za-z]+|[0-9]|\s|."
 """Where the tokenizer may cut: words with their blank, and the brackets of guided text with theirs."""
+_PHRASES = r" ?[0-9]+-| ?(?:Each|Every) [a-z]+| (?:is|are) (?:not )?(?:an? )?[a-z]+| ?[A-Za-z]+|[0-9]|\s|."
+"""The same for English: a subject is one token and what is said of it the next, so that looking up is one step back."""
 _BARE = PromptStyle()
+Writer = Callable[[Problem, Formal, list[Literal], str], str]
+"""Way to write an attempt with given inferences and answer."""
+_WRITERS: Mapping[str, Writer] = {"guided": compose, "cot": read_out}
 
 
 def pretrain(config: AnyPretrainingConfig, out: Path) -> dict[str, Any]:
@@ -71,10 +76,23 @@ def _start(config: AnyPretrainingConfig) -> str | None:
     return config.start if isinstance(config, PretrainingConfig) else None
 
 
-def demonstrations(phase: PhaseConfig, *, seed: int, index: int) -> Iterator[tuple[Problem, str]]:
+def demonstrations(
+    phase: PhaseConfig, *, seed: int, index: int, format_: str = "guided"
+) -> Iterator[tuple[Problem, str]]:
     """Yield the phase's problems with their completions, data sets mixed; flawed ones at the configured rates."""
     for problem in _mixed(phase, seed * 100 + index):
-        yield problem, _flawed(problem, phase, random.Random(f"{seed}/{problem.id}"))
+        rng = random.Random(f"{seed}/{problem.id}")
+        solved = phase.lesson == "solve"
+        yield problem, _flawed(problem, phase, rng, _WRITERS[format_]) if solved else _said_again(problem, phase, rng)
+
+
+def _said_again(problem: Problem, phase: PhaseConfig, rng: random.Random) -> str:
+    """Return the context's sentences in another order: to say one again, a model must look it up."""
+    sentences = numbered_sentences(problem.context)
+    if phase.lesson == "repeat":
+        start = rng.randrange(len(sentences))
+        return " ".join(sentences[start:] + sentences[:start])
+    return " ".join(rng.sample([sentence.partition(" ")[2] for sentence in sentences], len(sentences)))
 
 
 def _mixed(phase: PhaseConfig, seed: int) -> Iterator[Problem]:
@@ -97,7 +115,7 @@ def _mixed(phase: PhaseConfig, seed: int) -> Iterator[Problem]:
         yield next(sources[source][1])
 
 
-def _flawed(problem: Problem, phase: PhaseConfig, rng: random.Random) -> str:
+def _flawed(problem: Problem, phase: PhaseConfig, rng: random.Random, write: Writer) -> str:
     """Return a demonstration that with the phase's rates guesses early, or gets one axiom wrong."""
     assert problem.formal is not None
     formal = problem.formal
@@ -107,7 +125,7 @@ def _flawed(problem: Problem, phase: PhaseConfig, rng: random.Random) -> str:
         answer = rng.choice(("true", "false"))
     if rng.random() < phase.misformalise_rate and problem.dataset == "prontoqa":
         formal = _misformalised(formal, rng)
-    return compose(problem, formal, inferences, answer)
+    return write(problem, formal, inferences, answer)
 
 
 def _misformalised(formal: Formal, rng: random.Random) -> Formal:
@@ -132,7 +150,7 @@ def build_tokenizer(config: PretrainingConfig) -> Any:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(Regex(_PIECES), "isolated"),
+            pre_tokenizers.Split(Regex(_PHRASES if config.format == "cot" else _PIECES), "isolated"),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
@@ -147,7 +165,7 @@ def build_tokenizer(config: PretrainingConfig) -> Any:
     sample = PhaseConfig(num_examples=3000, hops=[1, 2, 3, 4, 5], extra_kinds=(0, 3))
     mixture = [part.model_copy(update={"num_examples": 1000}) for part in config.phases[-1].mixture]
     sample = sample.model_copy(update={"mixture": mixture})
-    texts = [text(p, _BARE) + c for p, c in demonstrations(sample, seed=config.seed, index=99)]
+    texts = [text(p, _BARE) + c for p, c in demonstrations(sample, seed=config.seed, index=99, format_=config.format)]
     tokenizer.train_from_iterator(texts, trainer)
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=EOS, pad_token=PAD)
 
@@ -166,6 +184,7 @@ def build_model(config: AnyPretrainingConfig, tokenizer: Any) -> Any:
             num_key_value_heads=size.heads,
             intermediate_size=size.mlp,
             max_position_embeddings=1024,
+            rope_parameters={"rope_type": "default", "rope_theta": size.rope_theta},
             tie_word_embeddings=True,
             initializer_range=0.06,  # at the default of 0.02 copying emerged ten times later
             bos_token_id=None,
@@ -197,7 +216,8 @@ def _examples(config: AnyPretrainingConfig, phase: int, tokenizer: Any) -> Itera
     seed = config.seed * 100 + phase
     match config:
         case PretrainingConfig():
-            for problem, completion in demonstrations(config.phases[phase], seed=config.seed, index=phase):
+            lessons = demonstrations(config.phases[phase], seed=config.seed, index=phase, format_=config.format)
+            for problem, completion in lessons:
                 yield tokenised(problem.id, text(problem, _BARE), completion, tokenizer)
         case ActorPretrainingConfig():
             for lesson in actor_curriculum.lessons(config, config.phases[phase], seed=seed):

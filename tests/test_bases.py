@@ -1,0 +1,79 @@
+"""Arms compared over base models, each of which counts once."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from scipy import stats
+from typer.testing import CliRunner
+
+from critics.errors import InputError
+from tests.test_report import make_run, rewrite
+from training.cli import app
+from training.reporting.bases import compare_bases, over_bases
+
+ROUNDS = {
+    "a": {"strict": [(8, 4), (16, 14)], "naive": [(8, 4), (12, 6)]},
+    "b": {"strict": [(8, 2), (14, 10)], "naive": [(8, 2), (14, 4)]},
+    "c": {"strict": [(6, 2), (12, 12)], "naive": [(6, 2), (13, 2)]},
+}
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> list[Path]:
+    made = [make_run(tmp_path / name, arms) for name, arms in ROUNDS.items()]
+    for run in made:
+        rewrite(run / "lines.json", lambda record, name=run.name: record["provenance"].update(base_digest=name))
+    return made
+
+
+def lead(summary, counted: str, problems: str = "all"):
+    return next(x.difference for x in summary.leads if (x.counted, x.problems) == (counted, problems))
+
+
+def test_a_base_counts_once_whatever_its_seeds(runs: list[Path]):
+    found = lead(compare_bases(runs), "certified")
+    assert found.per_base == pytest.approx([8 / 20, 6 / 20, 10 / 20])
+    expected = stats.ttest_1samp(found.per_base, 0)
+    assert found.p == pytest.approx(expected.pvalue)
+    assert found.interval == pytest.approx(expected.confidence_interval(0.95))
+
+
+def test_problems_beyond_the_taught_hops_are_told_apart(runs: list[Path]):
+    summary = compare_bases(runs, beyond=1)
+    home, away = (lead(summary, "certified", f"{where} 1 hops").per_base for where in ("up to", "beyond"))
+    # Answers alternate between 1 and 2 hops, and the first are certified: each half has half of the lead.
+    assert [(h + a) / 2 for h, a in zip(home, away, strict=True)] == pytest.approx([8 / 20, 6 / 20, 10 / 20])
+    assert home == pytest.approx([0.4, 0.3, 0.5])
+
+
+def test_one_base_has_no_interval_and_equal_ones_no_difference():
+    assert over_bases([0.3]).interval == (-math.inf, math.inf)
+    assert over_bases([0.0, 0.0, 0.0]).p == 1.0
+
+
+def test_what_cannot_be_compared_over_bases_is_refused(runs: list[Path]):
+    with pytest.raises(InputError, match="name two or more"):
+        compare_bases(runs[:1])
+    rewrite(runs[1] / "lines.json", lambda record: record["provenance"].update(base_digest="a"))
+    with pytest.raises(InputError, match="a and b start from the same base model, which counts once"):
+        compare_bases(runs)
+    with pytest.raises(InputError, match="choose another --beyond"):
+        compare_bases([runs[0], runs[2]], beyond=7)
+    rewrite(runs[1] / "lines.json", lambda record: record["provenance"].pop("base_digest"))
+    with pytest.raises(InputError, match="names no base model"):
+        compare_bases(runs)
+
+
+def test_the_command_writes_table_figure_and_numbers(runs: list[Path], tmp_path: Path):
+    out = tmp_path / "out"
+    done = CliRunner().invoke(app, ["compare", *map(str, runs), "--bases", "--beyond", "1", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert "| strict over naive | beyond 1 hops | certified | +40.0 (" in done.output
+    assert (out / "table.md").read_text() in done.output
+    assert len(json.loads((out / "bases.json").read_text())["leads"]) == 6
+    assert (out / "forest.svg").read_text().count("<svg") == 1
+    refused = CliRunner().invoke(app, ["compare", *map(str, runs), "--beyond", "1"])
+    assert refused.exit_code == 2
+    assert "--beyond: is for --bases" in refused.output
