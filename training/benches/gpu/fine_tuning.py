@@ -4,7 +4,7 @@ The product's own way: a model's folder, a dataset, `train_here`, and the figure
 (`training.finetuning.monitor`), of the last ten steps.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,13 +27,13 @@ class Case:
 
     model: str
     name: str
-    keys: dict[str, object]
+    keys: Mapping[str, object]
     needs: tuple[str, ...] = ()
     batch: int = 8
     tokens: int = 512
 
 
-NF4 = {"quantisation": "nf4"}
+NF4: Mapping[str, object] = {"quantisation": "nf4"}
 CASES = (
     Case("1.5B", "lora", {}),
     Case("1.5B", "full", {"method": "full"}),
@@ -41,7 +41,7 @@ CASES = (
     Case("1.5B", "dora", {"method": "dora"}),
     Case("1.5B", "nf4", NF4, needs=("bitsandbytes",)),
     Case("1.5B", "lora, packed", {"layout": "packed"}),
-    Case("8B", "nf4, checkpointing", NF4 | {"gradient_checkpointing": True}, needs=("bitsandbytes",)),
+    Case("8B", "nf4, checkpointing", {**NF4, "gradient_checkpointing": True}, needs=("bitsandbytes",)),
     Case("0.5B", "full", {"method": "full"}),
 )
 TOY_CASES = (Case("toy", "lora", {}, batch=2, tokens=32), Case("toy", "full", {"method": "full"}, batch=2, tokens=32))
@@ -115,6 +115,6 @@ def _job(setting: Setting, case: Case) -> tuple[Any, Path]:
     rows = full_rows(load_tokenizer(str(model)), num, case.tokens, seed=folder.name)
     (folder / "kept" / "examples.jsonl").write_text("\n".join(rows) + "\n")
     keys: dict[str, object] = {"batch_size": case.batch, "max_tokens": case.tokens}
-    config = TrainingConfig.model_validate(keys | case.keys)
+    config = TrainingConfig.model_validate({**keys, **case.keys})
     log = folder / "log" / "training.jsonl"
     return FineTuning(ModelConfig(name=str(model)), config, folder / "kept", folder / "adapter", 0, log=log), log

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -161,12 +162,13 @@ def machine(*, on_cpu: bool) -> Machine:
         return known
     if not torch.cuda.is_available():
         raise InputError("bench gpu: torch finds no GPU here; `--on cpu --toy` rehearses every part without one")
-    major, minor = torch.cuda.get_device_capability(0)
+    cuda: Any = torch.cuda
+    properties = cuda.get_device_properties(0)
     return replace(
         known,
-        device=torch.cuda.get_device_name(0),
-        memory=torch.cuda.get_device_properties(0).total_memory,
-        capability=f"{major}.{minor}",
+        device=properties.name,
+        memory=properties.total_memory,
+        capability=f"{properties.major}.{properties.minor}",
         driver=_driver(),
         cuda=str(torch.version.cuda),  # type: ignore[attr-defined]
     )

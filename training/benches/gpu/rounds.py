@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -148,8 +149,7 @@ def _smoke_on_cpu(setting: Setting, out: Path) -> _Run:
 
 def _adapters(here: Path, cpu: Path) -> Iterator[Row]:
     """Yield how far the adapters of equal datasets lie apart, relative to their length."""
-    from safetensors.torch import load_file
-
+    load_file: Any = import_module("safetensors.torch").load_file
     for theirs in sorted(cpu.rglob("adapter_model.safetensors")):
         ours = here / theirs.relative_to(cpu)
         arm = theirs.relative_to(cpu).parts[0]
