@@ -1,8 +1,45 @@
 """Identity of a policy: digests of the weights that wrote a trace, and the engine that ran them."""
 
+import hashlib
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal
+
+FileState = tuple[str, int, int, int]
+"""A file's place, size, time of change, and number in its file system: equal ones mean that nobody has changed it."""
+_SETTLED_NS = 2 * 10**9
+"""A file that has just been changed could change once more at what looks like the same time."""
+_hashed: dict[FileState, str] = {}
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_once(path: Path) -> str:
+    """Return the SHA-256 of a file, read once as long as nobody changes it: a large model takes minutes."""
+    stat = path.stat()
+    state = str(path.resolve()), stat.st_size, stat.st_mtime_ns, stat.st_ino
+    if state in _hashed:
+        return _hashed[state]
+    digest = file_digest(path)
+    if time.time_ns() - stat.st_mtime_ns > _SETTLED_NS:
+        _hashed[state] = digest
+    return digest
+
+
+def known_digests() -> Mapping[FileState, str]:
+    """Return what `digest_once` has read, for processes that this one starts."""
+    return dict(_hashed)
+
+
+def learn_digests(known: Mapping[FileState, str]) -> None:
+    """Take over what another process of this machine has read."""
+    _hashed.update(known)
 
 
 @dataclass(frozen=True, slots=True)

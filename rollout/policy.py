@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from rollout.conversation import Messages, as_text, message, without_system
 from rollout.decoding.request import Request
 from rollout.decoding.texts import TextMasks, row_of
 from rollout.decoding.tokens import token_bytes
-from rollout.digests import PolicyDigests
+from rollout.digests import PolicyDigests, digest_once, file_digest
 from rollout.guide import Guide
 from rollout.kept import MODEL, forget, kept, shared
 from rollout.prompt import SEPARATOR, PromptStyle, messages, text
@@ -179,19 +179,20 @@ class HuggingFacePolicy(TokenPolicy):
     ) -> None:
         import torch
 
+        from rollout.decoding.seats import Seats
+
         super().__init__(model_name, prompt_style)
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         base = model_digest(model_name)
         self.digests = PolicyDigests(base, None if adapter is None else adapter_weights_digest(adapter))
         self.model: Any = _sampled(model_name, base, adapter, dtype, self.device).eval()
         self._masks = kept("masks", (base, self.eos_id), self.masks)
-        self._num_seats = num_seats
-        """How many sequences are written at a time; None: as many as there are prompts."""
+        self._seats = Seats(num_seats)
 
     def complete(
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
     ) -> list[Completion]:
-        """Sample all prompts as one batch, or as many at a time as there are seats."""
+        """Sample all prompts, as many at a time as there are seats."""
         from rollout.decoding.sampling import sample_batch
 
         rows = [None] * len(prompts) if guides is None else [row_of(guide) for guide in guides]
@@ -209,7 +210,7 @@ class HuggingFacePolicy(TokenPolicy):
             eos_id=self.eos_id,
             pad_id=self.tokenizer.pad_token_id,
             switches=sampling.switches,
-            num_seats=self._num_seats,
+            seats=self._seats,
         )
         return [self._completion(request, stop) for request in requests]
 
@@ -377,7 +378,7 @@ def model_digest(model_name: str) -> str:
     if not folder.is_dir():
         return _hub_digest(model_name)
     names = sorted(p for p in folder.iterdir() if p.suffix == ".safetensors" or p.name in _IDENTITY_FILES)
-    return _digest_of(names)
+    return _digest_of((path.name, digest_once(path)) for path in names)
 
 
 _IDENTITY_FILES = frozenset({"config.json", "tokenizer.json", "chat_template.jinja"})
@@ -385,15 +386,14 @@ _IDENTITY_FILES = frozenset({"config.json", "tokenizer.json", "chat_template.jin
 
 def adapter_weights_digest(adapter: Path) -> str:
     """Return the SHA-256 of an adapter's configuration and weights."""
-    return _digest_of(sorted(p for p in adapter.iterdir() if p.suffix == ".safetensors"))
+    paths = sorted(p for p in adapter.iterdir() if p.suffix == ".safetensors")
+    return _digest_of((path.name, file_digest(path)) for path in paths)
 
 
-def _digest_of(paths: Sequence[Path]) -> str:
+def _digest_of(files: Iterable[tuple[str, str]]) -> str:
     total = hashlib.sha256()
-    for path in paths:
-        with path.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-        total.update(f"{path.name}:{content}\n".encode())
+    for name, content in files:
+        total.update(f"{name}:{content}\n".encode())
     return total.hexdigest()
 
 

@@ -3,6 +3,7 @@ import json
 import pytest
 
 from training.bench import bench
+from training.benches.cold_masks import mask_times
 from training.benches.decoding import OpeningEngine, OpeningRow, mask_time
 from training.benches.synthetic import FreshOffers, offer_sets, vocabulary
 
@@ -12,6 +13,7 @@ def test_decoding_has_the_rows_of_the_design(capsys):
     bench("decoding", True, repeats=1)
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
     named = {"reference_ratio_n50", "loop_ratio_n50", "gathered_ratio_n50", "forwards_per_token_n50", "mask_us_128k"}
+    named |= {"cold_mask_ms_128k", "warm_mask_us_128k", "merged_ratio", "merged_memory_ratio", "outside_ms_256"}
     assert named <= set(rows)
     assert all(row["value"] > 0 for row in rows.values())
 
@@ -29,6 +31,13 @@ def test_the_bench_opens_a_block_after_ten_tokens_and_only_then():
         row.push(row.automaton.words[0][:-2])
         row.push(b"]]")
         assert row.block is None
+
+
+def test_each_state_is_met_for_the_first_time_once():
+    times = mask_times(vocabulary(2_000))
+    assert len(times.cold) > 20
+    assert len(times.warm) > 2 * len(times.cold)
+    assert min(*times.cold, times.tables) > 0
 
 
 def test_the_time_of_a_mask_is_measured():

@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 import torch
 
+from critics.errors import RunFailed
+from rollout.decoding import seats as seating
 from rollout.decoding.backbone import plain_head, serves_ragged_rows
 from rollout.decoding.cache import PADDING, RaggedCache
 from rollout.decoding.masks import MaskEngine
@@ -13,6 +15,7 @@ from rollout.decoding.reference import generate_batch
 from rollout.decoding.request import Limits, Request
 from rollout.decoding.rows import Row
 from rollout.decoding.sampling import DecodingLoop, sample_batch
+from rollout.decoding.seats import Seats
 from rollout.decoding.switches import Switches
 from rollout.policy import HuggingFacePolicy
 from rollout.problems.prontoqa import PrOntoQA, generate
@@ -154,6 +157,47 @@ def test_the_number_of_seats_changes_no_sample(model, seats, jump):
     switches = Switches(jump_forward=jump)
     few, many = (written(model, "loop", temperature=1.0, switches=switches, seats=num) for num in (seats, NUM_ROWS))
     assert [r.output for r in few] == [r.output for r in many]
+
+
+@pytest.mark.parametrize("jump", [False, True])
+def test_memory_that_runs_out_halves_the_seats_and_changes_no_sample(model, jump, monkeypatch, caplog):
+    switches, seats = Switches(jump_forward=jump, log_probabilities=True), Seats()
+    expected = written(model, "loop", temperature=1.0, switches=switches)
+    read, passes, fits = DecodingLoop._read, [], 3
+
+    def fails_while_many_are_seated(loop, seated, numbers):
+        passes.append(len(loop._seats))
+        if len(passes) > 7 and len(loop._seats) > fits:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
+        return read(loop, seated, numbers)
+
+    monkeypatch.setattr(DecodingLoop, "_read", fails_while_many_are_seated)
+    made = requests()
+    DecodingLoop(model, ENGINE, limits(1.0), switches).run(made, NUM_ROWS, seats)
+    assert [each.output for each in made] == [each.output for each in expected]
+    for one, other in zip(made, expected, strict=True):
+        assert one.log_probabilities == pytest.approx(other.log_probabilities, abs=1e-5)
+    assert seats.num == 3
+    assert "going on with 3" in caplog.text
+    monkeypatch.setattr(
+        DecodingLoop, "_read", lambda *_: (_ for _ in ()).throw(torch.OutOfMemoryError("out of memory"))
+    )
+    with pytest.raises(RunFailed, match=r"sampling.max_new_tokens lower"):
+        DecodingLoop(model, ENGINE, limits(1.0)).run(requests(), 2)
+
+
+def test_seats_are_as_many_as_the_free_memory_holds(model, monkeypatch):
+    asked = requests()
+    monkeypatch.setattr(seating, "_free_bytes", lambda _: float("inf"))
+    assert Seats().at_once(model, asked, limits(1.0)) == len(asked)
+    one = seating.fitting(model, 4, limits(1.0))
+    assert one == float("inf")
+    for free, expected in ((0, 1), (2**20, None), (1e12, len(asked))):
+        monkeypatch.setattr(seating, "_free_bytes", lambda _, free=free: float(free))
+        num = Seats().at_once(model, asked, limits(1.0))
+        assert 1 <= num <= len(asked)
+        assert expected is None or num == expected
+        assert Seats(3).at_once(model, asked, limits(1.0)) == min(3, len(asked))
 
 
 def test_jumping_saves_passes_and_writes_what_the_guide_allows(model):

@@ -119,8 +119,10 @@ def test_a_rollout_that_cannot_fit_names_the_seats(config, monkeypatch):
     monkeypatch.setattr(looking_ahead, "shape_of", lambda _: LLAMA_8B)
     monkeypatch.setattr(looking_ahead, "device_here", lambda: replace(A100, memory=20 * 2**30))
     small = config.model_copy(update={"training": TrainingConfig(quantisation="nf4", gradient_checkpointing=True)})
+    seated = small.model_copy(update={"sampling": small.sampling.model_copy(update={"num_seats": 100})})
     with pytest.raises(CannotFit, match=r"rolling out .* sampling\.num_seats=50"):
-        forecast(small)
+        forecast(seated)
+    assert forecast(small).rollout_bytes > 20 * 2**30, "without a number, as many are seated as memory holds"
 
 
 def test_the_policies_of_a_line_share_the_machine_as_the_run_would_start_them(config, monkeypatch):

@@ -6,9 +6,11 @@ advance by several tokens at once where a guide forces them; a row that has ende
 Models that a ragged cache cannot serve go through `rollout.decoding.reference`.
 """
 
+import logging
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,8 +23,11 @@ from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.reference import generate_batch
 from rollout.decoding.request import Limits, Request
 from rollout.decoding.rows import Row
+from rollout.decoding.seats import Seats
 from rollout.decoding.switches import ALL_OFF, Switches
+from rollout.out_of_memory import is_out_of_memory
 
+log = logging.getLogger(__name__)
 _SHRINK_BELOW = 0.75
 """Rows are dropped from the cache when fewer than this share are still running and nobody waits for a place."""
 _IDLE = Mask(np.zeros(1, dtype=np.int64))
@@ -39,20 +44,31 @@ def sample_batch(
     eos_id: int,
     pad_id: int,
     switches: Switches = ALL_OFF,
-    num_seats: int | None = None,
+    seats: Seats | None = None,
 ) -> list[list[int]]:
     """Return the new ids of each request, end-of-text included where it was written.
 
     Temperature 0 takes the likeliest allowed token. Sampling inverts the cumulative distribution at one uniform
-    number per token, drawn up front from the row's seed. At most `num_seats` sequences are written at a time, all
-    of them if None.
+    number per token, drawn up front from the row's seed. `seats` says how many sequences are written at a time.
     """
-    limits = Limits(temperature, max_new_tokens, eos_id, pad_id)
-    if not serves_ragged_rows(model):
-        return generate_batch(model, requests, masks, limits, switches)
-    loop = DecodingLoop(model, masks, limits, switches)
-    loop.run(requests, num_seats or len(requests))
+    limits, seats = Limits(temperature, max_new_tokens, eos_id, pad_id), seats or Seats()
+    num = seats.at_once(model, requests, limits)
+    if serves_ragged_rows(model):
+        DecodingLoop(model, masks, limits, switches).run(requests, num, seats)
+        return [request.output for request in requests]
+    _say_once(type(model).__name__)
+    for start in range(0, len(requests), num):
+        generate_batch(model, requests[start : start + num], masks, limits, switches)
     return [request.output for request in requests]
+
+
+@lru_cache
+def _say_once(name: str) -> None:
+    log.warning(
+        "%s does not fit the cache of the decoding loop, so transformers decodes, which is slower: a pass "
+        "for each token, seats that wait for the last; sampling.jump_forward and gathered_head have no effect",
+        name,
+    )
 
 
 @dataclass(slots=True)
@@ -85,11 +101,23 @@ class DecodingLoop:
         self._seats: list[_Seat] = []
         self._cache = RaggedCache(self._backbone.num_layers, 0, self._backbone.device)
 
-    def run(self, requests: Sequence[Request], num_seats: int) -> None:
-        """Write all of them, `num_seats` at a time."""
-        if not requests:
-            return
-        waiting = deque(requests)
+    def run(self, requests: Sequence[Request], num_seats: int, seats: Seats | None = None) -> None:
+        """Write all of them, `num_seats` at a time, or half as many each time that memory runs out."""
+        waiting, seats = deque(requests), seats or Seats()
+        while waiting:
+            try:
+                self._write(waiting, num_seats)
+            except (RuntimeError, MemoryError) as error:
+                if not is_out_of_memory(error):
+                    raise
+                num_seats = seats.halve(len(self._seats), error)
+            # What memory ran out for begins again where it stood; its cache must be gone first, and the error with it.
+            waiting.extendleft(seat.request for seat in reversed(self._seats) if self._is_live(seat))
+            self._seats, self._cache = [], RaggedCache(self._backbone.num_layers, 0, self._backbone.device)
+            if waiting and self._backbone.device.type == "cuda":
+                torch.cuda.empty_cache()
+
+    def _write(self, waiting: deque[Request], num_seats: int) -> None:
         self._seats = [self._seated(waiting.popleft()) for _ in range(min(num_seats, len(waiting)))]
         self._cache = RaggedCache(self._backbone.num_layers, len(self._seats), self._backbone.device)
         with torch.inference_mode():
@@ -98,7 +126,8 @@ class DecodingLoop:
                 self._make_room(waiting)
 
     def _seated(self, request: Request) -> _Seat:
-        return _Seat(request, uniforms_of(request.seed, self.limits.max_new_tokens), list(request.prompt_ids))
+        uniforms = uniforms_of(request.seed, self.limits.max_new_tokens)
+        return _Seat(request, uniforms, [*request.prompt_ids, *request.output])
 
     def _is_live(self, seat: _Seat) -> bool:
         """A sequence that ended with forced tokens is read once more where their log-probabilities are asked for."""

@@ -16,6 +16,8 @@ from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.request import Limits, Request
 from rollout.decoding.rows import Row as GuidedRow
 from rollout.decoding.switches import ALL_OFF, Switches
+from training.benches.cold_masks import cold_masks
+from training.benches.joined_adapters import joined_adapters, outside_the_model
 from training.benches.synthetic import PADDING, FreshOffers, offer_sets, vocabulary
 from training.benches.timing import Row, Timing, interleaved
 
@@ -108,6 +110,9 @@ def decoding(repeats: int) -> list[Row]:
             "per row and step, sets and following rows included",
             repeats,
         ),
+        *cold_masks(),
+        *joined_adapters(lambda: random_llama(32_000), repeats),
+        *outside_the_model(bench.model, bench.engine),
     ]
 
 

@@ -172,7 +172,7 @@ class SamplingConfig(Section):
     """Near the token limit open only blocks that still fit."""
     num_seats: Positive | None = None
     """Sequences written at a time, the next one seated as soon as one ends: what bounds the memory of the cache.
-    null: as many as a work unit has."""
+    null: as many as the free memory holds. No sample depends on it."""
 
     def sampling(self, decoding: Decoding, *, temperature: float | None = None, samples: int | None = None) -> Sampling:
         """Return the sampling of a rollout, or of an evaluation with other temperature and sample count."""

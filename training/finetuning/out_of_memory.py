@@ -7,16 +7,6 @@ from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.run import RunConfig
 
 
-def is_out_of_memory(error: BaseException) -> bool:
-    """Say whether an error means that memory ran out, on a GPU or on the host."""
-    import torch
-
-    if isinstance(error, MemoryError | torch.OutOfMemoryError):
-        return True
-    text = str(error).lower()
-    return isinstance(error, RuntimeError) and ("can't allocate memory" in text or "out of memory" in text)
-
-
 @dataclass(frozen=True, slots=True)
 class Remedy:
     """Settings that take less memory."""

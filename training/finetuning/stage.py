@@ -15,12 +15,13 @@ from time import monotonic, sleep
 from typing import Any
 
 from critics.errors import InputError, RunFailed
+from rollout.out_of_memory import is_out_of_memory
 from rollout.policy import adapter_weights_digest, load_tokenizer
 from training.configuration.fine_tuning import USUAL_ROWS, TrainingConfig
 from training.finetuning.example_files import Examples, read_examples
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job
 from training.finetuning.lost_peer import is_lost_peer, lost_peer
-from training.finetuning.out_of_memory import explanation, is_out_of_memory
+from training.finetuning.out_of_memory import explanation
 from training.finetuning.sharding import check_launcher
 from training.finetuning.torchrun import die_with_starter, launch, launched_already, write_failure
 from training.finetuning.trackers import quiet

@@ -73,6 +73,8 @@ class Forecast:
     speed: Speed
     engine: str = "own"
     """What decodes (`model.engine`)."""
+    merges: bool = True
+    """Whether adapters are merged for sampling, which loses nothing in float32 alone."""
 
     @property
     def wall_s(self) -> float:
@@ -89,7 +91,8 @@ class Forecast:
             + ("" if self.engine == "own" else f"; {self.engine} decodes"),
             f"attempts: {self.attempts:,} of {self.lengths.completion:.0f} tokens ({spread}): {self.tokens:,.0f}",
             *(own.line(name) for name, own in self.by_arm.items()),
-            f"fine-tuning: at most {self.training_steps:,} optimiser steps in all, each of {self._rows_a_step()}",
+            f"fine-tuning: at most {self.training_steps:,} optimiser steps in all, each of {self._rows_a_step()}"
+            + ("" if self.merges else "; adapters are sampled beside the base, whose precision would round their sum"),
             f"memory a worker: {rollout}{said_bytes(memory.total)} fine-tuning "
             f"(base {said_bytes(memory.weights)}, trained {said_bytes(memory.trained)}, activations "
             f"{said_bytes(memory.activations)}, logits {said_bytes(memory.logits)}); there is "
@@ -151,6 +154,7 @@ def forecast(config: RunConfig, on: str | None = None) -> Forecast:
         by_arm=by_arm,
         speed=Speed(0, 0, 0, UNKNOWN_CRITIC_S, measured=False),
         engine=f"the server at {server.base_url}" if server else config.model.engine,
+        merges=size == 4 or config.training.method == "full" or has_engine or server is not None,
     )
     least = memory_of_training(shape, most_sparing(settled, num_processes=division.processes), **asked)
     one_seat = rollout_bytes(
@@ -185,10 +189,12 @@ def _must_fit(found: Forecast, config: RunConfig, longest: float, least: Least) 
             f"{_most(found.training)}, and {_shared(found.device, division.sharing)}: "
             f"set {', or '.join(advice)}; {hope}"
         )
-    if found.rollout_bytes > found.device.memory / policies - overhead:
+    given = config.sampling.num_seats  # where no number is given, as many are seated as memory holds
+    rollout = found.rollout_bytes if given else min(found.rollout_bytes, least.rollout)
+    if rollout > found.device.memory / policies - overhead:
         fewer += [f"workers.samplers={division.policies // 2}"] if division.samplers > 1 else []
-        seats = max(1, (config.sampling.num_seats or config.sampling.batch_size) // 2)
-        advice = [f"sampling.num_seats={seats}", *fewer] if least.rollout <= found.device.memory - overhead else []
+        seats = [f"sampling.num_seats={max(1, given // 2)}"] if given else []
+        advice = [*seats, *fewer] if least.rollout <= found.device.memory - overhead else []
         raise CannotFit(
             f"rolling out {config.model.name} takes about {said_bytes(found.rollout_bytes)} a worker, "
             f"{said_bytes(least.rollout)} with one seat, and {_shared(found.device, policies)}: set "

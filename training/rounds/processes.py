@@ -31,6 +31,7 @@ from typing import Any
 
 from critics.errors import RunFailed
 from critics.lifeline import die_with_parent
+from rollout.digests import FileState, known_digests, learn_digests
 from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.out_of_memory import is_out_of_memory, sampling_explanation
 from training.hardware import peak_memory
@@ -316,7 +317,8 @@ class StageProcesses:
     def _start(self, task: "_StageTask") -> Child:
         if self._is_ended:
             raise _EndedError("the run is ended")
-        work = _LineTask(self.config, self.out, self.arm, self.seed, self.cores, self.base_digest, task)
+        known = known_digests()
+        work = _LineTask(self.config, self.out, self.arm, self.seed, self.cores, self.base_digest, known, task)
         child = self._child(work)  # without the lock: who kills does not wait for a server
         with self._changing:
             self._alive.add(child)
@@ -384,6 +386,7 @@ class _LineTask:
     seed: int
     cores: int
     base_digest: str | None
+    digests: Mapping[FileState, str]
     task: _StageTask
 
 
@@ -396,6 +399,7 @@ def _work_on(channel: Channel, work: _LineTask) -> Any:
         except Empty:
             return False
 
+    learn_digests(work.digests)
     task, heartbeat = work.task, Heartbeat(work.out / "log", work.task.name)
     with open_workers(work.config, cores=work.cores) as workers:
         line = Line(work.config, work.out, work.arm, work.seed, workers, channel.tell, heartbeat.beat, heartbeat.path)

@@ -1,7 +1,7 @@
-"""Processes that outlive the stages they run: a sampling engine takes minutes to start, and a run has many stages.
+"""Processes that outlive the stages they run: a run has many stages, and each would load the same model.
 
-A resident works on one stage at a time, and between two of them its engine frees the GPU for fine-tuning. Each place of
-a slot has one, so that the lines that follow one another there ask the same engine.
+A resident works on one stage at a time. Between two of them its engine, or its model, leaves the GPU to fine-tuning.
+Each place of a slot has one, so that the lines that follow one another there ask the same model.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,7 +9,11 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Protocol
 
+from training.hardware import available_memory
 from training.workers.results import portable
+
+KEPT_SHARE = 0.25
+"""Of the memory that is free, what an idle resident's model may take."""
 
 
 class Pipe(Protocol):
@@ -48,15 +52,17 @@ class StageEnded:
 
 def work_on_all(channel: Pipe, work_on: Callable[[Any, Any], Any]) -> None:
     """Work on what comes, one after the other, until the process is ended."""
-    from rollout.engines.vllm import rest
+    from rollout import kept
+    from training.workers.policy import forget_models
 
+    kept.keep()
     while True:
         work = channel.hear()
         try:
             ended = StageEnded(work_on(channel, work))
         except Exception as error:  # noqa: BLE001 - the parent raises it
             ended = StageEnded(error=portable(error))
-        rest()
+        forget_models(room=available_memory() * KEPT_SHARE)
         channel.tell(ended)
 
 

@@ -189,10 +189,10 @@ def _run_jobs(config: RunConfig, out: Path, base_digest: str, report: Report, wa
     lines = sum(job.kind == "line" for job in jobs)
     num = lines_at_once(config, len(gpus), lines if gpus else len(jobs))
     check_shares(config, num, len(gpus))
-    has_engines = config.model.engine == "vllm" and config.workers.backend == "local"
-    if has_engines:
+    samples_here = config.workers.backend == "local" and config.model.server is None and config.model.policy is None
+    if samples_here and config.model.engine == "vllm":
         engine_gpus(config, gpus)
-    slots = Slots(num, gpus, [Residents() for _ in range(num)] if has_engines else [])
+    slots = Slots(num, gpus, [Residents() for _ in range(num)] if samples_here else [])
 
     def work(job: Job) -> None:
         """Measure a base model, or run a line, in a thread that waits for its stages."""

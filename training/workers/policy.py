@@ -10,6 +10,7 @@ from typing import Any
 
 from critics import plugins
 from critics.errors import InputError
+from rollout import kept
 from rollout.engines.vllm import EngineSettings, rank_of, rest
 from rollout.policy import HuggingFacePolicy, Policy, adapter_weights_digest
 from rollout.prompt import PromptStyle
@@ -98,10 +99,14 @@ def quiet_policy(config: RunConfig, arm: ArmConfig, adapter: Path | None) -> Pol
     return build_policy(config.model, adapter, style, num_seats=config.sampling.num_seats)
 
 
-def forget_models() -> None:
-    """Give back the memory of models that nobody holds any more, which hold themselves in cycles; an engine sleeps."""
+def forget_models(*, room: float = 0.0) -> None:
+    """Give back the memory of models that nobody holds any more, which hold themselves in cycles; an engine sleeps.
+
+    What this process keeps for its next policy leaves the GPU, and is forgotten where it takes more than `room` bytes.
+    """
     rest()
     gc.collect()
+    kept.rest(room)
     torch: Any = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()
