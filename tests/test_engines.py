@@ -406,13 +406,13 @@ def test_residents_that_come_after_the_end_are_ended():
     residents = Residents()
     residents.keep({}, one)
     residents.keep({}, two)
-    assert killed == ["b"]
-    assert residents.take({}) is one
+    assert residents.take({"GPU": "1"}) is None
+    assert {residents.take({}).kill, residents.take({}).kill} == {one.kill, two.kill}, "both have the same place"
     assert residents.take({}) is None
     residents.keep({"GPU": "1"}, one)
     residents.kill()
     residents.keep({}, three)
-    assert killed == ["b", "a", "c"]
+    assert killed == ["a", "c"]
 
 
 # -- refusals

@@ -10,6 +10,8 @@ import torch
 from rollout.decoding.masks import Mask
 
 _NEVER = float("-inf")
+_LONG = 2_000
+"""A mask that names more tokens is kept as a tensor."""
 
 
 class Scores(Protocol):
@@ -105,9 +107,22 @@ def refuse(logits: torch.Tensor, masks: Sequence[Mask | None], vocabulary_size: 
     for numbers in shared.values():
         mask, rows = masks[numbers[0]], _index(numbers, logits.device)
         assert mask is not None
-        logits[rows[:, None], _tensor(mask.ids).to(logits.device)] = _NEVER
+        if len(mask.ids) > _LONG:
+            logits[rows] = logits[rows].masked_fill(_refused(mask, logits), _NEVER)
+        else:
+            logits[rows[:, None], _tensor(mask.ids).to(logits.device)] = _NEVER
         if vocabulary_size < logits.shape[-1]:
             logits[rows, vocabulary_size:] = _NEVER
+
+
+def _refused(mask: Mask, logits: torch.Tensor) -> torch.Tensor:
+    """Return for each output whether the mask names it, kept with the mask."""
+    place = logits.device, logits.shape[-1]
+    if place not in mask.on_device:
+        named = np.zeros(logits.shape[-1], dtype=bool)
+        named[mask.ids] = True
+        mask.on_device[place] = _tensor(named).to(logits.device)
+    return mask.on_device[place]
 
 
 def uniforms_of(seed: int, num: int) -> list[float]:

@@ -9,7 +9,7 @@ import logging
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -25,6 +25,8 @@ from rollout.guide import CLOSE
 log = logging.getLogger(__name__)
 _FEW_NODES = 2_000
 """Up to so many nodes below a state's bytes, one after another is faster than all at once."""
+_MANY_SHARE = 0.15
+"""Of the vocabulary: a mask that allows more of it names what it refuses."""
 _MOST_MASKS = 20_000
 """A finite set's masks are a few hundred bytes, so a full cache is tens of megabytes."""
 _MOST_SPELLINGS = 100_000
@@ -37,6 +39,8 @@ class Mask:
 
     ids: Ids
     all_but: bool = False
+    on_device: dict[Any, Any] = field(default_factory=dict[Any, Any])
+    """A long list as a tensor of what is refused, where it was needed: to send it at every step would take longer."""
 
 
 @dataclass(slots=True)
@@ -87,14 +91,21 @@ class MaskEngine:
     def allowed(self, row: Row) -> Ids:
         """Return the ids that may come next, ascending; end-of-text only in free text. Never empty."""
         mask = self.mask(row)
-        if not mask.all_but:
-            return mask.ids
-        everything = np.ones(len(self.vocabulary), dtype=bool)
-        everything[mask.ids] = False
-        return np.flatnonzero(everything)
+        return self._others(mask.ids) if mask.all_but else mask.ids
+
+    def _others(self, ids: Ids) -> Ids:
+        """Return all ids but these, ascending."""
+        others = np.ones(len(self.vocabulary), dtype=bool)
+        others[ids] = False
+        return np.flatnonzero(others)
+
+    def _allowing(self, ids: Ids) -> Mask:
+        """Return the mask that allows just these; a name may begin with half of all tokens, which none should list."""
+        many = len(ids) > _MANY_SHARE * len(self.vocabulary)
+        return Mask(self._others(ids), all_but=True) if many else Mask(ids)
 
     def mask(self, row: Row) -> Mask:
-        """Return what may come next as the shorter of two lists: what is allowed, or in free text what is not."""
+        """Return what may come next as one of two lists: what is allowed, or what is not where much is."""
         key = row.key
         mask = self._masks.get(key)
         if mask is None:
@@ -116,7 +127,7 @@ class MaskEngine:
             return mask
         ids, needs = self._needed(row, mask)
         kept = ids[needs < num_left]
-        return Mask(kept) if len(kept) else mask
+        return self._allowing(kept) if len(kept) else mask
 
     def fewest(self, row: Row) -> int:
         """Return how many tokens at most are needed to end the open block; 0 in free text.
@@ -172,7 +183,7 @@ class MaskEngine:
         accepted = [i for i in doubtful if row.accepts(self.trie.bytes_of(i))]
         ids = np.concatenate([plain, np.array(accepted, dtype=np.int64)])
         ids.sort(kind="stable")
-        return Mask(ids), not doubtful
+        return self._allowing(ids), not doubtful
 
     def _walked(self, row: Row, *, states: bool = False) -> _Found:
         found, automaton, state = _Found(states=[] if states else None), row.automaton, row.block
@@ -316,7 +327,8 @@ class MaskEngine:
             after = row.after(self.trie.bytes_of(i))
             if after is not None:
                 needs[i] = self.fewest(after)
-        answer = mask.ids, np.array([needs.get(i, 0) for i in mask.ids.tolist()], dtype=np.int64)
+        ids = self._others(mask.ids) if mask.all_but else mask.ids
+        answer = ids, np.array([needs.get(i, 0) for i in ids.tolist()], dtype=np.int64)
         if not opening:
             _keep(self._needs, key, answer, _MOST_MASKS)
         return answer

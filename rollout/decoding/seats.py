@@ -57,7 +57,7 @@ def fitting(model: Any, prompt_length: int, limits: Limits) -> float:
     kept = _number(text, "num_key_value_heads", "num_kv_heads", default=heads) * width
     cache = 2 * _number(text, "num_hidden_layers") * kept * size * (prompt_length + limits.max_new_tokens)
     reading = prompt_length * size * (8 * hidden + 3 * _number(text, "intermediate_size", default=4 * hidden))
-    return _free_bytes(model.device) // (cache + reading + _BYTES_A_SCORE * _number(text, "vocab_size"))
+    return _free_bytes(model.device) / (cache + reading + _BYTES_A_SCORE * _number(text, "vocab_size"))
 
 
 def _number(config: Any, *names: str, default: int = 1) -> int:

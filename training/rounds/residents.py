@@ -68,22 +68,23 @@ def work_on_all(channel: Pipe, work_on: Callable[[Any, Any], Any]) -> None:
 
 @dataclass(eq=False)
 class Residents:
-    """The idle residents of a slot, by their place."""
+    """The idle residents of a slot, by their place, which several share where they have no GPU of their own."""
 
-    _idle: dict[str, Killable] = field(default_factory=dict[str, Killable])
+    _idle: dict[str, list[Killable]] = field(default_factory=dict[str, list[Killable]])
     _changing: Lock = field(default_factory=Lock)
     _is_ended: bool = False
 
     def take(self, place: Mapping[str, str]) -> Any:
-        """Return the one of a place, which is then its taker's; None where there is none."""
+        """Return one of a place, which is then its taker's; None where there is none."""
         with self._changing:
-            return self._idle.pop(str(place), None)
+            waiting = self._idle.get(str(place))
+            return waiting.pop() if waiting else None
 
     def keep(self, place: Mapping[str, str], resident: Killable) -> None:
         """Keep one until the next stage of its place, or end it if that will not come."""
         with self._changing:
-            if not self._is_ended and str(place) not in self._idle:
-                self._idle[str(place)] = resident
+            if not self._is_ended:
+                self._idle.setdefault(str(place), []).append(resident)
                 return
         resident.kill()
 
@@ -91,6 +92,6 @@ class Residents:
         """End all of them, and those that come later."""
         with self._changing:
             self._is_ended = True
-            idle, self._idle = list(self._idle.values()), {}
+            idle, self._idle = [each for waiting in self._idle.values() for each in waiting], {}
         for resident in idle:
             resident.kill()
