@@ -32,8 +32,9 @@ from typing import Any
 from critics.errors import RunFailed
 from critics.lifeline import die_with_parent
 from rollout.digests import FileState, known_digests, learn_digests
+from rollout.out_of_memory import is_out_of_memory
 from training.configuration.run import ArmConfig, RunConfig
-from training.finetuning.out_of_memory import is_out_of_memory, sampling_explanation
+from training.finetuning.out_of_memory import sampling_explanation
 from training.hardware import peak_memory
 from training.records.stage_times import StageTime, add_time
 from training.rounds.line import WHOLE, Line, Notice, RunError, Shard, StageFunction
