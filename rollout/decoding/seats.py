@@ -38,8 +38,8 @@ class Seats:
         """Return half of the seats that were too many; raises `RunFailed` where there was one."""
         if num <= 1:
             raise RunFailed(
-                "out of memory in sampling with one sequence at a time: set sampling.max_new_tokens lower, "
-                "model.examples lower, workers.samplers=1 or jobs=1, or take a smaller model"
+                "out of memory in sampling with one sequence at a time: set jobs=1 and workers.samplers=1, which change "
+                "no result, then sampling.max_new_tokens lower, or take a smaller model"
             ) from error
         self.num = num // 2
         log.warning("out of memory with %d sequences at a time: going on with %d", num, self.num)
