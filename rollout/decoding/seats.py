@@ -38,7 +38,7 @@ class Seats:
         """Return half of the seats that were too many; raises `RunFailed` where there was one."""
         if num <= 1:
             raise RunFailed(
-                "out of memory in sampling with one sequence at a time: set jobs=1 and workers.samplers=1, which change "
+                "out of memory in sampling with one sequence at a time: set jobs=1, workers.samplers=1, which changes "
                 "no result, then sampling.max_new_tokens lower, or take a smaller model"
             ) from error
         self.num = num // 2
