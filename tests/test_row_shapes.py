@@ -197,7 +197,7 @@ def test_a_syllogism_is_known_by_its_question() -> None:
     }
     table = read(row)
     assert table.rationales[0].problem.dataset == "syllogism"
-    lucky = {**row, "rationale": "Some dogs are fish. So all dogs are animals. Answer: valid"}
+    lucky = {**row, "rationale": "Some dogs are not mammals. So all dogs are animals. Answer: valid"}
     assert judged(read(row, lucky, {**row, "answer": "invalid"})) == ["certified", "unproved", "refuted"]
     assert read({**row, "question": "Are all dogs animals?"}).rationales[0].problem.dataset == "rationales"
 
