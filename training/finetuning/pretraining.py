@@ -291,12 +291,18 @@ def _num_sequences(config: AnyPretrainingConfig) -> int:
 
 
 def _on_purpose(config: AnyPretrainingConfig) -> dict[str, float | dict[str, float]]:
-    """Return how much of the last phase is wrong on purpose."""
+    """Return how much of the last phase is wrong on purpose, and how far what was solved goes."""
     match config:
         case PretrainingConfig():
             last = config.phases[-1]
             guesses, misformalised = last.guess_rate, last.misformalise_rate
-            return {"demonstrations_that_guess": guesses, "demonstrations_misformalised": misformalised}
+            solved = [phase for phase in config.phases if phase.lesson == "solve"]
+            return {
+                "demonstrations_that_guess": guesses,
+                "demonstrations_misformalised": misformalised,
+                "most_hops": max((hops for phase in solved for hops in phase.hops), default=0),
+                "said_again": sum(phase.num_examples for phase in config.phases if phase.lesson != "solve"),
+            }
         case ActorPretrainingConfig():
             return {"wrong_on_purpose": config.phases[-1].flaws.model_dump(mode="json")}
         case RoundTripPretrainingConfig():

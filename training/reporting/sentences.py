@@ -88,6 +88,9 @@ def _taught(base: object) -> str:
     flaws += [f"{percent(wrong)} misread a rule" for _ in range(1) if wrong]
     number = base.get("sequences")
     shown = f"{number:,} demonstrations" if isinstance(number, int) else "demonstrations"
+    shown += f" of at most {base['most_hops']} hops" if base.get("most_hops") else ""
+    again = base.get("said_again")
+    shown += f" ({again:,} of them only say the context again)" if isinstance(again, int) and again else ""
     if flaws:
         return f"{shown} made here; of the last ones {' and '.join(flaws)}, on purpose"
     other = base.get("wrong_on_purpose")
