@@ -203,7 +203,7 @@ def trained(config: Path, data: Path, out: Path, num_processes: int) -> subproce
 
 
 def finished(process: subprocess.Popen[str]) -> str:
-    told = process.communicate(timeout=600)[1]
+    told = process.communicate(timeout=1800)[1]
     assert process.returncode == 0, told
     return told
 
@@ -274,7 +274,7 @@ def test_sigterm_to_two_processes_leaves_a_checkpoint_that_any_number_goes_on_fr
     told = process.communicate(timeout=120)[1]
     said = [line for line in told.splitlines() if "asked to end (SIGTERM): checkpoint at step" in line]
     assert len(said) == 1, told
-    assert process.returncode == (1 if agent else STATUS), told
+    assert process.returncode != 0 if agent else process.returncode == STATUS, told
     for num in (1, 4):
         copy = tmp_path / f"on-{num}"
         shutil.copytree(work, copy.with_name(f".{copy.name}.work"))
