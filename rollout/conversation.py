@@ -17,6 +17,11 @@ def message(role: str, content: str) -> dict[str, str]:
     return {"role": role, "content": content}
 
 
+def in_parts(turn: Message) -> dict[str, object]:
+    """Return a turn whose text is one of its parts, as templates of models that see images may have it."""
+    return {"role": turn["role"], "content": [{"type": "text", "text": turn["content"]}]}
+
+
 def without_system(messages: Messages) -> list[Message]:
     """Return a conversation whose instructions stand in the first user's turn, for models without a system role."""
     first, *rest = messages

@@ -5,25 +5,34 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
-from rollout.conversation import Messages, as_text, message, without_system
+from rollout.conversation import Messages, as_text, in_parts, message, without_system
 from rollout.decoding.request import Request
 from rollout.decoding.texts import TextMasks, row_of
 from rollout.decoding.tokens import token_bytes
 from rollout.digests import PolicyDigests, digest_once, file_digest
 from rollout.guide import Guide
 from rollout.kept import MODEL, forget, kept, shared
+from rollout.models import (
+    PolicyError,
+    config_of,
+    end_ids,
+    first_line,
+    further_ends,
+    loader_of,
+    require_folder,
+    require_positions,
+    source,
+    unreadable,
+)
 from rollout.prompt import SEPARATOR, PromptStyle, messages, text
 from rollout.server_use import ServerUse
 from rollout.traces import Sampling
-
-
-class PolicyError(InputError):
-    """A model folder cannot be used; the message names it and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +136,8 @@ class TokenPolicy:
         self.tokenizer = kept("tokenizer", model_name, partial(load_tokenizer, model_name))
         self.prompt_style = prompt_style
         self.eos_id: int = self.tokenizer.eos_token_id
+        self.end_ids = end_ids(model_name, self.tokenizer)
+        """Every token at which a text ends; trained is the first, `eos_id`."""
         self.stop = SEPARATOR if prompt_style.kind == "few-shot" else ""
         """A base model that has seen solved examples goes on with another problem instead of ending its text."""
 
@@ -150,13 +161,13 @@ class TokenPolicy:
 
     def masks(self) -> TextMasks:
         """Return what finds the tokens that a guide allows."""
-        return TextMasks(token_bytes(self.tokenizer), [self.eos_id], spell=partial(_spelled, self.tokenizer))
+        return TextMasks(token_bytes(self.tokenizer), self.end_ids, spell=partial(_spelled, self.tokenizer))
 
     def completion(
         self, ids: Sequence[int], stop: str, *, forced: tuple[int, ...] = (), log_probabilities: tuple[float, ...] = ()
     ) -> Completion:
         """Return what the new ids say, end-of-text and what a stop cuts off left out."""
-        finished = bool(ids) and ids[-1] == self.eos_id
+        finished = bool(ids) and ids[-1] in self.end_ids
         written = ids[:-1] if finished else ids
         decoded = self.tokenizer.decode(written, skip_special_tokens=False, clean_up_tokenization_spaces=False)
         if stop and stop in decoded:
@@ -186,7 +197,7 @@ class HuggingFacePolicy(TokenPolicy):
         base = model_digest(model_name)
         self.digests = PolicyDigests(base, None if adapter is None else adapter_weights_digest(adapter))
         self.model: Any = _sampled(model_name, base, adapter, dtype, self.device).eval()
-        self._masks = kept("masks", (base, self.eos_id), self.masks)
+        self._masks = kept("masks", (base, self.end_ids), self.masks)
         self._seats = Seats(num_seats)
 
     def complete(
@@ -201,6 +212,8 @@ class HuggingFacePolicy(TokenPolicy):
             Request(self.prompt_ids(prompt), seed, row, stop.encode())
             for prompt, seed, row in zip(prompts, seeds, rows, strict=True)
         ]
+        longest = max((len(request.prompt_ids) for request in requests), default=0)
+        require_positions(self.model, longest + sampling.max_new_tokens, "a prompt with its reply")
         sample_batch(
             self.model,
             requests,
@@ -208,6 +221,7 @@ class HuggingFacePolicy(TokenPolicy):
             temperature=sampling.temperature,
             max_new_tokens=sampling.max_new_tokens,
             eos_id=self.eos_id,
+            also_ends=self.end_ids[1:],
             pad_id=self.tokenizer.pad_token_id,
             switches=sampling.switches,
             seats=self._seats,
@@ -245,8 +259,8 @@ _RECOGNISED = 40
 def templated(messages: Messages, tokenizer: Any, style: PromptStyle) -> str:
     """Apply the tokenizer's chat template; templates that know no thinking pass over being told of it.
 
-    Instructions stand in the first user's turn where a template knows no system role. Raises `PolicyError` where it
-    refuses the turns all the same.
+    Instructions stand in the first user's turn where a template knows no system role, and texts are parts of a turn
+    where it expects images beside them. Raises `PolicyError` where it refuses the turns all the same.
     """
     from jinja2 import TemplateError
 
@@ -256,19 +270,18 @@ def templated(messages: Messages, tokenizer: Any, style: PromptStyle) -> str:
         )
     told = {} if style.thinking is None else {"enable_thinking": style.thinking}
     complaint = ""
-    for turns in (messages, without_system(messages)):
+    for shape, turns in product((dict, in_parts), (messages, without_system(messages))):
         try:
             text: str = tokenizer.apply_chat_template(
-                list(map(dict, turns)), tokenize=False, add_generation_prompt=True, **told
+                list(map(shape, turns)), tokenize=False, add_generation_prompt=True, **told
             )
-        except TemplateError as error:
-            complaint = _first_line(error)
+        except (TemplateError, TypeError) as error:
+            complaint = first_line(error) if shape is dict else complaint
             continue
-        if (
-            turns[0]["content"].strip()[:_RECOGNISED] in text
-        ):  # Attack: a template that leaves instructions out without a word.
+        # Attack: a template that leaves instructions out without a word, or writes parts as Python would.
+        if turns[0]["content"].strip()[:_RECOGNISED] in text and "'type': 'text'" not in text:
             return text
-        complaint = "it leaves the first turn out"
+        complaint = "it leaves the first turn out" if shape is dict else complaint
     raise PolicyError(f"the chat template cannot show a conversation ({complaint}); set model.prompt to few-shot")
 
 
@@ -282,12 +295,13 @@ def load_tokenizer(model_name: str) -> Any:
     """Load a tokenizer; raises `PolicyError` where the folder is missing or it has no end-of-text token."""
     import transformers
 
-    _require_folder(model_name)
+    require_folder(model_name)
+    name, at = source(model_name)
     loader: Any = transformers.AutoTokenizer
     try:
-        tokenizer = loader.from_pretrained(model_name)
+        tokenizer = loader.from_pretrained(name, **at)
     except (OSError, ValueError) as error:
-        raise PolicyError(f"model {model_name!r}: no tokenizer could be loaded ({_first_line(error)})") from error
+        raise unreadable(model_name, "no tokenizer could be loaded", error) from error
     if tokenizer.eos_token_id is None:
         raise PolicyError(
             f"model {model_name!r}: its tokenizer has no end-of-text token, so no completion could ever end; "
@@ -323,13 +337,12 @@ def _turn_end(tokenizer: Any) -> str | None:
 def load_model(model_name: str, *, dtype: str = "auto", **options: Any) -> Any:
     """Load a causal LM: float32 on a CPU whatever the file holds, else bfloat16 unless told otherwise."""
     import torch
-    import transformers
 
-    _require_folder(model_name)
-    loader: Any = transformers.AutoModelForCausalLM
+    name, at = source(model_name)
+    loader = loader_of(model_name, config_of(model_name))
     if dtype == "auto":
         dtype = "bfloat16" if torch.cuda.is_available() else "float32"
-    load = partial(loader.from_pretrained, model_name, dtype=getattr(torch, dtype))
+    load = partial(loader.from_pretrained, name, dtype=getattr(torch, dtype), **at)
     try:
         try:
             return load(**{"attn_implementation": "sdpa", **options})
@@ -338,7 +351,7 @@ def load_model(model_name: str, *, dtype: str = "auto", **options: Any) -> Any:
                 raise
             return load(attn_implementation="eager", **options)  # Gemma 2 and gpt-oss know no other
     except (OSError, ValueError) as error:
-        raise PolicyError(f"model {model_name!r} could not be loaded ({_first_line(error)})") from error
+        raise unreadable(model_name, "it could not be loaded", error) from error
 
 
 def _sampled(model_name: str, digest: str, adapter: Path | None, dtype: str, device: Any) -> Any:
@@ -359,26 +372,16 @@ def _sampled(model_name: str, digest: str, adapter: Path | None, dtype: str, dev
     return joined(model, adapter)[0]
 
 
-def _require_folder(model_name: str) -> None:
-    """A name with a path separator is meant as a folder when it starts like one; the hub has no such names."""
-    looks_local = (
-        model_name.startswith((".", "/", "~")) or model_name.count("/") > 1 or model_name.startswith("checkpoints/")
-    )
-    if looks_local and not (Path(model_name).expanduser() / "config.json").exists():
-        raise PolicyError(
-            f"model folder {model_name!r} does not exist here or holds no config.json; run from the repository's "
-            "root, or make the seed model with `certistar pretrain configs/seed.yaml --out checkpoints/seed`"
-        )
-
-
 def model_digest(model_name: str) -> str:
     """Return the SHA-256 over a local model's weights, configuration and tokenizer; a hub model's name and commit."""
-    _require_folder(model_name)
+    require_folder(model_name)
     folder = Path(model_name).expanduser()
     if not folder.is_dir():
         return _hub_digest(model_name)
     names = sorted(p for p in folder.iterdir() if p.suffix == ".safetensors" or p.name in _IDENTITY_FILES)
-    return _digest_of((path.name, digest_once(path)) for path in names)
+    beyond = further_ends(model_name)
+    files = ((path.name, digest_once(path)) for path in names)
+    return _digest_of(files, f"ends:{beyond}\n" if beyond else "")
 
 
 _IDENTITY_FILES = frozenset({"config.json", "tokenizer.json", "chat_template.jinja"})
@@ -390,23 +393,13 @@ def adapter_weights_digest(adapter: Path) -> str:
     return _digest_of((path.name, file_digest(path)) for path in paths)
 
 
-def _digest_of(files: Iterable[tuple[str, str]]) -> str:
-    total = hashlib.sha256()
+def _digest_of(files: Iterable[tuple[str, str]], more: str = "") -> str:
+    total = hashlib.sha256(more.encode())
     for name, content in files:
         total.update(f"{name}:{content}\n".encode())
     return total.hexdigest()
 
 
 def _hub_digest(model_name: str) -> str:
-    import transformers
-
-    loader: Any = transformers.AutoConfig
-    try:
-        commit = getattr(loader.from_pretrained(model_name), "_commit_hash", None)
-    except (OSError, ValueError) as error:
-        raise PolicyError(f"model {model_name!r} could not be found ({_first_line(error)})") from error
-    return hashlib.sha256(json.dumps([model_name, commit]).encode()).hexdigest()
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    commit = getattr(config_of(model_name), "_commit_hash", None)
+    return hashlib.sha256(json.dumps([source(model_name)[0], commit]).encode()).hexdigest()

@@ -72,6 +72,8 @@ def serves_ragged_rows(model: Any) -> bool:
         return False
     if plain.config._attn_implementation not in ("sdpa", "eager") or _learns_prompts(model):
         return False
+    if getattr(text, "alibi", False):  # distances are added to masks of two dimensions
+        return False
     kinds = getattr(text, "layer_types", None)
     if kinds is not None:
         return set(kinds) == {"full_attention"}

@@ -111,8 +111,8 @@ def refuse(logits: torch.Tensor, masks: Sequence[Mask | None], vocabulary_size: 
             logits[rows] = logits[rows].masked_fill(_refused(mask, logits), _NEVER)
         else:
             logits[rows[:, None], _tensor(mask.ids).to(logits.device)] = _NEVER
-        if vocabulary_size < logits.shape[-1]:
-            logits[rows, vocabulary_size:] = _NEVER
+    if vocabulary_size < logits.shape[-1]:  # outputs that pad a vocabulary stand for nothing, guided or free
+        logits[:, vocabulary_size:] = _NEVER
 
 
 def _refused(mask: Mask, logits: torch.Tensor) -> torch.Tensor:

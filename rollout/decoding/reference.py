@@ -93,7 +93,7 @@ def generate_batch(
     config = GenerationConfig(
         do_sample=False,
         max_new_tokens=limits.max_new_tokens,
-        eos_token_id=limits.eos_id,
+        eos_token_id=list(limits.end_ids),
         pad_token_id=limits.pad_id,
         use_cache=True,
     )

@@ -15,6 +15,13 @@ class Limits:
     max_new_tokens: int
     eos_id: int
     pad_id: int
+    also_ends: tuple[int, ...] = ()
+    """Other tokens that end a sequence as end-of-text does."""
+
+    @property
+    def end_ids(self) -> tuple[int, ...]:
+        """Every token that ends a sequence."""
+        return (self.eos_id, *self.also_ends)
 
 
 @dataclass(slots=True)
@@ -39,7 +46,7 @@ class Request:
         """Record a token, and whether the sequence ends with it."""
         self.output.append(token)
         self.forced.append(forced)
-        if token == limits.eos_id:
+        if token in limits.end_ids:
             self.ended = True
             return
         # A model may have more outputs than its tokenizer has tokens; a mask never allows them.

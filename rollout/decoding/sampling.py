@@ -43,6 +43,7 @@ def sample_batch(
     max_new_tokens: int,
     eos_id: int,
     pad_id: int,
+    also_ends: Sequence[int] = (),
     switches: Switches = ALL_OFF,
     seats: Seats | None = None,
 ) -> list[list[int]]:
@@ -51,7 +52,7 @@ def sample_batch(
     Temperature 0 takes the likeliest allowed token. Sampling inverts the cumulative distribution at one uniform
     number per token, drawn up front from the row's seed. `seats` says how many sequences are written at a time.
     """
-    limits, seats = Limits(temperature, max_new_tokens, eos_id, pad_id), seats or Seats()
+    limits, seats = Limits(temperature, max_new_tokens, eos_id, pad_id, tuple(also_ends)), seats or Seats()
     num = seats.at_once(model, requests, limits)
     if serves_ragged_rows(model):
         DecodingLoop(model, masks, limits, switches).run(requests, num, seats)

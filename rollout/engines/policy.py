@@ -51,7 +51,7 @@ class VLLMPolicy(TokenPolicy):
         requests = [EngineRequest(ids, seed, each) for ids, seed, each in asked]
         self._refuse_too_long([request.prompt_ids for request in requests], most)
         stop = sampling.stop or self.stop
-        asked_for = Asked(sampling.temperature, most, self.eos_id, stop)
+        asked_for = Asked(sampling.temperature, most, self.eos_id, stop, self.end_ids[1:])
         written = self._engine.write(requests, asked_for, self._adapter)
         if not switches.log_probabilities:
             return [self.completion(ids, stop) for ids in written]

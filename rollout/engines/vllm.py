@@ -19,6 +19,7 @@ from typing import Any
 from critics.errors import InputError, RunFailed
 from rollout.decoding.texts import TextMasks
 from rollout.engines.grammar import GuideBackend, GuidedRequest
+from rollout.models import empty_model, source
 
 ENVIRONMENT = {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # guides are objects of this process
@@ -64,8 +65,9 @@ class Asked:
     temperature: float
     max_new_tokens: int
     eos_id: int
-    """What ends a text; a model's configuration may name others, at which the own loop goes on."""
     stop: str = ""
+    also_ends: tuple[int, ...] = ()
+    """Other tokens that end a text as `eos_id` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ class VLLMEngine:
             temperature=asked.temperature,
             max_tokens=asked.max_new_tokens,
             seed=None if asked.temperature == 0 else request.seed,
-            stop_token_ids=[asked.eos_id],
+            stop_token_ids=[asked.eos_id, *asked.also_ends],
             ignore_eos=True,
             stop=asked.stop or None,
             detokenize=bool(asked.stop),
@@ -235,12 +237,15 @@ def _started(settings: EngineSettings, tokenizer: str, masks: TextMasks, rank: i
 
     has_gpu = torch.cuda.is_available()
     room = next(each for each in RANKS if each >= max(rank, 16))
+    name, at = source(settings.model)
     dtype = ("bfloat16" if has_gpu else "float32") if settings.dtype == "auto" else settings.dtype
     options: dict[str, object] = {} if has_gpu else {"max_num_batched_tokens": MOST_BATCHED_TOKENS}
     try:
         llm: Any = _imported().LLM(
-            settings.model,
-            tokenizer=tokenizer,
+            name,
+            **at,
+            tokenizer=source(tokenizer)[0],
+            **{f"tokenizer_{key}": value for key, value in source(tokenizer)[1].items()},
             dtype=dtype,
             enforce_eager=not has_gpu,
             enable_sleep_mode=has_gpu,
@@ -269,9 +274,7 @@ def _linear_names(model: str) -> list[str]:
     """
     import torch
 
-    transformers: Any = import_module("transformers")
-    with torch.device("meta"):
-        built: Any = transformers.AutoModelForCausalLM.from_config(transformers.AutoConfig.from_pretrained(model))
+    built = empty_model(model)
     head = built.get_output_embeddings()
     linear = (name for name, part in built.named_modules() if isinstance(part, torch.nn.Linear) and part is not head)
     return sorted({name.rpartition(".")[2] for name in linear})

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tests.rehearsal.architectures import FAMILIES, build
 from tests.rehearsal.inputs import put
 from tests.rehearsal.outputs import missing
 from tools.reproductions import ROOT, Item, catalogue
+from tools.zoo.models import FAMILIES, build
 from training.cli import app
 from training.configuration.run import load_run
 

@@ -40,6 +40,7 @@ def run(
         run_with_progress(config, out, overrides, mirror=mirror, retrain=retrain, patience_s=patience)
         return
     from training.configuration.run import load_run
+    from training.finetuning.architecture import require_suited
     from training.logs import quieten
     from training.planning.forecast import forecast
     from training.planning.power import said
@@ -47,6 +48,8 @@ def run(
 
     quieten()
     planned = load_run(config, overrides)
+    if Path(planned.model.name).is_dir():  # a plan downloads nothing
+        require_suited(planned.model, planned.training)
     found = forecast(planned, on)
     if out is not None:
         write_plan(out, found.plan)
@@ -80,6 +83,7 @@ def run_with_progress(
 
     from training.commands.dashboard import watching
     from training.configuration.run import load_run
+    from training.finetuning.architecture import require_suited
     from training.planning.forecast import run_must_fit_window
     from training.reporting.comparison import summarise
     from training.reporting.sentences import verdict_sentence
@@ -98,6 +102,7 @@ def run_with_progress(
         highlight=False,
     )
     if not (folder / "lines.json").exists():
+        require_suited(config.model, config.training)
         run_must_fit_window(config)
     _keep_plan(config_path, folder, overrides)
     with watching(console, folder, num_attempts(config)) as report:

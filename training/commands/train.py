@@ -47,7 +47,7 @@ def train(
         data=data,
         out=out,
         seed=seed,
-        base_digest=model_digest(loaded.model.name),
+        base_digest=model_digest(loaded.model.pinned),
         nproc=num_training_processes() if nproc == "auto" else int(nproc),
         progress=True,
         nnodes=nnodes,

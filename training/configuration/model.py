@@ -79,6 +79,9 @@ class ModelConfig(Section):
 
     name: str
     """A local folder or a hub name; with a server, whose tokenizer it speaks."""
+    revision: str | None = None
+    """Branch, tag or commit of a hub model; a commit cannot change. null: its main branch as it is then. A run keeps
+    the digest of the commit that it found."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     prompt: Literal["bare", "few-shot", "chat"] = "bare"
     examples: NumExamples | dict[Literal["guided", "cot", "answer", "fol", "fol-cot"], NumExamples] | None = None
@@ -130,6 +133,11 @@ class ModelConfig(Section):
                 "disabled"
             )
         return self
+
+    @property
+    def pinned(self) -> str:
+        """The name with its revision, as loaders take it (`rollout.models.source`)."""
+        return self.name if self.revision is None else f"{self.name}@{self.revision}"
 
     def num_examples(self, format_: Format) -> int | None:
         """Return how many solved examples arms of a format are shown; None: as many as is usual there."""

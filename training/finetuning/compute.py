@@ -6,10 +6,9 @@ layers x width x context forward (PaLM, appendix B). Recomputing under gradient 
 """
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
-from critics.errors import InputError
+from rollout.models import empty_model
 from training.configuration.fine_tuning import TrainingConfig
 
 
@@ -35,16 +34,7 @@ class Shape:
 
 def shape_of(model_name: str) -> Shape:
     """Read a local or hub model's configuration and build it without memory; raises `InputError`."""
-    import torch
-
-    transformers: Any = import_module("transformers")
-    try:
-        config = transformers.AutoConfig.from_pretrained(model_name)
-    except (OSError, ValueError) as error:
-        first = str(error).strip().splitlines()[0]
-        raise InputError(f"model {model_name!r}: its configuration cannot be had, nor its costs ({first})") from error
-    with torch.device("meta"):
-        return shape_of_model(transformers.AutoModelForCausalLM.from_config(config))
+    return shape_of_model(empty_model(model_name))
 
 
 def shape_of_model(model: Any) -> Shape:
@@ -55,7 +45,7 @@ def shape_of_model(model: Any) -> Shape:
     linear = [
         m for n, m in model.named_modules() if isinstance(m, torch.nn.Linear) and m is not head and "lora" not in n
     ]
-    config = model.config
+    config = model.config.get_text_config()
     width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     inside = sum(layer.in_features * layer.out_features for layer in linear)
     return Shape(

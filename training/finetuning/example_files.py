@@ -11,7 +11,7 @@ from training.configuration.fine_tuning import LossOn
 from training.configuration.model import ModelConfig
 from training.lessons import dialogs
 from training.lessons.dialogs import MaskedExample, masked_example, read_lesson
-from training.lessons.examples import Example, ExampleError, checked, spells, tokenised, unread_tokens
+from training.lessons.examples import Example, ExampleError, checked, spells, tokenised, unread_tokens, without_end
 from training.lineage.adapter_files import REVOKED
 from training.records.store import read_records
 
@@ -54,7 +54,9 @@ def _read_completions(
         prompt = tuple(prompt_ids(tokenizer, record["prompt"], style))
         stored = tuple(record.get("completion_ids") or ())
         if stored and spells(stored, record["completion"], tokenizer):
-            example = Example(record["id"], prompt, stored)
+            written = without_end(stored, tokenizer)
+            end = (tokenizer.eos_token_id,) * (len(stored) - len(written))  # the one end that is taught
+            example = Example(record["id"], prompt, (*written, *end))
         else:
             # The prompt is tokenised as the policy does it, or a chat template's special tokens would come twice.
             example = tokenised(record["id"], record["prompt"], record["completion"], tokenizer)

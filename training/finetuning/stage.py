@@ -15,6 +15,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from critics.errors import InputError, RunFailed
+from rollout.models import require_positions
 from rollout.out_of_memory import is_out_of_memory
 from rollout.policy import adapter_weights_digest, load_tokenizer
 from training.configuration.fine_tuning import USUAL_ROWS, TrainingConfig
@@ -76,12 +77,13 @@ def _train(job: FineTuning) -> AdapterManifest:
 
     if not torch.cuda.is_available():
         torch.set_num_threads(1)  # two busy threads on two busy cores were measured five times slower than one
-    tokenizer = load_tokenizer(job.model.name)
+    tokenizer = load_tokenizer(job.model.pinned)
     settings = job.training
     examples = read_examples(job.data, job.model, tokenizer, max_tokens=settings.max_tokens, loss_on=settings.loss_on)
     check_dataset(job.data)
     set_seed(job.seed)
     model = trainable_model(job)
+    require_positions(model, max(example.num_tokens for example in examples), "an example")
     work = job.out.with_name(f".{job.out.name}.work")
     rows = rows_of(examples, job.training)
     job = replace(job, training=_settled(job, max(row.num_tokens for row in rows)))

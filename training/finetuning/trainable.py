@@ -7,6 +7,7 @@ from typing import Any
 from rollout.policy import load_model
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.section import ConfigError
+from training.finetuning.architecture import freeze_beside_text, not_in_four_bits, require_suited, with_lora
 from training.finetuning.job import FineTuning
 from training.lineage.adapter_files import verify_adapter
 
@@ -14,14 +15,16 @@ from training.lineage.adapter_files import verify_adapter
 def trainable_model(job: FineTuning) -> Any:
     """Load the base, or the full weights to go on from, and put the adapter on it; raises `InputError`."""
     training = job.training
+    require_suited(job.model, training)
     if job.start is not None:
         verify_adapter(job.start)
     start_is_full = job.start is not None and not (job.start / "adapter_config.json").exists()
-    name = str(job.start) if start_is_full else job.model.name
+    name = str(job.start) if start_is_full else job.model.pinned
     dtype = "float32" if training.method == "full" else job.model.dtype  # full weights to go on from lose nothing
-    model = load_model(name, dtype=dtype, **_loading(training))
+    model = load_model(name, dtype=dtype, **_loading(job))
     if training.layout == "packed":
-        model.config.use_cache = False  # with a cache, transformers does not tell the examples of a row apart
+        for config in (model.config, model.config.get_text_config()):
+            config.use_cache = False  # with a cache, transformers does not tell the examples of a row apart
     if training.quantisation != "none":
         peft: Any = import_module("peft")
         checkpointing = training.gradient_checkpointing
@@ -30,35 +33,25 @@ def trainable_model(job: FineTuning) -> Any:
         model.gradient_checkpointing_enable()
         model.enable_input_require_grads()
     if training.method == "full":
+        freeze_beside_text(model)
         return model.float()
-    return _with_lora(model, job)
-
-
-def _with_lora(model: Any, job: FineTuning) -> Any:
-    peft: Any = import_module("peft")
     if job.start is not None:
+        peft: Any = import_module("peft")
         return peft.PeftModel.from_pretrained(model, str(job.start), is_trainable=True)
-    lora = peft.LoraConfig(
-        r=job.training.lora_rank,
-        lora_alpha=job.training.lora_alpha,
-        lora_dropout=job.training.lora_dropout,
-        use_dora=job.training.method == "dora",
-        target_modules="all-linear",
-        task_type="CAUSAL_LM",
-    )
-    return peft.get_peft_model(model, lora)
+    return with_lora(model, training)
 
 
-def _loading(training: TrainingConfig) -> dict[str, Any]:
+def _loading(job: FineTuning) -> dict[str, Any]:
     """Return how the base is loaded beyond its name and type."""
     import torch
 
+    training = job.training
     options: dict[str, Any] = {}
     attention = attention_of(training)
     if attention is not None:
         options["attn_implementation"] = attention
     if training.quantisation == "nf4":
-        options["quantization_config"] = _nf4()
+        options["quantization_config"] = _nf4(not_in_four_bits(job.model))
         if torch.cuda.is_available():
             options["device_map"] = {"": int(os.environ.get("LOCAL_RANK", "0"))}
     return options
@@ -80,7 +73,7 @@ def attention_of(training: TrainingConfig) -> str | None:
     return training.attention
 
 
-def _nf4() -> Any:
+def _nf4(spared: list[str] | None) -> Any:
     """Return the quantisation of QLoRA (Dettmers et al. 2023): four-bit normal floats, their scales quantised too.
 
     The storage type equals the computing type, since FSDP2 shards only tensors of one type.
@@ -91,6 +84,7 @@ def _nf4() -> Any:
     compute = torch.bfloat16 if torch.cuda.is_available() else torch.float32
     return BitsAndBytesConfig(
         load_in_4bit=True,
+        llm_int8_skip_modules=spared,
         bnb_4bit_quant_type="nf4",
         bnb_4bit_use_double_quant=True,
         bnb_4bit_compute_dtype=compute,

@@ -20,7 +20,7 @@ from rollout.steps import DialogTurn
 from rollout.strategies.dialog import turn_places
 from rollout.traces import Trace, derived_seed
 from training.configuration.lessons import Kind, LessonConfig
-from training.lessons.examples import IGNORED, Batch, ExampleError
+from training.lessons.examples import IGNORED, Batch, ExampleError, without_end
 
 KINDS: tuple[Kind, ...] = ("compile-fix", "test-fix", "direct")
 Conversation: TypeAlias = Callable[[Messages], str]
@@ -250,9 +250,7 @@ def _written_ids(turn: ActorTurn, content: str, tokenizer: Any) -> list[int]:
 
     Ids go past the text where a stop string ended it, and mean nothing to another model's tokenizer.
     """
-    written = list(turn.ids)
-    if written and written[-1] == tokenizer.eos_token_id:
-        written = written[:-1]
+    written = without_end(turn.ids, tokenizer)
     decoded = tokenizer.decode(written, skip_special_tokens=False, clean_up_tokenization_spaces=False)
     if not written or decoded != content:
         written = tokenizer(content, add_special_tokens=False)["input_ids"]

@@ -67,12 +67,18 @@ def tokenised(example_id: str, prompt: str, completion: str, tokenizer: Any) -> 
     return Example(example_id, tuple(prompt_ids), (*completion_ids, tokenizer.eos_token_id))
 
 
+def without_end(ids: Sequence[int], tokenizer: Any) -> list[int]:
+    """Return the ids without the token that ended the text: models name several, and all of them are special."""
+    special = {tokenizer.eos_token_id, *(i for i, token in tokenizer.added_tokens_decoder.items() if token.special)}
+    return list(ids[:-1] if ids and ids[-1] in special else ids)
+
+
 def spells(ids: Sequence[int], text: str, tokenizer: Any) -> bool:
     """Say whether stored token ids, end-of-text left out, decode to the text that was judged.
 
     Attack: ids of another text beside a proved one.
     """
-    written = list(ids[:-1] if ids[-1] == tokenizer.eos_token_id else ids)
+    written = without_end(ids, tokenizer)
     return tokenizer.decode(written, skip_special_tokens=False, clean_up_tokenization_spaces=False) == text
 
 

@@ -23,7 +23,7 @@ def provenance(config: RunConfig) -> dict[str, Any]:
         "seeds": config.seeds,
         "held_out_split": config.evaluation.split,
         "base": config.model.name,
-        "base_digest": model_digest(config.model.name),
+        "base_digest": model_digest(config.model.pinned),
         "base_provenance": json.loads(made.read_text()) if made.exists() else None,
     }
 

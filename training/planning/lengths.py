@@ -126,7 +126,7 @@ def tokens_of(model: ModelConfig) -> Tokens:
     known = KNOWN.get(model.name)
     is_here = Path(model.name).expanduser().is_dir()
     if known is None and (is_here or (model.server is None and model.policy is None)):
-        tokenizer = load_tokenizer(model.name)
+        tokenizer = load_tokenizer(model.pinned)
         return Tokens(lambda written: len(tokenizer(written)["input_ids"]), tokenizer)
     ratio = CHARACTERS_PER_TOKEN if known is None else known.characters_per_token
     return Tokens(lambda written: ceil(len(written) / ratio), estimated=ratio)
@@ -146,7 +146,7 @@ def window_of(model: ModelConfig) -> int | None:
     import transformers
 
     loader: Any = transformers.AutoConfig
-    return getattr(loader.from_pretrained(model.name), "max_position_embeddings", None)
+    return getattr(loader.from_pretrained(model.name).get_text_config(), "max_position_embeddings", None)
 
 
 def lengths_of(config: RunConfig, arm: ArmConfig, problems: Sequence[Problem], review: Reviewing) -> Lengths:

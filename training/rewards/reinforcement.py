@@ -91,7 +91,7 @@ def _trainer(config: ReinforcementConfig, problems: list[Problem], certified: Ce
     }
     trainer, arguments = kinds[config.algorithm]
     job = FineTuning(config.model, config.training, Path(), work, config.seed)
-    tokenizer = load_tokenizer(config.model.name)
+    tokenizer = load_tokenizer(config.model.pinned)
     tokenizer.padding_side = "left"
     settled = config.training.on(1)
     return trainer(
@@ -124,7 +124,7 @@ def _manifest(config: ReinforcementConfig, out: Path, judgements: Sequence[Judge
     return {
         "trained": True,
         "algorithm": config.algorithm,
-        "base": model_digest(config.model.name),
+        "base": model_digest(config.model.pinned),
         "config": hashlib.sha256(config.model_dump_json().encode()).hexdigest(),
         "traces": hashlib.sha256((out / TRACES).read_bytes()).hexdigest(),
         "weights": adapter_weights_digest(out),

@@ -75,7 +75,7 @@ def curate(line: Line, number: int, judged: Path) -> Path:
 def _tokenizer(line: Line) -> Any:
     """Return the tokenizer of the model that is trained; None where there is none that tells where its tokens stand."""
     try:
-        tokenizer = load_tokenizer(line.config.model.name)
+        tokenizer = load_tokenizer(line.config.model.pinned)
     except (PolicyError, ImportError):
         return None
     return tokenizer if tokenizer.is_fast else None

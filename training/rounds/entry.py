@@ -122,7 +122,7 @@ def _record(
 def _asked(model: NamedModel, arm: ArmConfig, measuring: Measuring) -> str:
     """Return the digest of all that decides the attempts: settings, model, adapter, problems and seed."""
     config = model.config
-    base = config.model.name if config.model.server is None else f"server:{config.model.server.model}"
+    base = config.model.pinned if config.model.server is None else f"server:{config.model.server.model}"
     content = {
         "how": how_asked(config, arm),
         "model": model_digest(base) if config.model.server is None and Path(base).is_dir() else base,

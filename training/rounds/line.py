@@ -108,7 +108,7 @@ class Line:
     @cached_property
     def base_digest(self) -> str:
         """The digest of the base model."""
-        return self.told_digest or model_digest(self.config.model.name)
+        return self.told_digest or model_digest(self.config.model.pinned)
 
     @cached_property
     def held_out(self) -> list[Problem]:

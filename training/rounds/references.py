@@ -52,7 +52,7 @@ def prompts(config: RunConfig, arm: ArmConfig) -> Callable[[Problem], str]:
     """Return what gives an arm's prompts; only the tokenizer of its model is loaded, for the chat template."""
     style = config.model.style(arm.format)
     strategy = strategy_of(config, arm, trained=False, review=no_review)
-    tokenizer = load_tokenizer(config.model.name) if style.kind == "chat" else None
+    tokenizer = load_tokenizer(config.model.pinned) if style.kind == "chat" else None
 
     def prompt(problem: Problem) -> str:
         if isinstance(strategy, FirstOrder):

@@ -52,11 +52,11 @@ def _writer(model: ModelConfig, adapter: Path | None, style: PromptStyle, num_se
             log.warning("%s", note)
         if model.engine == "vllm":
             return _in_vllm(model, adapter, style, num_seats)
-        return HuggingFacePolicy(model.name, adapter, prompt_style=style, dtype=model.dtype, num_seats=num_seats)
+        return HuggingFacePolicy(model.pinned, adapter, prompt_style=style, dtype=model.dtype, num_seats=num_seats)
     replies = CommandReplies(model.server.base_url)
     served = None if adapter is None else _served(adapter)
     return ServerPolicy(
-        model.server.settings(), prompt_style=style, tokenizer=model.name, replies=replies, adapter=served
+        model.server.settings(), prompt_style=style, tokenizer=model.pinned, replies=replies, adapter=served
     )
 
 
@@ -83,7 +83,7 @@ def require_server(model: ModelConfig) -> None:
 def _in_vllm(model: ModelConfig, adapter: Path | None, style: PromptStyle, num_seats: int | None) -> Policy:
     from rollout.engines.policy import VLLMPolicy
 
-    settings = EngineSettings(model.name, model.dtype, num_seats, **dict(model.vllm))
+    settings = EngineSettings(model.pinned, model.dtype, num_seats, **dict(model.vllm))
     return VLLMPolicy(settings, adapter, prompt_style=style)
 
 

@@ -1,0 +1,149 @@
+"""Models by their names: a folder, or the hub's at a revision (`NAME@REVISION`), and what is known without weights."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from critics.errors import InputError
+
+
+class PolicyError(InputError):
+    """A model folder cannot be used; the message names it and the remedy."""
+
+
+def source(model_name: str) -> tuple[str, dict[str, str]]:
+    """Return what transformers' loaders are called with: the name, and the revision where one is named."""
+    folder = Path(model_name).expanduser()
+    if folder.is_dir():
+        return str(folder) if model_name.startswith("~") else model_name, {}
+    name, _, revision = model_name.partition("@")
+    if revision and Path(name).expanduser().is_dir():
+        raise PolicyError(f"model.revision: {name!r} is a folder, and only hub models have revisions; leave it out")
+    return name, {"revision": revision} if revision else {}
+
+
+def require_folder(model_name: str) -> None:
+    """Raise `PolicyError` for a folder without a model; a name is a folder's where the hub has no such names."""
+    looks_local = (
+        model_name.startswith((".", "/", "~")) or model_name.count("/") > 1 or model_name.startswith("checkpoints/")
+    )
+    if looks_local and not (Path(source(model_name)[0]) / "config.json").exists():
+        raise PolicyError(
+            f"model folder {model_name!r} does not exist here or holds no config.json; run from the repository's "
+            "root, or make the seed model with `certistar pretrain configs/seed.yaml --out checkpoints/seed`"
+        )
+
+
+def unreadable(model_name: str, what: str, error: BaseException) -> PolicyError:
+    """Return the error of a model that could not be loaded, with a way out where the hub was not asked."""
+    from huggingface_hub.constants import HF_HUB_OFFLINE
+
+    remedy = ""
+    name, at = source(model_name)
+    if not Path(name).is_dir() and (HF_HUB_OFFLINE or "connect" in str(error)):
+        revision = "".join(f" --revision {each}" for each in at.values())
+        why = "HF_HUB_OFFLINE is set, and it" if HF_HUB_OFFLINE else "it"
+        remedy = (
+            f"; {why} is not in this machine's cache: run `hf download {name}{revision}` where there is a network "
+            "(HF_HOME says where it is kept), or name a folder"
+        )
+    return PolicyError(f"model {model_name!r}: {what} ({first_line(error)}){remedy}")
+
+
+def config_of(model_name: str) -> Any:
+    """Return a model's configuration; raises `PolicyError`."""
+    import transformers
+
+    require_folder(model_name)
+    name, at = source(model_name)
+    loader: Any = transformers.AutoConfig
+    try:
+        return loader.from_pretrained(name, **at)
+    except (OSError, ValueError) as error:
+        raise unreadable(model_name, "its configuration could not be loaded", error) from error
+
+
+def loader_of(model_name: str, config: Any) -> Any:
+    """Return transformers' class that loads a model: of texts, or of images and texts, of which it only sees texts.
+
+    Raises `PolicyError` where no model of its kind writes from left to right.
+    """
+    import transformers
+
+    loaders: list[Any] = [transformers.AutoModelForCausalLM, transformers.AutoModelForImageTextToText]
+    for loader in loaders:
+        if type(config) in loader._model_mapping:
+            return loader
+    raise PolicyError(
+        f"model {model_name!r}: a {config.model_type} does not write from left to right; name a causal language model"
+    )
+
+
+def empty_model(model_name: str, **options: Any) -> Any:
+    """Return a model without memory: its modules and shapes, by its configuration alone; raises `PolicyError`."""
+    import torch
+
+    config = config_of(model_name)
+    loader = loader_of(model_name, config)
+    try:
+        with torch.device("meta"):
+            return loader.from_config(config, **options)
+    except (OSError, ValueError, ImportError) as error:
+        raise unreadable(model_name, "it could not be built", error) from error
+
+
+def end_ids(model_name: str, tokenizer: Any) -> tuple[int, ...]:
+    """Return every token that ends a text: the tokenizer's first, then those that `generation_config.json` names."""
+    config, told = _told_ends(model_name)
+    return tuple(dict.fromkeys([tokenizer.eos_token_id, *(each for each in told or config if each < len(tokenizer))]))
+
+
+def further_ends(model_name: str) -> list[int]:
+    """Return the tokens that end a text by `generation_config.json` and not by `config.json`."""
+    config, told = _told_ends(model_name)
+    return sorted(set(told) - set(config))
+
+
+def _told_ends(model_name: str) -> tuple[list[int], list[int]]:
+    """Return the ends of a text by a model's two configurations; none of the second where there is no such file."""
+    import transformers
+
+    name, at = source(model_name)
+    loader: Any = transformers.GenerationConfig
+    try:
+        told = loader.from_pretrained(name, **at).eos_token_id
+    except (OSError, ValueError):
+        told = None
+    return _listed(getattr(config_of(model_name).get_text_config(), "eos_token_id", None)), _listed(told)
+
+
+def _listed(ids: Sequence[int] | int | None) -> list[int]:
+    listed = [ids] if isinstance(ids, int) else ids or []
+    return [number for number in listed if number >= 0]
+
+
+_OFFSET = 16
+"""Rows that a table of positions may have beside its positions, as OPT's two."""
+
+
+def require_positions(model: Any, num_tokens: int, what: str) -> None:
+    """Raise `PolicyError` where a model has learnt fewer positions than a text of so many tokens needs.
+
+    Models that compute positions go on beyond their window, if poorly; a table ends.
+    """
+    import torch
+
+    plain = model.get_base_model() if hasattr(model, "get_base_model") else model
+    window = getattr(plain.config.get_text_config(), "max_position_embeddings", None) or 0
+    words = plain.get_input_embeddings()
+    tables = [m.num_embeddings for m in plain.modules() if isinstance(m, torch.nn.Embedding) and m is not words]
+    if num_tokens > window > 0 and any(window <= num <= window + _OFFSET for num in tables):
+        raise PolicyError(
+            f"model {plain.config.name_or_path!r} has learnt {window} positions, and {what} takes {num_tokens}; "
+            "lower model.examples, sampling.max_new_tokens or training.max_tokens, or take smaller problems"
+        )
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's message, or its kind."""
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -1,0 +1,131 @@
+"""What of a model's architecture decides whether it can be fine-tuned as asked, told before any weight is loaded."""
+
+import re
+from typing import Any
+
+from critics.errors import InputError
+from rollout.models import empty_model
+from training.configuration.fine_tuning import TrainingConfig
+from training.configuration.model import ModelConfig
+from training.configuration.section import ConfigError
+
+KEEPS_APART = frozenset(
+    {"llama", "mistral", "mixtral", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "gemma", "gemma2", "gemma3_text", "phi"}
+    | {"phi3", "gpt2", "gpt_neox", "starcoder2", "olmo2", "olmo3", "cohere", "cohere2", "granite", "smollm3"}
+    | {"deepseek_v2", "deepseek_v3", "glm", "glm4"}
+)
+"""Types of text models of which a packed example was seen not to depend on its neighbours (docs/architectures.md)."""
+_APART = 1e-3
+"""Share of the spread of a model's logits by which the one of a packed example may differ, for rounding."""
+
+_PARTS = ("x_proj", "dt_proj", "out_proj")
+
+
+def require_suited(model: ModelConfig, training: TrainingConfig) -> None:
+    """Raise `InputError` where the model's architecture cannot be trained as asked; no weight is read."""
+    named = training.attention in ("eager", "sdpa")
+    try:
+        built = empty_model(model.pinned, **({"attn_implementation": training.attention} if named else {}))
+    except InputError as error:
+        if named and "attention implementation" in str(error):
+            raise ConfigError(f"training.attention: {model.name} has no {training.attention}; write auto") from error
+        raise
+    if training.layout == "packed" and _kind(built) not in KEEPS_APART:
+        raise leaks(built)
+    if training.method != "full":
+        with_lora(built, training)
+
+
+def with_lora(model: Any, training: TrainingConfig) -> Any:
+    """Put a new adapter on a model's linear layers; raises `ConfigError` where peft knows no such adapter of it."""
+    import peft
+
+    lora: Any = peft.LoraConfig
+    try:
+        return peft.get_peft_model(
+            model,
+            lora(
+                r=training.lora_rank,
+                lora_alpha=training.lora_alpha,
+                lora_dropout=training.lora_dropout,
+                use_dora=training.method == "dora",
+                target_modules="all-linear",
+                exclude_modules=_spared(model),
+                task_type="CAUSAL_LM",
+            ),
+        )
+    except (ValueError, NotImplementedError, TypeError) as error:
+        other = "lora" if training.method == "dora" else "full"
+        raise ConfigError(
+            f"training.method: peft puts no {training.method} adapter on a {_kind(model)} ({error}); write {other}"
+        ) from error
+
+
+def not_in_four_bits(model: ModelConfig) -> list[str] | None:
+    """Return the layers that four bits would break, the output head among them; None: none but what is usual."""
+    built = empty_model(model.pinned)
+    read = _read_by_kernels(built)
+    head = built.get_output_embeddings()
+    return [*read, *(name for name, module in built.named_modules() if module is head)] if read else None
+
+
+def freeze_beside_text(model: Any) -> None:
+    """Leave out of a training of all weights what reads no text: it would get no gradient, which processes wait for."""
+    for name in _beside_text(model):
+        model.get_submodule(name).requires_grad_(False)
+
+
+def assert_kept_apart(model: Any) -> None:
+    """Raise `ConfigError` where a packed example's logits change with the example before it.
+
+    One pass over a row whose first example is another one, the second the same: whatever leaks, through attention, a
+    recurrent state or a convolution, shows in its logits.
+    """
+    import torch
+
+    ids = torch.arange(32, device=model.device)[None] % 7 + 11
+    changed = torch.cat([ids[:, :16].flip(1) + 1, ids[:, 16:]], dim=1)
+    positions = (torch.arange(32, device=model.device) % 16)[None]
+    was_training = model.training
+    model.eval()
+    with torch.no_grad():
+        one, other = (model(input_ids=each, position_ids=positions).logits[0, 16:].float() for each in (ids, changed))
+    model.train(was_training)
+    if float((one - other).abs().max()) > _APART * float(one.std()):
+        raise leaks(model)
+
+
+def leaks(model: Any) -> ConfigError:
+    """Return the refusal of packs."""
+    return ConfigError(
+        f"training.layout: packed examples of a {_kind(model)} may see each other (docs/architectures.md); write "
+        "`grouped`, which pads little"
+    )
+
+
+def _kind(model: Any) -> str:
+    return model.config.get_text_config().model_type
+
+
+def _spared(model: Any) -> str | None:
+    """Return a pattern of the linear layers that no adapter is put on; None where there are none."""
+    beside = [rf"{re.escape(name)}\..+|{re.escape(name)}" for name in _beside_text(model)]
+    return "|".join([*beside, *map(re.escape, _read_by_kernels(model))]) or None
+
+
+def _beside_text(model: Any) -> list[str]:
+    """Return the outermost modules that lie beside the text decoder and the output head, such as a vision tower."""
+    parts = [model.get_decoder(), model.get_output_embeddings()]
+    inside = {id(module) for part in parts if part is not None for module in part.modules()}
+    found: list[str] = []
+    for name, module in model.named_modules():
+        holds = any(id(each) in inside for each in module.modules())
+        if not holds and not any(name.startswith(f"{other}.") for other in found):
+            found.append(name)
+    return found
+
+
+def _read_by_kernels(model: Any) -> list[str]:
+    """Return the linear layers of Mamba's mixers whose weight is read as it is, past an adapter or four bits."""
+    mixers = {name: m for name, m in model.named_modules() if hasattr(m, "A_log") and hasattr(m, "D")}
+    return [f"{name}.{part}" for name, mixer in mixers.items() for part in _PARTS if hasattr(mixer, part)]
