@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import peft
 import torch
 from safetensors.torch import load_file
 
@@ -18,7 +19,7 @@ from critics.problem import Problem
 from rollout.automaton import accepts
 from rollout.demonstration import demonstrate
 from rollout.guides.logic import LogicGuide
-from rollout.policy import HuggingFacePolicy, TokenPolicy
+from rollout.policy import HuggingFacePolicy, TokenPolicy, load_model
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle
 from rollout.strategies.single import sample
@@ -234,10 +235,17 @@ def _trained(subject: Subject, job: FineTuning) -> None:
     made = train_here(job)
     if not 0 < made.mean_loss < 20:
         raise Wrong(f"the loss is {made.mean_loss}")
-    (trace,) = sample(
-        subject.policy(job.out), subject.problems[:1], Sampling("guided", 0.0, 1, NUM_NEW), seed=1, format_="guided"
-    )
+    policy = subject.policy(job.out)
+    (trace,) = sample(policy, subject.problems[:1], Sampling("guided", 0.0, 1, NUM_NEW), seed=1, format_="guided")
     _assert_allowed(trace)
+    plain = load_model(str(subject.folder if job.training.method != "full" else job.out), dtype="float32")
+    adapted = plain if job.training.method == "full" else peft.PeftModel.from_pretrained(plain, str(job.out))
+    batch = CompletionCollator(0)([_examples(40, 30)])
+    before = _logits(subject.policy().model, batch)
+    after = _logits(policy.model, batch)
+    _assert_near(after, _logits(adapted.eval(), batch), "the policy does not write with what was trained")
+    if float((after - before).abs().max()) < NEAR / 100:
+        raise Wrong("the training changed nothing")
 
 
 def _examples(prompt: int, rest: int, seed: int = 0) -> Example:
