@@ -43,6 +43,8 @@ def table(rows: Mapping[str, Mapping[str, str]]) -> str:
     notes: list[str] = []
 
     def cell(said: str) -> str:
+        if not said:
+            return "not run"
         kind, _, why = said.partition(": ")
         if not why:
             return kind
@@ -52,8 +54,7 @@ def table(rows: Mapping[str, Mapping[str, str]]) -> str:
 
     lines = [f"| model | {' | '.join(TRIALS)} |", f"|---|{'---|' * len(TRIALS)}"]
     for name in SHAPES:
-        if name in rows:
-            lines.append(f"| {name} | {' | '.join(cell(rows[name].get(trial, '')) for trial in TRIALS)} |")
+        lines.append(f"| {name} | {' | '.join(cell(rows.get(name, {}).get(trial, '')) for trial in TRIALS)} |")
     listed = [f"{number}. {note}" for number, note in enumerate(notes, start=1)]
     return "\n".join([*lines, "", *listed, ""])
 

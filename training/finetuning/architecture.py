@@ -12,11 +12,12 @@ from training.configuration.section import ConfigError
 KEEPS_APART = frozenset(
     {"llama", "mistral", "mixtral", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "gemma", "gemma2", "gemma3_text", "phi"}
     | {"phi3", "gpt2", "gpt_neox", "starcoder2", "olmo2", "olmo3", "cohere", "cohere2", "granite", "smollm3"}
-    | {"deepseek_v2", "deepseek_v3", "glm", "glm4"}
+    | {"deepseek_v2", "deepseek_v3", "glm", "glm4", "olmo", "exaone4", "seed_oss", "hunyuan_v1_dense", "ernie4_5"}
+    | {"nemotron", "stablelm", "persimmon"}
 )
 """Types of text models of which a packed example was seen not to depend on its neighbours (docs/architectures.md)."""
-_APART = 1e-3
-"""Share of the spread of a model's logits by which the one of a packed example may differ, for rounding."""
+_APART = 1e-2
+"""Share of the spread of a model's logits by which those of a packed example may move, for bfloat16's rounding."""
 
 _PARTS = ("x_proj", "dt_proj", "out_proj")
 
