@@ -84,16 +84,17 @@ def assert_kept_apart(model: Any) -> None:
     """
     import torch
 
-    ids = torch.arange(32, device=model.device)[None] % 7 + 11
+    plain = getattr(model, "module", model)  # beside which data parallelism and DeepSpeed put themselves
+    ids = torch.arange(32, device=plain.device)[None] % 7 + 11
     changed = torch.cat([ids[:, :16].flip(1) + 1, ids[:, 16:]], dim=1)
-    positions = (torch.arange(32, device=model.device) % 16)[None]
+    positions = (torch.arange(32, device=plain.device) % 16)[None]
     was_training = model.training
     model.eval()
     with torch.no_grad():
         one, other = (model(input_ids=each, position_ids=positions).logits[0, 16:].float() for each in (ids, changed))
     model.train(was_training)
     if float((one - other).abs().max()) > _APART * float(one.std()):
-        raise leaks(model)
+        raise leaks(plain)
 
 
 def leaks(model: Any) -> ConfigError:
