@@ -74,5 +74,7 @@ def read_reading(record: Mapping[str, Any]) -> TextReading | None:
     bad = record.get("first_bad_step")
     spans = tuple(Span(s["start"], s["end"], s["kind"], s["by"]) for s in record.get("spans") or ())
     found = None if bad is None else BadStep(bad["index"], bad["text"], bad["reason"])
-    shares = (None if record.get(k) is None else float(record[k]) for k in ("step_validity", "premise_grounding"))
-    return TextReading(float(record["coverage"]), spans, found, *shares)
+    valid, grounded = (
+        None if record.get(k) is None else float(record[k]) for k in ("step_validity", "premise_grounding")
+    )
+    return TextReading(float(record["coverage"]), spans, found, valid, grounded)

@@ -100,7 +100,7 @@ def free(subject: Subject) -> None:
     policy = subject.policy()
     _sampled(policy, subject, "free", 1.0)
     for trace in _assert_alone(policy, subject, "free"):
-        prompt = policy.prompt_ids(trace.prompt)
+        prompt = policy.prompt_ids(trace.prompt or "")
         _assert_slow(policy, prompt, list(trace.completion_ids)[:NUM_SLOW])
 
 
@@ -233,7 +233,7 @@ def _assert_slow(policy: HuggingFacePolicy, prompt: list[int], written: list[int
 
 def _trained(subject: Subject, job: FineTuning) -> None:
     made = train_here(job)
-    if not 0 < made.mean_loss < 20:
+    if made.mean_loss is None or not 0 < made.mean_loss < 20:
         raise Wrong(f"the loss is {made.mean_loss}")
     policy = subject.policy(job.out)
     (trace,) = sample(policy, subject.problems[:1], Sampling("guided", 0.0, 1, NUM_NEW), seed=1, format_="guided")

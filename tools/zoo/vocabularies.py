@@ -31,7 +31,13 @@ def corpus() -> tuple[str, ...]:
 
 
 def _byte_level(
-    pattern: str, special: Sequence[str], *, end: str, pad: str, bos: str | None = None, words: Sequence[str] = ()
+    pattern: str,
+    special: Sequence[str],
+    *,
+    end: str,
+    pad: str | None,
+    bos: str | None = None,
+    words: Sequence[str] = (),
 ) -> Any:
     """Return a byte-level BPE, as Qwen, Llama 3 and GPT-2 have it; `words` are added and not special."""
     made = Tokenizer(models.BPE())

@@ -77,8 +77,15 @@ def _outside(model: Any, engine: MaskEngine, rows: int) -> list[float]:
     from rollout.decoding.sampling import DecodingLoop
 
     ends, steps = list[float](), list[float]()
-    before = model.register_forward_pre_hook(lambda *_: steps.append(process_time() - ends[-1]) if ends else None)
-    after = model.register_forward_hook(lambda *_: ends.append(process_time()))
+
+    def begins(*_: object) -> None:
+        if ends:
+            steps.append(process_time() - ends[-1])
+
+    def is_over(*_: object) -> None:
+        ends.append(process_time())
+
+    before, after = model.register_forward_pre_hook(begins), model.register_forward_hook(is_over)
     try:
         loop = DecodingLoop(model, engine, Limits(1.0, _NUM_NEW, _NEVER_ENDS, PADDING), ALL_OFF)
         loop.run(_requests(rows, guided=True), rows)

@@ -1,6 +1,7 @@
 """What of a model's architecture decides whether it can be fine-tuned as asked, told before any weight is loaded."""
 
 import re
+from importlib import import_module
 from typing import Any
 
 from critics.errors import InputError
@@ -39,13 +40,11 @@ def require_suited(model: ModelConfig, training: TrainingConfig) -> None:
 
 def with_lora(model: Any, training: TrainingConfig) -> Any:
     """Put a new adapter on a model's linear layers; raises `ConfigError` where peft knows no such adapter of it."""
-    import peft
-
-    lora: Any = peft.LoraConfig
+    peft: Any = import_module("peft")
     try:
         return peft.get_peft_model(
             model,
-            lora(
+            peft.LoraConfig(
                 r=training.lora_rank,
                 lora_alpha=training.lora_alpha,
                 lora_dropout=training.lora_dropout,

@@ -15,6 +15,7 @@ from typing import Any
 from transformers import TrainerCallback
 
 from critics.errors import InputError
+from critics.problem import is_object
 from training.preemption import is_asked
 from training.records.store import write_json
 
@@ -34,20 +35,20 @@ def mark(folder: Path, of: str) -> None:
 def is_whole(folder: Path) -> bool:
     """Say whether a checkpoint has its mark and every file that the mark names, in its size."""
     record = _mark(folder)
-    return record is not None and record.get("files", record) == _sizes(folder)  # marks were once the sizes alone
+    return is_object(record) and record.get("files", record) == _sizes(folder)  # marks were once the sizes alone
 
 
 def check_goes_on(checkpoint: Path, of: str) -> None:
     """Raise `InputError` where a checkpoint is another fine-tuning's: of other examples, or settings that matter."""
-    record = _mark(checkpoint) or {}
-    if record.get("of", of) != of:
+    record = _mark(checkpoint)
+    if is_object(record) and record.get("of", of) != of:
         raise InputError(
             f"{checkpoint} is of a fine-tuning with another base, other examples or other settings; delete "
             f"{checkpoint.parent} to begin anew, or name another --out"
         )
 
 
-def _mark(folder: Path) -> Any:
+def _mark(folder: Path) -> object:
     try:
         return json.loads((folder / MARK).read_text(encoding="utf-8"))
     except (OSError, ValueError):

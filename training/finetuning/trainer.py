@@ -42,16 +42,16 @@ class CheckedTrainer(Trainer):
     goes_on_from: Path | None = None
     """The checkpoint that the training goes on from."""
     model: Any
-    _is_known_apart = True
+    is_known_apart = True
     """Whether packed examples were seen not to depend on each other, on this device and by these kernels."""
     model_accepts_loss_kwargs: bool
     compute_loss_func: Any
 
     def training_step(self, model: Any, inputs: Any, num_items_in_batch: Any = None) -> Any:
         """Take a step of one batch; raises `TrainingFailed` where its loss is not finite."""
-        if not self._is_known_apart:
+        if not self.is_known_apart:
             assert_kept_apart(model)
-            self._is_known_apart = True
+            self.is_known_apart = True
         if self.monitor is not None:
             self.monitor.count(inputs)
         loss = super().training_step(model, inputs, num_items_in_batch)
@@ -124,7 +124,7 @@ def build_trainer(job: FineTuning, model: Any, tokenizer: Any, rows: Sequence[Ro
     if not trainer.model_accepts_loss_kwargs:
         trainer.compute_loss_func = token_loss
     trainer.row_order = order
-    trainer._is_known_apart = config.layout != "packed"
+    trainer.is_known_apart = config.layout != "packed"
     trainer.of = job.digest()
     trainer.steps_an_epoch = -(-len(rows) // config.rows_a_step(job.num_processes))
     assert_sharded(config, trainer.accelerator, job.num_processes)

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
+from critics.problem import is_object
 from critics.replay.grades import grades_said
 from rollout.traces import Trace
 from training.lineage.entries import LINEAGE, Origin, entries, write_entries
@@ -53,10 +54,10 @@ def made_already(out: Path, of: str) -> Mapping[str, Any] | None:
         return None
     path = out / SUMMARY
     try:
-        summary = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        summary: object = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except (OSError, ValueError, RecursionError):
         summary = {}
-    if isinstance(summary, dict) and summary.get("made_of") == of:
+    if is_object(summary) and summary.get("made_of") == of:
         return summary
     raise InputError(f"--out {out}: is there already, and nothing is written over; name a new folder, or delete it")
 
