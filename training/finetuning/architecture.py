@@ -24,7 +24,7 @@ _PARTS = ("x_proj", "dt_proj", "out_proj")
 
 
 def require_suited(model: ModelConfig, training: TrainingConfig) -> None:
-    """Raise `InputError` where the model's architecture cannot be trained as asked; no weight is read."""
+    """Raise `InputError` where the model's architecture cannot be trained as asked; no weight is read and no random number used up."""
     named = training.attention in ("eager", "sdpa")
     try:
         built = empty_model(model.pinned, **({"attn_implementation": training.attention} if named else {}))
@@ -35,7 +35,9 @@ def require_suited(model: ModelConfig, training: TrainingConfig) -> None:
     if training.layout == "packed" and _kind(built) not in KEEPS_APART:
         raise leaks(built)
     if training.method != "full":
-        with_lora(built, training)
+        torch: Any = import_module("torch")
+        with torch.random.fork_rng(devices=[]):  # or the adapter that is trained would begin with other draws
+            with_lora(built, training)
 
 
 def with_lora(model: Any, training: TrainingConfig) -> Any:
