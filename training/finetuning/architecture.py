@@ -24,7 +24,7 @@ _PARTS = ("x_proj", "dt_proj", "out_proj")
 
 
 def require_suited(model: ModelConfig, training: TrainingConfig) -> None:
-    """Raise `InputError` where the model's architecture cannot be trained as asked; reads no weight, draws no number."""
+    """Raise `InputError` where the model's architecture cannot be trained as asked; reads no weight, draws nothing."""
     named = training.attention in ("eager", "sdpa")
     try:
         built = empty_model(model.pinned, **({"attn_implementation": training.attention} if named else {}))
