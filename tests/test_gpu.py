@@ -16,6 +16,7 @@ from rollout.decoding.request import Limits, Request
 from rollout.decoding.sampling import DecodingLoop
 from rollout.decoding.scoring import score_batch
 from rollout.decoding.switches import ALL_OFF, Switches
+from rollout.out_of_memory import is_out_of_memory
 from rollout.policy import HuggingFacePolicy, load_tokenizer
 from rollout.prompt import PromptStyle
 from rollout.traces import Sampling
@@ -26,7 +27,6 @@ from training.benches.synthetic import END, PADDING, FreshOffers, offer_sets, vo
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.finetuning.job import FineTuning
-from training.finetuning.out_of_memory import is_out_of_memory
 from training.finetuning.stage import train_here
 
 pytestmark = pytest.mark.gpu

@@ -53,6 +53,7 @@ def asked(model, adapter=None):
 
 def test_one_model_is_read_for_all_adapters_and_none_sees_another(tiny_model, adapters, monkeypatch, loads):
     order = [None, adapters[0], adapters[1], None, adapters[0]]
+    monkeypatch.setattr(kept, "_kept", kept._Kept())
     alone = [asked(tiny_model, adapter) for adapter in order]
     assert len(loads) == 5
     monkeypatch.setattr(kept, "_kept", kept._Kept(keeps=True))

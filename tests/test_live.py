@@ -12,8 +12,8 @@ from rich.console import Console
 
 from critics.errors import InputError
 from training.commands.dashboard import Dashboard, PlainLines, last_attempt, watching
-from training.commands.messages import progress_bar
 from training.configuration.run import RunConfig
+from training.logs import progress_bar
 from training.records.store import line_of
 from training.reporting.progress import LastAttempt, progress_of
 from training.reporting.server import server

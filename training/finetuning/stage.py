@@ -121,7 +121,7 @@ def _made(job: FineTuning) -> AdapterManifest:
 
 
 def _step_limit(config: TrainingConfig, num_rows: int, nproc: int) -> int:
-    """Return the Trainer's `max_steps`: the limit where the epochs would exceed it, else -1 (no limit)."""
+    """Return the Trainer's `max_steps`: the limit where the epochs would reach it, else -1 (no limit)."""
     steps = config.num_steps(num_rows, nproc)
     return steps if 0 < steps == config.max_steps else -1
 

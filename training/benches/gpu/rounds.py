@@ -49,7 +49,7 @@ def _round(setting: Setting) -> list[Row]:
         {
             "name": "gpu-round",
             "model": {"name": str(model)},
-            "problems": {"hops": [1] if setting.toy else [1, 2, 3], "extra_kinds": [0]},
+            "problems": {"hops": [1] if setting.toy else [1, 2, 3], "extra_kinds": [0, 0]},
             "arms": [{"name": "strict", "keep": "strict", "decoding": "guided"}],
             "star": {"rounds": 1, "problems_per_round": num},
             "sampling": {"max_new_tokens": 150 if setting.toy else 300, "batch_size": num},
