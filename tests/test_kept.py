@@ -99,7 +99,7 @@ def test_a_models_files_are_read_once_until_they_change(tiny_model, tmp_path, mo
     digests.learn_digests(told)
     assert model_digest(str(folder)) == first
     assert len(read) == num_read
-    (folder / "config.json").write_bytes(b"{} ")
+    (folder / "config.json").write_bytes((tiny_model / "config.json").read_bytes() + b" ")
     assert model_digest(str(folder)) != first
     model_digest(str(folder))
     assert read[num_read:] == ["config.json"] * 2, "what was changed just now may be changed again"

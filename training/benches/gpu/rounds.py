@@ -44,7 +44,7 @@ def _round(setting: Setting) -> list[Row]:
 
     shape = SMALL_SHAPE if setting.toy else MODELS["1B"]
     model = write_enlarged(ROOT / SEED, shape, setting.scratch / "enlarged")
-    num = 6 if setting.toy else 256
+    num = 12 if setting.toy else 256
     config = RunConfig.model_validate(
         {
             "name": "gpu-round",
@@ -52,7 +52,7 @@ def _round(setting: Setting) -> list[Row]:
             "problems": {"hops": [1] if setting.toy else [1, 2, 3], "extra_kinds": [0, 0]},
             "arms": [{"name": "strict", "keep": "strict", "decoding": "guided"}],
             "star": {"rounds": 1, "problems_per_round": num},
-            "sampling": {"max_new_tokens": 150 if setting.toy else 300, "batch_size": num},
+            "sampling": {"temperature": 0.3, "max_new_tokens": 150 if setting.toy else 300, "batch_size": num},
             "training": {"epochs": 1, "batch_size": 8, "learning_rate": 1e-4},
             "evaluation": {"num_problems": num, "batch_size": num, "greedy": "never", "square": "never"},
             **NO_SCIPY,
