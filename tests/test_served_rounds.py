@@ -175,7 +175,7 @@ def test_a_run_asks_beforehand_what_its_rounds_will_need(host, tmp_path, tiny_mo
         required(host(tiny_model, kind=kind), tiny_model, model="mine")
     twin = tmp_path / "twin"  # another folder with other weights
     twin.mkdir()
-    (twin / "config.json").write_text("{}")
+    (twin / "config.json").write_bytes((tiny_model / "config.json").read_bytes() + b" ")
     with pytest.raises(InputError, match="fit no other model"):
         required(host(tiny_model, kind=kind), twin)
 
