@@ -83,7 +83,7 @@ def assert_kept_apart(model: Any) -> None:
     One pass over a row whose first example is another one, the second the same: whatever leaks, through attention, a
     recurrent state or a convolution, shows in its logits.
     """
-    import torch
+    torch: Any = import_module("torch")
 
     plain = getattr(model, "module", model)  # beside which data parallelism and DeepSpeed put themselves
     ids = torch.arange(32, device=plain.device)[None] % 7 + 11
