@@ -509,7 +509,9 @@ def test_page_shows_figures_proofs_and_what_the_seed_model_was_made_of(run):
     write_report(run)
     page = Page((run / "report.html").read_text())
     figures = [a for tag, a in page.elements if tag == "svg" and a.get("class") != "graph"]
-    assert len(figures) == 5  # two rates, three funnels
+    assert len(figures) == 6  # the forest of comparisons, two rates, three funnels
+    anchors = [a["href"][1:] for tag, a in page.elements if tag == "a" and a.get("href", "").startswith("#")]
+    assert {"comparisons", "proofs", "provenance"} <= set(anchors) <= {a["id"] for _, a in page.elements if "id" in a}
     assert all(figure["role"] == "img" and figure["aria-label"] for figure in figures)
     assert "What the seed model was made of" in page.text
     assert "58000" in page.text

@@ -43,7 +43,7 @@ def drawing(*, text: str) -> Generator[None]:
             "axes.facecolor": "none",
             "axes.spines.top": False,
             "axes.spines.right": False,
-            **dict.fromkeys(["text.color", "xtick.color", "ytick.color", "axes.edgecolor"], INK),
+            **dict.fromkeys(["text.color", "xtick.color", "ytick.color", "axes.edgecolor", "axes.labelcolor"], INK),
         })  # fmt: skip
         yield
 

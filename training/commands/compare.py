@@ -16,7 +16,7 @@ from training.autoeval.score_tables import PAPER, Source, merged, read_source
 from training.commands.messages import say
 from training.commands.options import Json
 from training.records.store import write_json, write_text
-from training.reporting.bases import bases_table, compare_bases, forest
+from training.reporting.bases import bases_table, compare_bases, dose_figure, forest
 from training.reporting.comparison import compare_runs
 from training.reporting.leaderboard import EVALUATION, find_entries, leaderboard, numbers
 from training.reporting.leaderboard_figure import write_leaderboard
@@ -102,6 +102,8 @@ def _compare_bases(runs: Sequence[Path], beyond: int | None, as_json: bool, out:
     if out is not None:
         write_text(out / "table.md", table)
         write_text(out / "forest.svg", forest(summary))
+        if summary.doses:
+            write_text(out / "dose.svg", dose_figure(summary))
         write_json(out / "bases.json", summary.record())
     print(json.dumps(summary.record()) if as_json else table)
 

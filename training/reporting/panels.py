@@ -8,7 +8,8 @@ from training.estimates import Proportion
 from training.figures import GREY, MARKERS, SPARE_COLOURS, drawing, inlined, panels_of, percent_scale, svg_of
 from training.records.store import write_text
 from training.reporting.results import STAGES
-from training.reporting.summary import ArmSummary, Rate, Summary
+from training.reporting.sentences import points
+from training.reporting.summary import ArmSummary, Comparison, Rate, Summary
 
 COLOURS = {"strict": "#0072b2", "guided": "#009e73", "naive": "#d55e00"}
 """Okabe & Ito's palette for colour-blind readers; an arm keeps its colour in every figure and run."""
@@ -49,6 +50,35 @@ def rate_panels(summary: Summary) -> Iterator[tuple[str, str]]:
             figure, [axes] = panels_of(width=4.6, height=3.2, count=1)
             _draw_rates(axes, summary.arms, metric)
             yield title, inlined(svg_of(figure), f"{title} by round for each arm, with 95% intervals")
+
+
+def forest_panel(summary: Summary) -> str | None:
+    """Return the comparisons as a forest plot, the metric that was declared first on top; None where there are none."""
+    order = {summary.primary: 0, "certified": 1, "gain": 2}
+    shown = [c for c in summary.comparisons if c.metric in order]
+    shown.sort(key=lambda c: order[c.metric])
+    if not shown:
+        return None
+    drawn = styles(summary.arms)
+    with drawing(text="none"):
+        figure, [axes] = panels_of(width=7.6, height=0.7 + 0.27 * len(shown), count=1)
+        axes.axvline(0, color=GREY, lw=0.8)
+        for y, c in enumerate(shown):
+            colour, (low, high) = drawn[c.b][0], c.found.widest
+            axes.plot([100 * low, 100 * high], [y, y], color=colour, lw=1.8)
+            axes.plot([100 * c.found.difference], [y], marker="D", color=colour, ms=5)
+            said = f"{points(c.found.difference)} ({points(c.found.widest)})"
+            axes.text(1.02, y, said, va="center", transform=axes.get_yaxis_transform())
+        axes.set_yticks(range(len(shown)), [_row(c) for c in shown])
+        axes.tick_params(axis="y", length=0)
+        axes.invert_yaxis()
+        axes.set_xlabel("percentage points, 95%")
+        return inlined(svg_of(figure), "Differences between arms after the last round, with 95% intervals")
+
+
+def _row(c: Comparison) -> str:
+    what = "gain in accuracy" if c.metric == "gain" else c.metric
+    return f"{what}{' (primary)' * c.is_primary}: {c.a} over {c.b}"
 
 
 def funnel_panels(summary: Summary) -> Iterator[tuple[str, str]]:

@@ -8,15 +8,16 @@ that came in would not run. Equal summaries and traces give equal bytes.
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from training.autoeval.benchmarks import Compared
 from training.reporting.derivations import Node
 from training.reporting.evaluations import Grouping
-from training.reporting.panels import funnel_panels, rate_panels, retry_panels, styles, verdict_panels
+from training.reporting.panels import forest_panel, funnel_panels, rate_panels, retry_panels, styles, verdict_panels
 from training.reporting.progress import RunProgress
 from training.reporting.retries import failure_rows
 from training.reporting.round_trips import trip_panels
@@ -24,6 +25,9 @@ from training.reporting.sentences import facts, p_value, percent, points
 from training.reporting.summary import ArmSummary, Cell, Rates, Summary
 from training.reporting.trace_sample import Cost, Survey
 from training.reporting.trace_views import certified_examples, pairs, view
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 PAGE = Path(__file__).with_name("page")
 """Templates, one for each section, with the style and the script; `report.html.jinja` puts them together."""
@@ -51,6 +55,7 @@ def render(summary: Summary, found: Survey, headlines: Sequence[str] = ()) -> st
             provenance={k: v for k, v in summary.provenance.items() if k != "base_provenance"},
             base=summary.provenance.get("base_provenance") or {},
             colours={arm: colour for arm, (colour, _) in styles(arms).items()},
+            forest=Markup(found_forest) if (found_forest := forest_panel(summary)) else None,
             rate_figures=[(title, Markup(svg)) for title, svg in rate_panels(summary)],
             retry_figures=[(title, Markup(svg)) for title, svg in retry_panels(summary)],
             failures=failure_rows(summary),
@@ -99,9 +104,25 @@ def _environment() -> Any:
     made: Any = Environment(
         loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    made.filters |= {"percent": percent, "points": points, "p_value": p_value}
+    made.filters |= {"percent": percent, "points": points, "p_value": p_value, "with_contents": with_contents}
     made.globals |= {"curve": curve}
     return made
+
+
+def with_contents(body: "Markup") -> "Markup":
+    """Return sections behind a list of links to them; headings come from the templates alone, and texts are escaped."""
+    from markupsafe import Markup
+
+    titles: list[tuple[str, str]] = []
+
+    def anchored(found: re.Match[str]) -> str:
+        anchor = found[1] or re.sub(r"\W+", "-", found[2].lower()).strip("-")
+        titles.append((anchor, found[2]))
+        return f'<h2 id="{anchor}">{found[2]}</h2>'
+
+    text = re.sub(r'<h2(?: id="([\w-]+)")?>([^<]+)</h2>', anchored, body)
+    links = "".join(f'<li><a href="#{anchor}">{title}</a></li>' for anchor, title in titles)
+    return Markup(f'<nav class="contents screen" aria-label="Contents"><ul>{links}</ul></nav>\n{text}')
 
 
 def as_data(value: object) -> str:

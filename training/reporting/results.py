@@ -23,6 +23,8 @@ class Curated:
     reasons: Mapping[str, int]
     coverage: Mapping[str, float]
     """Of the texts kept: how many, and the shares covered, filler and unread; empty where no critic reads them."""
+    kept_lucky: int
+    """How many of those kept are right and not proved; 0 in summaries that are older than the count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +162,7 @@ def _read_curated(folder: Path) -> Curated:
         record.get("verdicts") or {},
         record.get("reasons") or {},
         record.get("coverage") or {},
+        record.get("kept_lucky", 0),
     )
 
 

@@ -13,7 +13,7 @@ from rollout.traces import Trace, derived_seed, read_trace
 from training.curation.coverage import coverage
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.environment import kept_by_grade
-from training.curation.filters import Outline, false_positives, funnel, outline, select, subsample
+from training.curation.filters import Outline, false_positives, funnel, is_lucky, outline, select, subsample
 from training.curation.independence import FITS_ANOTHER, independent
 from training.lineage.entries import LINEAGE, Origin, entries, entries_of_dataset, origin, write_entries
 from training.lineage.kept import CERTIFICATES, SUMMARY, certified_dataset_card, dataset_facts, slim
@@ -59,7 +59,8 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     of_before = read_records(before / CERTIFICATES) if goes_on and is_stored(before / CERTIFICATES) else ()
     certified = (slim(trace) for trace in kept if trace.judged.is_certified)
     write_records(folder / CERTIFICATES, chain(of_before, certified), checksum=True)
-    counts = {**funnel(candidates.outlines, len(kept)), **derivation_counts(kept, candidates.failures, derivation)}
+    counts = {**funnel(candidates.outlines, len(kept)), "kept_lucky": sum(map(is_lucky, kept))}
+    counts |= derivation_counts(kept, candidates.failures, derivation)
     counts |= {FITS_ANOTHER: len(foreign)} if foreign else {}
     counts |= {"kept_by_grade": kept_by_grade(kept)} if line.arm.keep == "proved" else {}
     covered = coverage(kept, _tokenizer(line) if kept else None)
