@@ -8,7 +8,6 @@ import hashlib
 import shutil
 from collections.abc import Sequence
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from training.finetuning.trainable import trainable_model
 from training.lineage.adapter_files import MANIFEST, not_finite
 from training.records.store import write_json, write_records
 from training.rewards.certified import CertifiedReward, rows
-from training.rounds.problems import load_problems
+from training.rewards.questions import rewarded_problems
 
 TRACES = "traces.jsonl"
 
@@ -35,7 +34,7 @@ def reinforce(config: ReinforcementConfig, out: Path) -> dict[str, Any]:
     _require_trl()
     if (out / MANIFEST).exists():
         raise InputError(f"{out}: holds an adapter already; choose another --out")
-    problems = _problems(config)
+    problems = rewarded_problems(config.problems, config.num_problems, "train", config.seed)
     judged: list[dict[str, Any]] = []
     work = out.with_name(f".{out.name}.work")
     shutil.rmtree(work, ignore_errors=True)
@@ -67,18 +66,6 @@ def dataset(config: ReinforcementConfig, problems: list[Problem]) -> Any:
         return messages(problem, style) if style.kind == "chat" else text(problem, style)
 
     return datasets.Dataset.from_list(list(rows(problems, prompt, config.format)))
-
-
-def _problems(config: ReinforcementConfig) -> list[Problem]:
-    source, num = config.problems, config.num_problems
-    if source.source is None:
-        found = list(source.generate("train", num, seed=config.seed))
-    else:
-        found = list(islice(load_problems(Path(source.source), source.named_dataset), num))
-    unanswered = [problem.id for problem in found if problem.answer is None]
-    if unanswered:
-        raise InputError(f"problem {unanswered[0]!r}: has no answer, and an attempt would be rewarded for any proof")
-    return found
 
 
 def _trainer(config: ReinforcementConfig, problems: list[Problem], certified: CertifiedReward, work: Path) -> Any:
