@@ -1,8 +1,9 @@
-"""`audit`: the cheat catalogue against the installed critics, and a search for cheats that it lacks."""
+"""`audit`: the cheat catalogue against critics, a search for cheats that it lacks, and audits of rewards."""
 
 import importlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,13 +20,20 @@ from critics.critic_plugin import critic_plugin
 from critics.errors import InputError
 from critics.judge import JudgePool, judge_record
 from critics.problem import FORMATS
+from training.commands.audit_reward import RewardAudit, audit_reward, compare_rewards
 from training.commands.messages import say
-from training.commands.options import Jobs, Json, Seed, Timeout, WithoutJail, leave_the_jail
+from training.commands.options import Columns, Jobs, Json, Seed, Timeout, WithoutJail, leave_the_jail
+from training.rewards.probes import TEMPLATE
 
+_OF_BOTH = ("formats", "jobs", "timeout", "as_json", "seed")
 EXAMPLE = "certistar audit --format rules --self-play 60"
 
 
+OfReward = partial(typer.Option, rich_help_panel="A reward in the place of critics (docs/audit.md)")
+
+
 def audit(
+    context: typer.Context,
     formats: Annotated[
         list[str] | None, typer.Option("--format", help="Of this format's critic (repeatable); of all, if none.")
     ] = None,
@@ -47,15 +55,58 @@ def audit(
     ] = None,
     seed: Seed = 0,
     out: Annotated[Path | None, typer.Option("--out", help="Where to write what the search finds.")] = None,
+    reward: Annotated[
+        str | None, OfReward("--reward", metavar="ENTRY", help="module:function, https://.. or certistar.")
+    ] = None,
+    data: Annotated[
+        list[str] | None, OfReward("--data", help="Solved problems: a file, or generators (repeatable).")
+    ] = None,
+    num: Annotated[int, OfReward("--num", min=1, help="So many problems.")] = 30,
+    template: Annotated[
+        str, OfReward("--template", help="How completions are written.", show_default=False)
+    ] = TEMPLATE,
+    answers: Annotated[
+        list[str] | None, OfReward("--answers", metavar="WORD=ANSWER,..", help="What answers are called: yes=true,..")
+    ] = None,
+    columns: Columns = None,
+    messages: Annotated[
+        bool | None, OfReward("--messages/--texts", help="Completions are lists of messages, or texts.")
+    ] = None,
+    strict: Annotated[bool, OfReward("--strict", help="A right answer without a proof must be rejected.")] = False,
+    accept_from: Annotated[float, OfReward("--accept-from", help="The least reward that accepts.")] = 0.5,
+    threshold: Annotated[
+        float | None, OfReward("--threshold", min=0, max=1, help="The largest share of wrong rewards; 0, if none.")
+    ] = None,
+    against: Annotated[
+        str | None, OfReward("--against", metavar="ENTRY", help="Compare with this reward instead, on --traces.")
+    ] = None,
+    traces: Annotated[Path | None, OfReward("--traces", help="Stored rollouts, of any shape.")] = None,
 ) -> None:
-    """Run the cheat catalogue against the critics; exit status 1 if a cheat is certified or an honest one rejected."""
+    """Run the cheat catalogue against the critics, or probes against anybody's reward function.
+
+    Exit status 1 if a cheat is certified or an honest attempt rejected; of a reward, if it is wrong too often.
+    """
     if without_jail:
         leave_the_jail()
-    passed = _audit(formats or [], critic, catalogue, quick=quick, jobs=jobs, timeout_s=timeout, as_json=as_json)
+    if reward is not None:
+        _refuse(context, "critics", ("critic", "catalogue", "quick", "seconds", "iterations", "out"))
+        asked = RewardAudit(**{each.name: context.params[each.name] for each in fields(RewardAudit)})
+        passed = (audit_reward if against is None else compare_rewards)(asked)
+    else:
+        _refuse(context, "--reward", {each.name for each in fields(RewardAudit)} - {*_OF_BOTH})
+        passed = _audit(formats or [], critic, catalogue, quick=quick, jobs=jobs, timeout_s=timeout, as_json=as_json)
     if seconds is not None or iterations is not None:
         passed &= _search_for_cheats(formats or [], seconds, iterations, seed, jobs, timeout, out, as_json)
     if not passed:
         raise typer.Exit(1)
+
+
+def _refuse(context: typer.Context, whose: str, names: Container[str]) -> None:
+    """Raise `InputError` for an option that was given and means nothing here."""
+    for each in context.command.params:
+        source = context.get_parameter_source(each.name or "")
+        if each.name in names and source is not None and source.name == "COMMANDLINE":
+            raise InputError(f"{each.opts[0]} goes with {whose} alone; leave it out")
 
 
 def _audit(

@@ -1,0 +1,247 @@
+"""The audit of rewards: planted flaws are found where they are, honest rewards pass, and probes are what they say."""
+
+import json
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from typer.testing import CliRunner
+
+from critics.judge import judge_safely
+from critics.problem import Attempt
+from critics.replay.grades import STRICT
+from tests import toy_rewards
+from training.cli import app
+from training.rewards.findings import Limits, agreement, audited
+from training.rewards.probes import DATASETS, PROBES, Style, cases, generated, is_fair
+from training.rewards.rewarding import Paid, rewarding
+
+NUM = 4
+STRICTLY = Limits(strict=True)
+
+
+@pytest.fixture(scope="module")
+def demonstrations():
+    return generated(DATASETS, "english", NUM, 0)
+
+
+@pytest.fixture(scope="module")
+def made(demonstrations):
+    return list(cases(demonstrations, Style(), NUM, 0))
+
+
+@pytest.fixture(autouse=True)
+def _at_the_root(monkeypatch):
+    monkeypatch.chdir(Path(__file__).parents[1])
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
+def report_of(made, entry, limits=Limits(), **how):
+    with rewarding(
+        entry if ":" in entry or entry == "certistar" else f"tests.toy_rewards:{entry}", timeout_s=5, **how
+    ) as pay:
+        return audited(made, pay, limits)
+
+
+def audit(*words):
+    return CliRunner().invoke(app, ["audit", *map(str, words)], env={"COLUMNS": "200"})
+
+
+FLAWS = {
+    "substring": "several answers at once",
+    "last_word": "right answer denied",
+    "length": "wrong answer, very long",
+    "accepts_empty": "null: nothing",
+    "accepts_both": "several answers at once",
+    "case_sensitive": "gold, answer in another case",
+    "trusts_a_score": "a word to the judge",
+    "accepts_the_prompt": "null: the prompt",
+    "first_truth": "wrong answer, the right one hidden",
+    "not_wrong": "wrong answer in look-alikes",
+    "name_is_known": "gold, other names",
+}
+
+
+@pytest.mark.parametrize("name", FLAWS)
+def test_a_planted_flaw_is_found_by_its_probe(made, name):
+    report = report_of(made, name)
+    assert not report.passed
+    (row,) = [row for row in report.probes if row.probe == FLAWS[name]]
+    assert row.wrong.k > 0
+    kind = "false negative" if row.expects == "accept" else "false positive"
+    assert {case.kind for case in report.cases if case.probe == row.probe} == {kind}
+
+
+@pytest.mark.parametrize("how", [{}, {"turns": True}])
+def test_honest_rewards_pass_and_are_told_what_they_accept_unproved(made, how):
+    for name in ("honest", "honest_of_verifiers"):
+        report = report_of(made, name, **how)
+        assert (report.passed, report.false_positives.k, report.false_negatives.k) == (True, 0, 0)
+        assert report.unproved.k > NUM
+        assert report.false_positives.n > 13 * NUM
+
+
+def test_one_that_ignores_the_rationale_fails_where_it_must_read_it_and_the_critics_pass(made):
+    assert report_of(made, "reads_no_rationale").passed
+    report = report_of(made, "reads_no_rationale", STRICTLY)
+    assert not report.passed
+    assert {case.probe for case in report.cases} >= {"right answer alone", "right answer without a proof"}
+    assert report_of(made, "certistar", STRICTLY).passed
+
+
+def test_an_exception_a_nan_and_a_wrong_length_are_findings_of_a_row(made):
+    for name, fault in (
+        ("fails", "ZeroDivisionError"),
+        ("nan_where_long", "'nan'"),
+        ("one_too_few", "gave 15 rewards for 16"),
+    ):
+        report = report_of(made, name)
+        faults = [case for case in report.cases if case.kind == "fault"]
+        assert not report.passed
+        assert faults
+        assert all(fault in case.fault or "gave" in case.fault for case in faults)
+        assert sum(row.faults for row in report.probes) == len(faults) < len(made)
+    nothing = report_of(made, "says_nothing")
+    assert (nothing.passed, nothing.false_negatives.n) == (False, 0)
+
+
+def test_one_wrong_reward_may_be_few_enough(made):
+    report = report_of(made, "name_is_known")
+    most = max(row.wrong.k / row.wrong.n for row in report.probes if row.expects != "either")
+    assert report_of(made, "name_is_known", Limits(threshold=most)).passed
+    assert not report_of(made, "name_is_known", Limits(threshold=most - 0.01)).passed
+
+
+@pytest.mark.parametrize("format_", ["english", "guided"])
+def test_every_probe_is_made_and_its_critic_bears_it_out(made, demonstrations, format_):
+    if format_ == "guided":
+        demonstrations = generated(DATASETS, format_, 3, 0)
+        made = list(cases(demonstrations, Style(), 3, 0))
+    assert {case.probe for case in made} >= {probe.name for probe in PROBES if format_ == "english"}
+    for case in made:
+        shown = case.rollout
+        verdict = judge_safely(Attempt("x", shown.problem, format_, shown.completion))
+        assert (verdict.grade in STRICT) == (case.expects == "accept"), (case.probe, shown.completion)
+    one = demonstrations[0]
+    (gold,) = PROBES[0].write(one)
+    assert is_fair(one.problem, format_, gold, "accept")
+    assert not is_fair(one.problem, format_, gold, "reject")
+    assert not is_fair(one.problem, format_, replace(gold, answer=one.wrong[0]), "accept")
+    assert not is_fair(one.problem, format_, replace(gold, rationale=""), "reject")
+
+
+def test_the_shape_and_the_words_are_the_users(demonstrations):
+    style = Style("<think>{rationale}</think><answer>{answer}</answer>", {"true": "yes", "false": "no"}, "target_word")
+    made = list(cases(demonstrations, style, NUM, 0))
+    assert report_of(made, "honest_in_tags").passed
+    assert not report_of(made, "honest").passed
+    assert {case.rollout.columns["target_word"] for case in made} >= {"yes", "no"}
+
+
+ROWS = [
+    {
+        "facts": "Every cat is a mammal. Rex is a cat.",
+        "ask": "Is Rex a mammal?",
+        "gold": gold,
+        "why": why,
+        "judge": judge,
+    }
+    for gold, why, judge in (
+        ("yes", "Rex is a cat. Every cat is a mammal. So Rex is a mammal. Answer: yes", 1.0),
+        ("yes", "Rex is a dog. So Rex is a mammal. Answer: yes", 1.0),
+        ("yes", "Answer: no", 0.0),
+    )
+]
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    return path
+
+
+def test_the_users_rows_are_probed_with_their_columns(file):
+    (file.parent / "my_reward.py").write_text(
+        "def mine(completions, gold, facts, judge):\n"
+        "    print('noise')\n"
+        "    return [c.lower().rstrip('. *\\n').endswith(g) for c, g in zip(completions, gold)]\n"
+    )
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(file.parent)
+        done = audit("--reward", "my_reward:mine", "--data", file, "--json")
+    assert done.exit_code == 1, done.stderr
+    shown = json.loads(done.stdout)
+    assert (shown["problems"], shown["left_out"], shown["false_negatives"]["k"]) == (1, 2, 0)
+    assert shown["false_positives"]["n"] > 10
+    assert {case["probe"] for case in shown["cases"] if case["kind"] == "false positive"} >= {"several answers at once"}
+
+
+def test_two_rewards_are_compared_on_stored_rollouts(file, made):
+    done = audit("--reward", "certistar", "--against", "column:judge", "--traces", file, "--json")
+    assert done.exit_code == 0, done.stderr
+    shown = json.loads(done.stdout)
+    assert [shown[key] for key in ("n", "both", "only_reward", "only_against", "neither")] == [3, 1, 0, 1, 1]
+    assert (shown["p"], shown["disagreements"][0]["id"]) == (1.0, "rows/2")
+    assert (
+        audit("--reward", "certistar", "--against", "column:judge", "--traces", file, "--threshold", 0.1).exit_code == 1
+    )
+    told = audit("--reward", "column:judge", "--against", "certistar", "--traces", file)
+    assert "they agree on 66.7% (9.4% to 99.2%)" in told.stderr
+    rollouts = [case.rollout for case in made[:20]]
+    found = agreement(rollouts, [Paid(1.0)] * 20, [Paid(0.0)] * 10 + [Paid(None)] * 5 + [Paid(None, "x")] * 5, 0.5)
+    assert (found.n, found.undecided, len(found.faults), found.p) == (10, 5, 5, pytest.approx(2 / 2**10))
+
+
+class _Server(BaseHTTPRequestHandler):
+    def do_POST(self):
+        given = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path == "/broken" and "" in given["completions"]:
+            self.send_error(500)
+            return
+        self.send_response(404 if self.path == "/lost" else 200)
+        self.end_headers()
+        self.wfile.write(json.dumps({"rewards": toy_rewards.honest(given["completions"], given["answer"])}).encode())
+
+    def log_message(self, *_):
+        pass
+
+
+def test_an_address_is_asked_and_its_failures_are_findings_or_one_line(made):
+    with HTTPServer(("127.0.0.1", 0), _Server) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        assert report_of(made, f"{address}/").passed
+        broken = report_of(made, f"{address}/broken")
+        assert {case.fault for case in broken.cases if case.kind == "fault"} == {
+            "RuntimeError: status 500 (Internal Server Error)"
+        }
+        lost = audit("--reward", f"{address}/lost", "--num", 1)
+        server.shutdown()
+    refused = audit("--reward", address, "--num", 1)
+    for done, said in ((lost, "status 404"), (refused, "cannot be reached")):
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--reward", "tests.toy_rewards:nowhere"], "cannot be imported"),
+        (["--reward", "nothing"], "write module:function"),
+        (["--reward", "json:dumps"], "has no parameter `completions`"),
+        (["--reward", "tests.toy_rewards:other_column", "--num", 1], "--columns answer=verdict_of_mine"),
+        (["--reward", "certistar", "--quick"], "--quick goes with critics alone"),
+        (["--reward", "certistar", "--template", "{answer}"], "--template"),
+        (["--reward", "certistar", "--against", "column:x"], "--traces FILE"),
+        (["--reward", "certistar", "--data", "nowhere.jsonl"], "there is no such file"),
+        (["--strict"], "--strict goes with --reward alone"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_with_the_remedy(words, said):
+    done = audit(*words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in " ".join(done.stderr.split())
+    assert "Traceback" not in done.output

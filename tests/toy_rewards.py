@@ -1,0 +1,76 @@
+"""Rewards as people write them: each with one flaw that an audit must find, and honest ones that it must pass."""
+
+import math
+import re
+
+
+def answered(completion):
+    found = re.findall(r"answer(?: is|:)\s*(.+)", completion.lower())
+    return found[-1].strip("*. ") if found else None
+
+
+def honest(completions, answer, **columns):
+    texts = [each if isinstance(each, str) else each[-1]["content"] for each in completions]
+    return [float(answered(text) == gold.lower()) for text, gold in zip(texts, answer, strict=True)]
+
+
+async def honest_of_verifiers(completion, answer, state, info):
+    assert state["completion"] == completion
+    assert info["question"] in state["prompt"][-1]["content"]
+    return 1.0 if answered(completion[-1]["content"]) == answer.lower() else 0.0
+
+
+def honest_in_tags(completion, answer):
+    found = re.findall(r"<answer>(.*?)</answer>", completion[-1]["content"], re.DOTALL)
+    return len(found) == 1 and found[0].strip().strip("*.").lower() == answer
+
+
+def flawed(rule):
+    """Make TRL's reward of a rule for one completion, prompt and gold answer."""
+
+    def reward(prompts, completions, answer, **columns):
+        return [float(rule(c, p, a)) for p, c, a in zip(prompts, completions, answer, strict=True)]
+
+    return reward
+
+
+def right(completion, gold):
+    return answered(completion) == gold.lower()
+
+
+substring = flawed(lambda c, p, gold: gold in c.lower())
+last_word = flawed(lambda c, p, gold: c.lower().split()[-1:] and c.lower().split()[-1].strip("*.") == gold)
+length = flawed(lambda c, p, gold: len(c) > 15)
+accepts_empty = flawed(lambda c, p, gold: not c.strip() or right(c, gold))
+accepts_both = flawed(lambda c, p, gold: gold in re.findall(r"\w+", answered(c) or ""))
+case_sensitive = flawed(lambda c, p, gold: right(c, gold) and gold in c)
+trusts_a_score = flawed(lambda c, p, gold: right(c, gold) or bool(re.search(r"(score|reward)\W+1", c.lower())))
+reads_no_rationale = flawed(lambda c, p, gold: len(c) > 0 and right(c, gold))
+accepts_the_prompt = flawed(lambda c, p, gold: right(c, gold) or p.strip() in c)
+first_truth = flawed(lambda c, p, gold: (re.findall(r"\b(true|false|valid|invalid)\b", c.lower()) or [""])[0] == gold)
+not_wrong = flawed(lambda c, p, gold: not set(re.findall(r"\w+", answered(c) or "")) & ({"true", "false"} - {gold}))
+name_is_known = flawed(lambda c, p, gold: right(c, gold) and not re.search("Nadia|Heron", c, re.IGNORECASE))
+
+
+def fails(completions, answer):
+    return [1 / len(completion) for completion in completions]
+
+
+def nan_where_long(completions, answer):
+    return [math.nan if len(text) > 9000 else right(text, gold) for text, gold in zip(completions, answer, strict=True)]
+
+
+def one_too_few(completions, answer):
+    return honest(completions, answer)[: max(1, len(completions) - 1)]
+
+
+def says_nothing(completions, **columns):
+    return [None] * len(completions)
+
+
+def other_column(completions, verdict_of_mine):
+    return [1.0] * len(completions)
+
+
+def longer(completions):
+    return [len(completion) / 60 for completion in completions]

@@ -1,0 +1,194 @@
+"""What an audit of a reward found: rates of wrong rewards by probe, and two rewards against each other, paired."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from training.estimates import Interval, compare_paired, exact_estimate, exact_interval, sign_flip
+from training.rewards.probes import Case, Expected
+from training.rewards.rewarding import Paid, Rewarding, Rollout
+
+_BATCH = 16
+_WRONG: Mapping[Expected, str] = {"accept": "false negative", "reject": "false positive", "either": "unproved"}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What counts as accepted, and when an audit fails."""
+
+    accept_from: float = 0.5
+    threshold: float = 0.0
+    """The largest share of wrong rewards that any probe may have."""
+    strict: bool = False
+    """Whether a right answer without a proof must be rejected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """So many of n, with the exact interval."""
+
+    k: int
+    n: int
+    interval: Interval
+
+    @staticmethod
+    def of(rates: Iterable[tuple[int, int]]) -> "Rate":
+        """Return the rate of counts taken together."""
+        listed = list(rates)
+        k, n = sum(k for k, _ in listed), sum(n for _, n in listed)
+        return Rate(k, n, exact_interval(k, n))
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRow:
+    """A line of the table."""
+
+    probe: str
+    expects: Expected
+    wrong: Rate
+    """Of `either`: those accepted."""
+    abstained: int
+    faults: int
+
+    def is_passed(self, threshold: float) -> bool:
+        """Say whether it was passed; a right answer of which a reward says nothing was not accepted."""
+        missed = self.abstained if self.expects == "accept" else 0
+        return not self.faults and self.wrong.k + missed <= threshold * (self.wrong.n + missed)
+
+
+@dataclass(frozen=True, slots=True)
+class WrongCase:
+    """A row on which a reward is wrong or failed, or accepts a right answer without a proof."""
+
+    id: str
+    probe: str
+    kind: str
+    reward: float | None
+    fault: str | None
+    prompt: str
+    completion: str
+
+
+@dataclass(frozen=True, slots=True)
+class RewardReport:
+    """An audit's result, in its JSON form."""
+
+    false_positives: Rate
+    false_negatives: Rate
+    unproved: Rate
+    """Right answers without a proof that were accepted; false positives too, if the audit is strict."""
+    probes: list[ProbeRow]
+    cases: list[WrongCase]
+    limits: Limits
+    passed: bool
+
+
+def paid(rollouts: Sequence[Rollout], rewarding: Rewarding) -> list[Paid]:
+    """Pay rollouts in batches of a trainer's size."""
+    starts = range(0, len(rollouts), _BATCH)
+    return [each for start in starts for each in rewarding(rollouts[start : start + _BATCH])]
+
+
+def audited(cases: Sequence[Case], rewarding: Rewarding, limits: Limits) -> RewardReport:
+    """Ask a reward about all cases, and report where it is wrong."""
+    given = list(zip(cases, paid([case.rollout for case in cases], rewarding), strict=True))
+    wrong = [each for case, pay in given if (each := _wrong(case, pay, limits)) is not None]
+    kinds = sorted(
+        dict.fromkeys((case.probe, case.expects) for case in cases), key=lambda kind: [*_WRONG].index(kind[1])
+    )
+    probes = [_row(*kind, [pay for case, pay in given if case.probe == kind[0]], wrong) for kind in kinds]
+
+    def pooled(*expected: str) -> Rate:
+        return Rate.of((row.wrong.k, row.wrong.n) for row in probes if row.expects in expected)
+
+    counted = [row for row in probes if limits.strict or row.expects != "either"]
+    positives = pooled("reject", "either") if limits.strict else pooled("reject")
+    passed = all(row.is_passed(limits.threshold) for row in counted) and not any(row.faults for row in probes)
+    return RewardReport(positives, pooled("accept"), pooled("either"), probes, wrong, limits, passed)
+
+
+def _wrong(case: Case, pay: Paid, limits: Limits) -> WrongCase | None:
+    is_accepted = pay.reward is not None and pay.reward >= limits.accept_from
+    if pay.fault is None and (pay.reward is None or is_accepted == (case.expects == "accept")):
+        return None
+    kind = "fault" if pay.fault is not None else _WRONG[case.expects]
+    shown = case.rollout
+    return WrongCase(shown.id, case.probe, kind, pay.reward, pay.fault, shown.prompt, shown.completion)
+
+
+def _row(probe: str, expects: Expected, given: Sequence[Paid], wrong: Sequence[WrongCase]) -> ProbeRow:
+    kinds = Counter(case.kind == "fault" for case in wrong if case.probe == probe)
+    n = sum(pay.reward is not None for pay in given)
+    return ProbeRow(probe, expects, Rate.of([(kinds[False], n)]), len(given) - n - kinds[True], kinds[True])
+
+
+def agreement(
+    rollouts: Sequence[Rollout], one: Sequence[Paid], other: Sequence[Paid], accept_from: float
+) -> "Agreement":
+    """Compare two rewards over the rollouts that both decide, paired."""
+    rows = list(zip(rollouts, one, other, strict=True))
+    decided = [(r, a.reward, b.reward) for r, a, b in rows if a.reward is not None and b.reward is not None]
+    ones, others = [int(a >= accept_from) for _, a, _ in decided], [int(b >= accept_from) for _, _, b in decided]
+    pairs = Counter(zip(ones, others, strict=True))
+    by_prompt: Counter[str] = Counter()
+    for (rollout, _, _), a, b in zip(decided, ones, others, strict=True):
+        by_prompt[rollout.prompt] += a - b
+    faults = [f"{r.id}: {fault}" for r, a, b in rows if (fault := a.fault or b.fault) is not None]
+    rate = exact_estimate(pairs[1, 1] + pairs[0, 0], len(decided))
+    found = compare_paired(ones, others, [0] * len(decided), test="mcnemar") if decided else None
+    return Agreement(
+        n=len(decided),
+        prompts=len(by_prompt),
+        both=pairs[1, 1],
+        only_reward=pairs[1, 0],
+        only_against=pairs[0, 1],
+        neither=pairs[0, 0],
+        undecided=len(rows) - len(decided) - len(faults),
+        faults=faults,
+        agreement=rate.rate,
+        agreement_interval=rate.interval,
+        difference=None if found is None else found.difference,
+        difference_interval=None if found is None else found.interval,
+        p=None if found is None else found.p,
+        p_by_prompt=sign_flip(list(by_prompt.values())) if decided else None,
+        disagreements=[
+            Disagreement(rollout.id, x, y, rollout.prompt, rollout.completion)
+            for (rollout, x, y), a, b in zip(decided, ones, others, strict=True)
+            if a != b
+        ],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A rollout that one of two rewards accepts."""
+
+    id: str
+    reward: float
+    against: float
+    prompt: str
+    completion: str
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Two rewards over the same rollouts, in its JSON form."""
+
+    n: int
+    prompts: int
+    both: int
+    only_reward: int
+    only_against: int
+    neither: int
+    undecided: int
+    faults: list[str]
+    agreement: float | None
+    agreement_interval: Interval
+    difference: float | None
+    """Share that `reward` accepts less the share that `against` accepts."""
+    difference_interval: Interval | None
+    p: float | None
+    """Of McNemar's exact test, as if rows were independent."""
+    p_by_prompt: float | None
+    """Of the exact sign-flip test over prompts, where one has several rows."""
+    disagreements: list[Disagreement]

@@ -1,0 +1,283 @@
+"""Calling anybody's reward function as its trainer would, and telling what it paid from what went wrong.
+
+An exception, a NaN or a list of another length is a fault of the row at which it happens, and never a crash of ours.
+"""
+
+import asyncio
+import importlib
+import inspect
+import json
+import math
+import os
+import sys
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeAlias
+
+from critics.errors import InputError
+from critics.judge import JudgePool
+from critics.problem import Attempt, Problem, is_list, is_object
+from training.rewards.certified import reward
+
+_NEVER_COLUMNS = frozenset({"prompt", "prompts", "completion", "completions"})
+_MOST_BYTES = 10_000_000
+_LATE = 3
+"""So many requests in a row without an answer are a server that does not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """A completion that is rewarded, and what stands beside it."""
+
+    id: str
+    prompt: str
+    completion: str
+    columns: Mapping[str, object]
+    """What a trainer passes by name: the gold answer, and the data set's other columns."""
+    problem: Problem | None = None
+    format: str = "english"
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """What one rollout was paid: a number, None where the reward says nothing on purpose, or what went wrong."""
+
+    reward: float | None
+    fault: str | None = None
+
+
+Rewarding: TypeAlias = Callable[[Sequence[Rollout]], list[Paid]]
+
+
+class UnusableReward(InputError):  # noqa: N818
+    """A reward that cannot be called at all; the message says what to change."""
+
+
+@contextmanager
+def rewarding(entry: str, *, timeout_s: float, jobs: int = 1, turns: bool | None = None) -> Generator[Rewarding]:
+    """Give what pays rollouts as `entry` says: our critics, a column, an address, or `module:function`.
+
+    `turns`: prompts and completions are lists of messages; None: as is usual, for functions of verifiers alone.
+    """
+    with asyncio.Runner() as runner, JudgePool(jobs=jobs, timeout_s=timeout_s) as pool:
+        if entry == "certistar":
+            yield partial(_by_critics, pool)
+        elif entry.startswith("column:"):
+            yield partial(_stored, entry.removeprefix("column:"))
+        elif entry.startswith(("http://", "https://")):
+            yield partial(_at_once, _Endpoint(entry, timeout_s), turns or False, runner)
+        else:
+            function = _imported(entry)
+            accepted = _Parameters.of(function, entry)
+            if "completions" in accepted.names:
+                yield partial(_at_once, lambda given: function(**accepted.of_these(given)), turns or False, runner)
+            elif accepted.names & {"completion", "state"}:
+                call = partial(_one_by_one, function, accepted)
+                yield partial(call, True if turns is None else turns, runner)
+            else:
+                raise UnusableReward(
+                    f"{entry}: has no parameter `completions` (TRL) and none of `completion` and `state` (verifiers); "
+                    "write a function around it that has one"
+                )
+
+
+def _imported(entry: str) -> Callable[..., Any]:
+    module_name, colon, attribute = entry.partition(":")
+    if not colon or not attribute:
+        raise UnusableReward(f"{entry!r} is no reward: write module:function, https://.., column:NAME or certistar")
+    if (here := os.getcwd()) not in sys.path:  # noqa: PTH109
+        sys.path.append(here)
+    try:
+        found: Any = importlib.import_module(module_name)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"
+        raise UnusableReward(f"{entry}: cannot be imported from {here} ({told}); write module:function") from error
+    if not callable(found) or inspect.isclass(found):
+        raise UnusableReward(
+            f"{entry}: is no function but {type(found).__name__}; name a function or a callable object"
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Parameters:
+    """What a function takes by name."""
+
+    entry: str
+    names: frozenset[str]
+    required: frozenset[str]
+    takes_all: bool
+
+    @staticmethod
+    def of(function: Callable[..., Any], entry: str) -> "_Parameters":
+        try:
+            listed = inspect.signature(function).parameters.values()
+        except (TypeError, ValueError) as error:
+            raise UnusableReward(
+                f"{entry}: its parameters cannot be read ({error}); write a function around it"
+            ) from error
+        named = [each for each in listed if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
+        required = frozenset(each.name for each in named if each.default is each.empty)
+        takes_all = any(each.kind is each.VAR_KEYWORD for each in listed)
+        return _Parameters(entry, frozenset(each.name for each in named), required, takes_all)
+
+    def of_these(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values that it takes; raises `UnusableReward` where it needs one that is not there."""
+        if missing := sorted(self.required - values.keys()):
+            raise UnusableReward(
+                f"{self.entry}: its parameter {missing[0]!r} is no column (there are {', '.join(sorted(values))}); "
+                f"if it is the gold answer, say --columns answer={missing[0]}, else write a function around it"
+            )
+        return {name: value for name, value in values.items() if self.takes_all or name in self.names}
+
+
+def _shown(role: str, text: str, turns: bool) -> Any:
+    return [{"role": role, "content": text}] if turns else text
+
+
+def _at_once(
+    call: Callable[[dict[str, Any]], Any], turns: bool, runner: asyncio.Runner, rollouts: Sequence[Rollout]
+) -> list[Paid]:
+    """Pay a batch; where that fails each of its rows alone, so that the row is named."""
+    names = dict.fromkeys(name for each in rollouts for name in each.columns if name not in _NEVER_COLUMNS)
+    given: dict[str, Any] = {
+        "prompts": [_shown("user", each.prompt, turns) for each in rollouts],
+        "completions": [_shown("assistant", each.completion, turns) for each in rollouts],
+        **{name: [each.columns.get(name) for each in rollouts] for name in names},
+    }
+    try:
+        with redirect_stdout(sys.stderr):
+            result: Any = call(given)
+            result = runner.run(_awaited(result)) if inspect.isawaitable(result) else result
+            if result is None or isinstance(result, str | dict):
+                raise TypeError(f"gave {type(result).__name__} and no list")
+            listed: list[Any] = list(result)
+        if len(listed) != len(rollouts):
+            raise ValueError(f"gave {len(listed)} rewards for {len(rollouts)} completions")
+        return list(map(_read, listed))
+    except UnusableReward:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001
+        if len(rollouts) == 1:
+            return [_fault(error)]
+        alone = [paid for each in rollouts for paid in _at_once(call, turns, runner, [each])]
+        if not any(paid.fault for paid in alone):
+            alone[0] = Paid(None, f"in a batch of {len(rollouts)}: {_fault(error).fault}")
+        return alone
+
+
+def _one_by_one(
+    function: Callable[..., Any],
+    accepted: _Parameters,
+    turns: bool,
+    runner: asyncio.Runner,
+    rollouts: Sequence[Rollout],
+) -> list[Paid]:
+    results: list[Any] = []
+    with redirect_stdout(sys.stderr):
+        for each in rollouts:
+            shown = {
+                "prompt": _shown("user", each.prompt, turns),
+                "completion": _shown("assistant", each.completion, turns),
+                "answer": each.columns.get("answer"),
+                "info": each.columns.get("info", dict(each.columns)),
+                "task": each.columns.get("task", "default"),
+            }
+            values = accepted.of_these({**each.columns, **shown, "state": dict(shown)})
+            try:
+                results.append(function(**values))
+            except (Exception, SystemExit) as error:  # noqa: BLE001
+                results.append(error)
+        if any(map(inspect.isawaitable, results)):
+            results = runner.run(_settled(results))
+    return [_fault(result) if isinstance(result, BaseException) else _read(result) for result in results]
+
+
+async def _awaited(result: Awaitable[Any]) -> Any:
+    return await result
+
+
+async def _settled(results: Sequence[Any]) -> list[Any]:
+    async def caught(result: Any) -> Any:
+        try:
+            return await result if inspect.isawaitable(result) else result
+        except (Exception, SystemExit) as error:  # noqa: BLE001
+            return error
+
+    return await asyncio.gather(*map(caught, results))
+
+
+def _read(value: Any) -> Paid:
+    """Read a number of Python, numpy or torch."""
+    if value is None:
+        return Paid(None)
+    try:
+        number = math.nan if isinstance(value, str | bytes) else float(value)
+    except Exception as error:  # noqa: BLE001
+        return _fault(error)
+    return Paid(number) if math.isfinite(number) else Paid(None, f"gave {str(value)[:60]!r}, which is no finite number")
+
+
+def _fault(error: BaseException) -> Paid:
+    return Paid(None, " ".join(f"{type(error).__name__}: {error}".split())[:300])
+
+
+def _by_critics(pool: JudgePool, rollouts: Sequence[Rollout]) -> list[Paid]:
+    """Pay what `reinforce` pays; nothing where there is no problem that a critic could read."""
+    known = [(each, each.problem) for each in rollouts if each.problem is not None]
+    attempts = [Attempt(each.id, problem, each.format, each.completion).record() for each, problem in known]
+    paid = {each.id: Paid(reward(verdict)) for (each, _), verdict in zip(known, pool.judge(attempts), strict=True)}
+    return [paid.get(each.id, Paid(None)) for each in rollouts]
+
+
+def _stored(column: str, rollouts: Sequence[Rollout]) -> list[Paid]:
+    if not any(column in each.columns for each in rollouts):
+        names = ", ".join(sorted({name for each in rollouts for name in each.columns}))
+        raise UnusableReward(f"column:{column}: no row has such a column (there are {names})")
+    return [_read(each.columns.get(column)) for each in rollouts]
+
+
+@dataclass(slots=True)
+class _Endpoint:
+    """A server that takes what TRL passes, as a JSON object, and answers `{"rewards": [..]}`."""
+
+    url: str
+    timeout_s: float
+    _late: int = field(default=0, init=False)
+
+    def __call__(self, given: Mapping[str, object]) -> Any:
+        from urllib.error import HTTPError, URLError
+        from urllib.request import Request, urlopen
+
+        body = json.dumps(given, default=str).encode()
+        try:
+            request = Request(self.url, body, {"Content-Type": "application/json", "Accept": "application/json"})
+            with urlopen(request, timeout=self.timeout_s) as reply:
+                answered: object = json.loads(reply.read(_MOST_BYTES))
+            self._late = 0
+        except HTTPError as error:
+            if error.code in (401, 403, 404, 405):
+                raise UnusableReward(f"{self.url}: status {error.code}; mend the address") from None
+            raise RuntimeError(f"status {error.code} ({error.reason})") from None
+        except OSError as error:
+            reason = error.reason if isinstance(error, URLError) else error
+            if isinstance(reason, TimeoutError):
+                return self._wait(error)
+            if not isinstance(error, URLError):  # The connection broke off, perhaps because of this very row.
+                raise
+            raise UnusableReward(f"{self.url}: cannot be reached ({reason}); start it, or mend the address") from error
+        listed = answered.get("rewards") if is_object(answered) else answered
+        if not is_list(listed):
+            raise ValueError('answered no {"rewards": [..]}')
+        return listed
+
+    def _wait(self, error: OSError) -> None:
+        self._late += 1
+        if self._late >= _LATE:
+            told = f"{self.url}: no answer within {self.timeout_s:g} s, {_LATE} times in a row"
+            raise UnusableReward(f"{told}; give it more by --timeout") from error
+        raise TimeoutError(f"no answer within {self.timeout_s:g} s") from error
