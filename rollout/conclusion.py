@@ -1,4 +1,4 @@
-"""Conclusions held to what the guide has decided: the repair that paper 004 names at its figure 12.
+"""Conclusions held to what the guide has decided: the repair that LogicGuide's paper names at its figure 12.
 
 A model that has proved its goal may still write the opposite answer, or answer with nothing proved. With
 `Sampling.conclusion: decided` the line `Answer:` may only be begun once the guide has decided the goal, and

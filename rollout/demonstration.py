@@ -25,7 +25,7 @@ _VALIDITY = {"true": "valid", "false": "invalid", "unknown": "invalid"}
 """What a proof, a refutation and a saturation say of an argument."""
 Style = Choice["compact", "annotated"]
 """compact: formal blocks, each inference after the rule it applies. annotated: every axiom behind its sentence, names
-marked where they stand in it as in paper 004's figure 2, every inference read aloud after it."""
+marked where they stand in it as in LogicGuide's figure 2, every inference read aloud after it."""
 
 
 def demonstrate(problem: Problem, formal: Formal, *, style: Style = "compact") -> str:

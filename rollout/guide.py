@@ -1,4 +1,4 @@
-"""The protocol of guides: stateful objects that say what a policy may write inside `[[ ]]` (paper 004, section 3).
+"""The protocol of guides: stateful objects that say what a policy may write inside `[[ ]]` (LogicGuide, section 3).
 
 A guide knows bytes and blocks, not tokens; `rollout.decoding.masks` turns what it allows into token ids.
 """

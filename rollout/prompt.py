@@ -30,7 +30,7 @@ SEPARATOR = "\n###"
 _EXAMPLE_SEED = 2023
 _NUM_DRAWN = 48
 _DEFAULT_NUM = {"guided": 2, "cot": 4, "answer": 4}
-"""As in paper 004, section 4.1: guided examples are longer, so there are fewer of them."""
+"""As in LogicGuide's paper, section 4.1: guided examples are longer, so there are fewer of them."""
 _LONG = "deontiqa"
 """Of whose problems the paper shows one."""
 _THREE_VALUED = frozenset({"folio", "folio-formulas"})

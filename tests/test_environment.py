@@ -1,4 +1,4 @@
-"""`keep: proved`, the strict filter of paper 004: what it asks for, what it lets through, and what stays `strict`'s."""
+"""`keep: proved`, LogicGuide's strict filter: what it asks for, what it lets through, and what stays `strict`'s."""
 
 from dataclasses import replace
 

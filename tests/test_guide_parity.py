@@ -1,4 +1,4 @@
-"""The parity guide, and the argument of paper 004 (section 3.4, appendix A) made concrete.
+"""The parity guide, and the argument of LogicGuide's paper (section 3.4, appendix A) made concrete.
 
 `EchoTransformer` is the paper's hand-made network that copies its input. Taken literally the proof does not
 work; this is repaired here, and the three tests after the echo's show that it had to be:

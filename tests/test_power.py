@@ -7,7 +7,7 @@ import pytest
 from training.configuration.run import load_run
 from training.planning.power import detectable, outlooks, power, said
 
-DEMO = Path(__file__).parent.parent / "configs" / "demo.yaml"
+DEMO = Path(__file__).parent.parent / "configs" / "guided_demo.yaml"
 
 
 def test_power_is_the_sum_over_all_outcomes_counted_by_hand():

@@ -57,7 +57,7 @@ def test_what_can_mean_one_thing_only_is_read_so_and_rechecks(constraint: str, r
 
 
 def test_names_with_escaped_underscores_are_read() -> None:
-    """Models escape them where they think of Markdown, as Mixtral does in paper 001's appendix D."""
+    """Models escape them where they think of Markdown, as Mixtral does in Prototype-then-Refine's appendix D."""
     problem = replace(GIVEN, answer="B")
     text = PROGRAM.replace("bakes", "has_baked").format(constraint="has_baked(bob, tart)")
     plain = judge(problem, Attempt("a", problem, "logic-program", text))

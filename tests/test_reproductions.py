@@ -45,9 +45,9 @@ def test_every_paper_has_results():
 
 
 def test_numbers_are_those_of_the_files():
-    report = json.loads((ROOT / "docs/results/demo/report.json").read_text())
+    report = json.loads((ROOT / "docs/results/guided-demo/report.json").read_text())
     (gain,) = (c for c in report["comparisons"] if (c["a"], c["b"], c["metric"]) == ("strict", "naive", "gain"))
-    said = Difference(file="docs/results/demo/report.json", a="strict", b="naive", metric="gain").said()
+    said = Difference(file="docs/results/guided-demo/report.json", a="strict", b="naive", metric="gain").said()
     assert f"{gain['difference'] * 100:+.1f} points" in said
     assert f"n = {gain['n']}" in said
     rate = DatasetRate(file="docs/results/datasets/modes.json", mode="guided", dataset="syllogism", metric="right")

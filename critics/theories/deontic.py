@@ -1,4 +1,4 @@
-"""Deontic logic over actions: what is obligatory, permissible or impermissible (paper 004, appendix C).
+"""Deontic logic over actions: what is obligatory, permissible or impermissible (LogicGuide's paper, appendix C).
 
 Upstream loads two rules: what is obligatory is permissible, and what is impermissible is not permissible. The
 kernel never contraposes, so that `Is it impermissible?` would stay open where something is obligatory, and half

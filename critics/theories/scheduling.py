@@ -1,4 +1,4 @@
-"""Managing a calendar: people and groups, events, invites and reminders, and fourteen actions (paper 004, appendix C).
+"""Managing a calendar: people and groups, events, invites and reminders, and fourteen actions (LogicGuide, appendix C).
 
 A property of events is a predicate, `(private kickoff)`, and also an object of the sort `property`, so that an
 action can name the property that it gives an event: `(change-visibility kickoff private)`.

@@ -1,4 +1,4 @@
-"""Syllogisms (Dasgupta et al. 2022, as LogicGuide uses them, paper 004, section 4.2) into Horn rules over kinds.
+"""Syllogisms (Dasgupta et al. 2022, as LogicGuide uses them, section 4.2) into Horn rules over kinds.
 
     All dogs are mammals.          (all dogs mammals)
     No dogs are birds.             (not (some dogs birds))

@@ -1,4 +1,4 @@
-"""The algebra guide (paper 004, appendix B): equations are well-formed, and their solutions are computed.
+"""The algebra guide (LogicGuide's paper, appendix B): equations are well-formed, and their solutions are computed.
 
     block    = "var:" name | "eq:" sum "=" sum | "solve:" name "=" value
     name     = letter, then up to 15 letters, digits or "_"

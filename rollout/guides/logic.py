@@ -1,4 +1,4 @@
-"""LogicGuide's own guide (paper 004, section 3.3) in the `fixed` mode.
+"""LogicGuide's own guide (LogicGuide's paper, section 3.3) in the `fixed` mode.
 
 It offers the paper's six actions: four that formalise (object, prop, relation, axiom), `goal`, and `infer`,
 whose content is one of the kernel's offers or `nothing`.
@@ -47,7 +47,7 @@ class Typed:
 
 
 class LogicGuide:
-    """The guide of paper 004, section 3.3, in the `fixed` mode: offers nothing that is already known.
+    """The guide of LogicGuide's paper, section 3.3, in the `fixed` mode: offers nothing that is already known.
 
     A block that is well-formed but means nothing (a predicate with another arity than before) changes no state; it is
     in `dropped`, and the critic will call it malformed. A typed theory's blocks have its own names and arities alone.

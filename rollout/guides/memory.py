@@ -1,4 +1,4 @@
-"""The memory guide (paper 004, appendix B): what is set under a key can be got back, exactly, however long ago.
+"""The memory guide (LogicGuide, appendix B): what is set under a key can be got back, exactly, however long ago.
 
     block = "set:" key "=" value | "get:" key "=" value
     key   = letter, digit or "_", then up to 23 of letter, digit, "_" or "-"

@@ -1,4 +1,4 @@
-"""The parity guide (paper 004, section 3.4 and appendix A): the policy copies bits, the guide counts them.
+"""The parity guide (LogicGuide's paper, section 3.4 and appendix A): the policy copies bits, the guide counts them.
 
     block = "parity:" bits marker bit
     bits  = any number of "0" and "1", none included

@@ -1,4 +1,4 @@
-"""The quote guide (paper 004, appendix B): a quotation is a sentence of a given source, byte for byte.
+"""The quote guide (LogicGuide's paper, appendix B): a quotation is a sentence of a given source, byte for byte.
 
     block    = "quote:" sentence
     sentence = the UTF-8 bytes of one sentence of the source, line breaks included

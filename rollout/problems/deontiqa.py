@@ -1,4 +1,4 @@
-"""DeontiQA problems after the recipe of paper 004, appendix C: a theory, a derivation in it, a question about its end.
+"""DeontiQA problems after the recipe of LogicGuide, appendix C: a theory, a derivation in it, a question about its end.
 
 A chain of rules leads from a fact about one event to what is obligatory, permissible or impermissible, or is not;
 with some chance the last step is one of the deontic rules that nobody states. Round it stand facts about other

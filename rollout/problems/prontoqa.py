@@ -1,4 +1,4 @@
-"""PrOntoQA problems after Saparov and He (2023), in the form that LogicGuide uses (paper 004, section 4.1).
+"""PrOntoQA problems after Saparov and He (2023), in the form that LogicGuide uses (LogicGuide's paper, section 4.1).
 
 A chain of kinds, each a kind of the next; all kinds but one have a property; one unrelated kind has the
 opposite of the property asked for, so that the property's mention alone gives nothing away. `hops` counts

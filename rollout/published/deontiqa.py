@@ -1,4 +1,4 @@
-"""DeontiQA (paper 004, section 4.1 and appendix C) as problems whose formalisation comes from their Peano source.
+"""DeontiQA (LogicGuide, section 4.1 and appendix C) as problems whose formalisation comes from their Peano source.
 
 The stories are GPT-4's prose and are not translated. A base problem brings its source; its two variants, made
 upstream by replacing words in it, ask for another modality of the same action, and share source and story. The

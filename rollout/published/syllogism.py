@@ -1,4 +1,4 @@
-"""Syllogism Validity (Dasgupta et al. 2022; paper 004, section 4.2) as problems with a reference formalisation.
+"""Syllogism Validity (Dasgupta et al. 2022; LogicGuide, section 4.2) as problems with a reference formalisation.
 
 Two shapes are read: LogicGuide's set as JSON lines (`premises`, `conclusion`, `valid`), each argument there under
 three instructions, and this project's `problem` lines.

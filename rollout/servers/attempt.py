@@ -34,7 +34,7 @@ Scored = tuple[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """A new message read as the rest of the one before it (paper 004, appendix D)."""
+    """A new message read as the rest of the one before it (LogicGuide's paper, appendix D)."""
 
     text: str
     apologised: bool = False

@@ -3,7 +3,7 @@
     free text up to `[[`  ->  the block, held to the guide  ->  free text ...  ->  the line `Answer:`, or the end
 
 Where a server does not show why a reply ended, replies are taken whole and cut where they first violate the
-guide: the rejection-based decoding of Poesia et al. (Synchromesh, 2022) as paper 004 adapts it in appendix D.
+guide: the rejection-based decoding of Poesia et al. (Synchromesh, 2022) as LogicGuide's paper adapts it in appendix D.
 """
 
 from collections.abc import Callable, Mapping

@@ -48,7 +48,7 @@ class ServerSettings:
     constraint: Literal["auto"] | Way = "auto"
     """How blocks are held to the guide; auto: the best way that the server honours."""
     max_violations: int = 20
-    """As in paper 004, appendix D."""
+    """As in LogicGuide's paper, appendix D."""
     parallel: int = 16
     """Attempts written at once."""
     retries: int = 5

@@ -17,7 +17,7 @@ Way: TypeAlias = Literal["guide", "grammar", "choice", "json", "allowed_token_id
 WAYS: tuple[Way, ...] = get_args(Way)
 """From the best to the last resort."""
 TOKEN_WAYS: frozenset[Way] = frozenset({"allowed_token_ids", "logit_bias"})
-"""Ways that constrain one token at a time, as paper 004 does in its appendix D."""
+"""Ways that constrain one token at a time, as LogicGuide's paper does in its appendix D."""
 MOST_BIASED = 300
 """As many tokens as OpenAI's API takes in one `logit_bias`; where more are allowed, one token is not asked for."""
 _MOST_WORDS = 500

@@ -34,7 +34,7 @@ PUBLISHED = {
     "refiners": ("implicit", "consistency", "error-feedback"),
     "backup": "llm",
 }
-"""Settings of paper 001: a majority vote, else reranking; three refiners; the model's own answer as back-up."""
+"""Settings of Prototype-then-Refine: majority vote, else reranking; three refiners; the model's own answer as back-up."""
 
 
 class ProgramSettings(Settings):
@@ -44,15 +44,15 @@ class ProgramSettings(Settings):
     language: Literal["rules", "csp", "logic-program", "fol", "z3-python"] | None = None
     """null: that of the problem's data set (`rollout.programs.prompt.FORMATS`)."""
     examples: Annotated[int, Field(ge=0)] = 2
-    """Solved examples that the base model reads, two as in paper 000; a trained translator reads none."""
+    """Solved examples that the base model reads, two as in Deng et al.; a trained translator reads none."""
     samples: Annotated[int, Field(gt=0)] = 1
-    """Programs sampled before one is chosen; ten in paper 001."""
+    """Programs sampled before one is chosen; ten in Prototype-then-Refine."""
     prototypers: tuple[str, ...] = ()
     """Asked in their order until one chooses: majority, coder-reviewer, coder-reviewer-own, random."""
     refiners: tuple[str, ...] = ("error-feedback",)
     """Applied in their order: implicit, consistency, error-feedback, semantic, self-check."""
     max_rounds: Annotated[int, Field(ge=0)] = 4
-    """Of a refiner that goes on while it has something to say, as in paper 001."""
+    """Of a refiner that goes on while it has something to say, as in Prototype-then-Refine."""
     backup: str = "none"
     """llm, random or none: the answer where no program gives one, recorded apart and never the program's."""
     depth: Depth = "execution"
@@ -63,7 +63,7 @@ class ProgramSettings(Settings):
     @model_validator(mode="before")
     @classmethod
     def _with_published(cls, given: Any) -> Any:
-        """Give prototype-then-refine the settings of paper 001 where nothing else is said."""
+        """Give prototype-then-refine the settings of Prototype-then-Refine where nothing else is said."""
         is_named = isinstance(given, dict) and cast("Any", given).get("name") == "prototype-then-refine"
         return dict(PUBLISHED, **cast("Any", given)) if is_named else cast("Any", given)
 

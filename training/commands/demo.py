@@ -1,4 +1,4 @@
-"""`demo`: the main job on the embedded seed model."""
+"""`demo`: the main job on an embedded base model."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,5 +16,5 @@ def demo(
     out: Out = Path("checkpoints/demo"),
     overrides: Overrides = None,
 ) -> None:
-    """Run strict, guided and naive STaR on the embedded seed model, and say which one gained."""
+    """Run STaR on certified proofs and on right answers from the embedded base, and say what each taught."""
     run_with_progress(config or Path("configs/demo.yaml"), out, overrides)

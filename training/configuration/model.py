@@ -37,7 +37,7 @@ class ServerConfig(Section):
     constraint: Literal["auto"] | Way = "auto"
     """Way to hold blocks to the guide. auto: the best way that the server is seen to honour."""
     max_violations: Positive = 20
-    """An attempt with so many is given up, as in paper 004, appendix D."""
+    """An attempt with so many is given up, as in LogicGuide's paper, appendix D."""
     parallel: Positive = 16
     """Attempts written at once."""
     retries: Annotated[int, Field(ge=0)] = 5

@@ -22,8 +22,8 @@ class SingleConfig(Section):
     """Single attempts, one completion for a problem."""
 
     name: Literal["guided", "cot", "answer", "fol", "fol-cot"] = "guided"
-    """guided: rationales; cot: plain chain of thought, which no critic can certify; answer: no thought at all; fol:
-    formulas that Z3 decides; fol-cot: formulas as a chain of thought."""
+    """guided: rationales; cot: plain chain of thought, certified where its data set's English can be read; answer: no
+    thought at all; fol: formulas that Z3 decides; fol-cot: formulas as a chain of thought."""
 
     @property
     def format(self) -> Format:

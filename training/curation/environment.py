@@ -1,4 +1,4 @@
-"""The guide's own environment at the end of a text: paper 004's formal verdict, and its strict filter.
+"""The guide's own environment at the end of a text: LogicGuide's formal verdict, and its strict filter.
 
 Weaker than a certificate. It does not ask whether the formalisation says what the text says, whether the goal is the
 question, whether an axiom is a premise at all, contradicts another or is the goal itself, or whether the sentences

@@ -2,7 +2,7 @@
 
 naive and guided are STaR's own criterion, a right answer, without and with the guide; of a round trip, whose answer
 only the critic knows, naive asks that a formula came back. label is naive under the name that LLM-ARC has for it;
-tests also asks that a program passes its own tests; proved is guided and the strict filter of paper 004, a proof in the
+tests also asks that a program passes its own tests; proved is guided and LogicGuide's strict filter, a proof in the
 guide's environment whose outcome is the gold answer (`training.curation.environment` says what that leaves open);
 majority, which needs no gold answer, asks for the answer that most
 samples of the problem give; strict asks for a certificate whose formulas were checked, were given, or are borne out by

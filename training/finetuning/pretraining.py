@@ -272,7 +272,7 @@ def _provenance(config: AnyPretrainingConfig, model: Any, tokenizer: Any, metric
         "num_parameters": sum(p.numel() for p in model.parameters()),
         "vocabulary": len(tokenizer),
         "sequences": _num_sequences(config),
-        "final_loss_mean": round(metrics["train_loss"], 4),
+        "mean_loss": round(metrics["train_loss"], 4),
         **_on_purpose(config),
         "split": "pretrain (disjoint by content from train, develop and test)",
         "config": record,

@@ -63,7 +63,7 @@ class Entry:
         return Proportion(sum(values[place] for place in places), len(places))
 
     def guessed(self, places: Sequence[int]) -> float | None:
-        """Return the accuracy where each missing answer is worth what a guess is (paper 004, 4.1); None: not known."""
+        """Return the accuracy where each missing answer is worth what a guess is (LogicGuide, 4.1); None: not known."""
         missing = self.mode.outcomes.get("no_answer")
         worth = [self.answers[place].chance for place in places if missing is None or missing[place]]
         known = [chance for chance in worth if chance is not None]
@@ -216,7 +216,7 @@ def accuracies(entries: Sequence[Entry]) -> list[list[str]]:
 
 
 def by_hops(entries: Sequence[Entry]) -> list[list[str]]:
-    """Return accuracies with a column for each hop count: figure 3 of paper 004 as numbers."""
+    """Return accuracies with a column for each hop count: figure 3 of LogicGuide's paper as numbers."""
     groups = list(groups_of(entries, by_hops=True))
     hops = sorted({group.hops or "" for group in groups}, key=_natural)
     rows = [["problems", "model", "arm", *(Group("", None, each).label for each in hops)]]
@@ -230,7 +230,7 @@ def by_hops(entries: Sequence[Entry]) -> list[list[str]]:
 
 
 def exhausted(entries: Sequence[Entry]) -> list[list[str]]:
-    """Return what is answered where nothing more could be inferred: paper 004, section 4.1, crosses them so."""
+    """Return what is answered where nothing more could be inferred: LogicGuide, section 4.1, crosses them so."""
     rows = [["problems", "model", "arm", "exhausted", "says unknown", "says false", "says true", "no answer"]]
     for group in groups_of(entries):
         for entry in entries:

@@ -1,6 +1,6 @@
 """The figure of a leaderboard: a row of panels for each data set, accuracies with their 95% intervals.
 
-Where problems have hops, the panels are conditions and the axis counts hops (figure 3 of paper 004); elsewhere the axis
+Where problems have hops, the panels are conditions and the axis counts hops (LogicGuide's figure 3); elsewhere the axis
 has the conditions, and a second panel shows how often the answer is true, whatever the gold one (its figure 4, whose
 content effects are in part such a bias). A model keeps its colour, an arm its line and marker.
 """

@@ -1,4 +1,4 @@
-"""Held-out measurement as in paper 004, section 4.1: answers, abstentions and proofs, with every outcome for pairing.
+"""Held-out measurement as in LogicGuide, section 4.1: answers, abstentions and proofs, with every outcome for pairing.
 
 Counts are of problems, one attempt each. By `hops`, by `condition` (content effects, section 4.2) and by data set
 they are told apart.
