@@ -177,7 +177,8 @@ def converted(record: Any) -> Any:
 
 
 def without_additions(record: Any) -> Any:
-    """Leave out what a trace's steps had not: tests unmet, and a back-up answer that was not needed in the end."""
+    """Leave out what is new: tests unmet, a back-up answer that was not needed, lucky traces among a round's kept."""
+    record.pop("kept_lucky", None)
     steps = record.get("steps") or ()
     for step in steps:
         (step.get("review") or {}).pop("unmet", None)

@@ -34,7 +34,7 @@ PUBLISHED = {
     "refiners": ("implicit", "consistency", "error-feedback"),
     "backup": "llm",
 }
-"""Settings of Prototype-then-Refine: majority vote, else reranking; three refiners; the model's own answer as back-up."""
+"""Settings of Prototype-then-Refine: majority vote, else reranking; three refiners; the model's own answer last."""
 
 
 class ProgramSettings(Settings):
