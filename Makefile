@@ -6,7 +6,7 @@ TORCH ?= torch==2.13.0
 BIN := .venv/bin
 STAMP := .venv/.setup-done
 
-.PHONY: setup demo test check bench audit docs clean
+.PHONY: setup demo test check bench audit docs light clean
 
 setup: $(STAMP)
 
@@ -43,6 +43,10 @@ audit: setup
 # A wrong link or reference ends it; the site is build/site/index.html.
 docs: setup
 	$(BIN)/mkdocs build --strict --quiet --config-file configs/site/mkdocs.yml
+
+# What `pip install .` gives without torch, in an environment of its own: its size, its import time, the README's lines.
+light: setup
+	$(BIN)/python -m tools.light
 
 # Caches and builds alone: .venv and the runs in checkpoints/ stay.
 clean:

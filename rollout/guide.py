@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from rollout.automaton import Automaton
 
-CLOSE = b"]]"
+OPEN, CLOSE = b"[[", b"]]"
 
 Truth: TypeAlias = Literal["true", "false", "unknown"]
 

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
 from rollout.conversation import Messages, as_text, in_parts, message, without_system
 from rollout.decoding.request import Request
-from rollout.decoding.texts import TextMasks, row_of
 from rollout.decoding.tokens import token_bytes
 from rollout.digests import PolicyDigests, digest_once, file_digest
 from rollout.guide import Guide
@@ -33,6 +32,9 @@ from rollout.models import (
 from rollout.prompt import SEPARATOR, PromptStyle, messages, text
 from rollout.server_use import ServerUse
 from rollout.traces import Sampling
+
+if TYPE_CHECKING:
+    from rollout.decoding.texts import TextMasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +161,10 @@ class TokenPolicy:
         """Return the tokenizer's own spelling of a text that follows another one."""
         return _spelled(self.tokenizer, text)
 
-    def masks(self) -> TextMasks:
+    def masks(self) -> "TextMasks":
         """Return what finds the tokens that a guide allows."""
+        from rollout.decoding.texts import TextMasks
+
         return TextMasks(token_bytes(self.tokenizer), self.end_ids, spell=partial(_spelled, self.tokenizer))
 
     def completion(
@@ -205,6 +209,7 @@ class HuggingFacePolicy(TokenPolicy):
     ) -> list[Completion]:
         """Sample all prompts, as many at a time as there are seats."""
         from rollout.decoding.sampling import sample_batch
+        from rollout.decoding.texts import row_of
 
         rows = [None] * len(prompts) if guides is None else [row_of(guide) for guide in guides]
         stop = sampling.stop or self.stop

@@ -237,15 +237,3 @@ def test_a_position_leaves_the_guide_as_it_was() -> None:
     guide = build_guide("logic", "compatible")
     position(guide, CATS)
     assert position(guide, "[[infer:").allowed == ["nothing"]
-
-
-def test_the_command_starts_without_torch(tmp_path: Path) -> None:
-    batch = tmp_path / "texts.jsonl"
-    batch.write_text('{"id": "a", "text": "[[infer:"}\n')
-    code = (
-        f"from training.cli import app; app(['guide', 'logic', '--batch', {str(batch)!r}], standalone_mode=False)\n"
-        "import sys; print([name for name in ('torch', 'transformers', 'sympy') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "[]"

@@ -16,8 +16,9 @@ from critics.programs.logic_program import read_logic_program
 from critics.programs.rules import execute
 from critics.programs.sections import Repairs
 from rollout.actor_critic.prompt import solved_examples as solved_replies
+from rollout.decoding.languages import TextGuide
 from rollout.decoding.rows import GuideViolation, Row
-from rollout.decoding.texts import TextGuide, TextMasks, TextRow, row_of
+from rollout.decoding.texts import TextMasks, TextRow, row_of
 from rollout.guides.memory import MemoryGuide
 from rollout.programs.grammars.catalogue import GRAMMARS, guide_for
 from rollout.programs.prompt import SolvedProgram, solved_examples

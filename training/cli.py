@@ -82,6 +82,7 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> None:
         from critics.errors import InputError, RunFailed
+        from training.extras import lack
         from training.preemption import STATUS, Preempted
         from training.workers.replies import kept_replies
 
@@ -93,6 +94,10 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
             _fail(error, 2)
         except RunFailed as error:
             _fail(error, STATUS if isinstance(error, Preempted) else 1)
+        except ModuleNotFoundError as error:
+            if (said := lack(error)) is None:
+                raise
+            _fail(InputError(f"{function.__name__}: {said}"), 2)
         except KeyboardInterrupt:
             _fail(RunFailed("interrupted; run the same command again to go on"), 130)
 

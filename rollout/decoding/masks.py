@@ -18,9 +18,9 @@ from rollout.automaton import Automaton, State, Words, forced, shortest, success
 from rollout.conclusion import Place
 from rollout.decoding.grammars import ContextFree, ContextFreeMasks
 from rollout.decoding.rows import Row
-from rollout.decoding.vocabulary import OPEN, ROOT, Ids, TokenTrie
+from rollout.decoding.vocabulary import ROOT, Ids, TokenTrie
 from rollout.decoding.walks import MoveTable, TooManyStates, TrieLevels, Walk
-from rollout.guide import CLOSE
+from rollout.guide import CLOSE, OPEN
 
 log = logging.getLogger(__name__)
 _FEW_NODES = 2_000

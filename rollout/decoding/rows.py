@@ -8,8 +8,7 @@ from collections.abc import Hashable
 
 from rollout.automaton import Automaton, State, narrowed, read
 from rollout.conclusion import ConcludingGuide, Place
-from rollout.decoding.vocabulary import OPEN
-from rollout.guide import CLOSE, Guide
+from rollout.guide import CLOSE, OPEN, Guide
 
 _BRACKET = OPEN[0]
 _REFUSED = -1

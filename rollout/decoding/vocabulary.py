@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from rollout.guide import OPEN
+
 Ids = npt.NDArray[np.int64]
 ROOT = 0
-OPEN = b"[["
 _BRACKET = OPEN[0]
 
 

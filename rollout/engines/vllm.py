@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from critics.errors import InputError, RunFailed
-from rollout.decoding.texts import TextMasks
-from rollout.engines.grammar import GuideBackend, GuidedRequest
 from rollout.models import empty_model, source
+
+if TYPE_CHECKING:
+    from rollout.decoding.texts import TextMasks
+    from rollout.engines.grammar import GuidedRequest
 
 ENVIRONMENT = {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # guides are objects of this process
@@ -55,7 +57,7 @@ class EngineRequest:
 
     prompt_ids: list[int]
     seed: int
-    guided: GuidedRequest | None
+    guided: "GuidedRequest | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,9 @@ class Adapter:
 class VLLMEngine:
     """A running engine."""
 
-    def __init__(self, llm: Any, masks: TextMasks, max_rank: int) -> None:
+    def __init__(self, llm: Any, masks: "TextMasks", max_rank: int) -> None:
+        from rollout.engines.grammar import GuideBackend
+
         self._llm = llm
         self.max_rank = max_rank
         config: Any = llm.llm_engine.vllm_config.model_config
@@ -200,7 +204,7 @@ _running = _Running()
 
 
 def running_engine(
-    settings: EngineSettings, tokenizer: str, make_masks: Callable[[], TextMasks], adapter: Adapter | None
+    settings: EngineSettings, tokenizer: str, make_masks: "Callable[[], TextMasks]", adapter: Adapter | None
 ) -> VLLMEngine:
     """Return the engine of this process, started where none runs with these settings and room for the adapter."""
     found, rank = _running.engine, 0 if adapter is None else adapter.rank
@@ -232,7 +236,7 @@ def rank_of(adapter: Path) -> int:
     return rank
 
 
-def _started(settings: EngineSettings, tokenizer: str, masks: TextMasks, rank: int) -> VLLMEngine:
+def _started(settings: EngineSettings, tokenizer: str, masks: "TextMasks", rank: int) -> VLLMEngine:
     import torch
 
     has_gpu = torch.cuda.is_available()

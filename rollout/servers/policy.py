@@ -9,7 +9,7 @@ from functools import partial
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
 from rollout.conversation import Messages, as_text
-from rollout.decoding.texts import TextGuide
+from rollout.decoding.languages import TextGuide
 from rollout.digests import PolicyDigests
 from rollout.guide import Guide
 from rollout.policy import Completion, Interrupted, templated

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from critics.errors import InputError
-from rollout.decoding.masks import MaskEngine
 from rollout.decoding.rows import Row
 from rollout.decoding.tokens import token_bytes
 from rollout.policy import load_tokenizer
+
+if TYPE_CHECKING:
+    from rollout.decoding.masks import MaskEngine
 
 _LEAST_BYTES = 2
 
@@ -43,9 +45,11 @@ class ServedTokens:
         return [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
     @cached_property
-    def _masks(self) -> MaskEngine | None:
+    def _masks(self) -> "MaskEngine | None":
         if self.tokenizer is None:
             return None
+        from rollout.decoding.masks import MaskEngine
+
         return MaskEngine(token_bytes(self.tokenizer), [self.tokenizer.eos_token_id])
 
     def allowed(self, row: Row) -> list[int]:

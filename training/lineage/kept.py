@@ -16,9 +16,10 @@ import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from critics.errors import InputError
 from critics.problem import is_object
@@ -122,18 +123,17 @@ def dataset_facts(summary: Mapping[str, Any]) -> DatasetFacts:
 
 def certified_dataset_card(name: str, facts: DatasetFacts) -> str:
     """Return the card of a dataset folder: which file `load_dataset` reads, and what its examples rest on."""
-    hub: Any = import_module("huggingface_hub")
-    data = hub.DatasetCardData(
-        pretty_name=name,
-        task_categories=["text-generation"],
-        tags=[*TAGS, "trl", "sft"],
-        configs=[{"config_name": "default", "data_files": "examples.jsonl"}],
-    )
+    header = {
+        "task_categories": ["text-generation"],
+        "pretty_name": name,
+        "tags": [*TAGS, "trl", "sft"],
+        "configs": [{"config_name": "default", "data_files": "examples.jsonl"}],
+    }
     counts = [f"| {key} | {num} |" for key, num in facts.counts.items()]
     return "\n".join(
         [
             "---",
-            data.to_yaml(),
+            yaml.safe_dump(header, sort_keys=False, allow_unicode=True).strip(),
             "---",
             "",
             f"# {name}",

@@ -17,7 +17,6 @@ from rollout.prompt import PromptStyle
 from rollout.reasoning import AnswersOnly
 from rollout.servers.adapters import ServedAdapter, require_exchange
 from rollout.servers.connection import Connection, ServerSettings
-from rollout.servers.policy import ServerPolicy
 from training.configuration.model import ModelConfig
 from training.configuration.run import ArmConfig, RunConfig
 from training.lineage.adapter_files import verify_adapter
@@ -53,6 +52,8 @@ def _writer(model: ModelConfig, adapter: Path | None, style: PromptStyle, num_se
         if model.engine == "vllm":
             return _in_vllm(model, adapter, style, num_seats)
         return HuggingFacePolicy(model.pinned, adapter, prompt_style=style, dtype=model.dtype, num_seats=num_seats)
+    from rollout.servers.policy import ServerPolicy
+
     replies = CommandReplies(model.server.base_url)
     served = None if adapter is None else _served(adapter)
     return ServerPolicy(

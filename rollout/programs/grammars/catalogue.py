@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.decoding.texts import Language, TextGuide
+from rollout.decoding.languages import Language, TextGuide
 from rollout.programs.grammars.csp import csp_language
 from rollout.programs.grammars.fol import fol_language
 from rollout.programs.grammars.logic_program import logic_program_language

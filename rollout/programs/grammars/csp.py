@@ -7,7 +7,7 @@ from typing import Literal
 
 from critics.problem import Problem
 from critics.programs.declarations import RESERVED
-from rollout.decoding.texts import Language
+from rollout.decoding.languages import Language
 from rollout.programs.grammars.lark import COMMENT, END, choice, literal, literals, spelled_with, terminal
 
 MAX_LABELS, MAX_VARIABLES, MAX_CONSTRAINTS, MAX_PLACES = 10, 20, 30, 20

@@ -11,7 +11,7 @@ from typing import Literal
 
 from critics.problem import Problem
 from critics.programs.declarations import MAX_POINTS
-from rollout.decoding.texts import Language
+from rollout.decoding.languages import Language
 from rollout.programs.grammars.csp import NO_NAMES
 from rollout.programs.grammars.lark import COMMENT, END, choice, literal, literals, terminal
 from rollout.programs.grammars.typed_formulas import FunctionType, SortType, formulas

@@ -6,7 +6,7 @@ What stands in the texts is free: a program that does not compile is what the cr
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from rollout.decoding.texts import Language
+from rollout.decoding.languages import Language
 
 _CONDITIONS = ("infer-All", "infer-Any", "do-not-infer")
 _GRAMMAR = r"""piece: "{" S "\"Model\":" S texts ("," S "\"Tests\":" S tests)? ("," S "\"Query\":" S texts)? S "}"
