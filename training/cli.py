@@ -24,7 +24,7 @@ COMMANDS = (
     *("demo", "run", "compare", "report", "view", "pack"),
     *("problems", "rollout", "judge", "failures", "explain", "recheck", "audit", "filter", "demonstrate", "guide"),
     *("train", "evaluate", "answer", "prefer", "reinforce", "pretrain"),
-    *("export", "push", "pull", "lineage", "trace", "revoke", "bench", "doctor"),
+    *("export", "push", "pull", "lineage", "trace", "revoke", "bench", "schema", "doctor"),
 )
 EXIT_STATUS = (
     "\b\nExit status: 0 done, 1 failed or rejected, 2 wrong input, 75 preempted (run it again), 130 interrupted."

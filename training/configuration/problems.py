@@ -13,7 +13,10 @@ from rollout.splits import Split
 from training.configuration.curriculum import Curriculum, CurriculumConfig
 from training.configuration.section import Rate, Section
 
-YamlOntology = Annotated[Ontology, BeforeValidator(lambda v: str(v).lower() if isinstance(v, bool) else v)]
+YamlOntology = Annotated[
+    Ontology,
+    BeforeValidator(lambda v: str(v).lower() if isinstance(v, bool) else v, json_schema_input_type=Ontology | bool),
+]
 """YAML reads the names `true` and `false` as booleans."""
 
 

@@ -137,7 +137,10 @@ class PromotionConfig(Section):
 
 Square = Annotated[
     Literal["never", "sampled", "both"],
-    BeforeValidator(lambda v: {True: "both", False: "never"}[v] if isinstance(v, bool) else v),
+    BeforeValidator(
+        lambda v: {True: "both", False: "never"}[v] if isinstance(v, bool) else v,
+        json_schema_input_type=Literal["never", "sampled", "both"] | bool,
+    ),
 ]
 
 

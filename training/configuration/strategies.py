@@ -74,11 +74,10 @@ def named(given: object) -> object:
     return {"name": given} if isinstance(given, str) else given
 
 
-StrategyConfig = Annotated[
-    SingleConfig | ActorCriticConfig | RoundTripConfig | ProgramsConfig | PlugInConfig,
-    Field(discriminator="name"),
-    BeforeValidator(named),
+_AnyStrategy = Annotated[
+    SingleConfig | ActorCriticConfig | RoundTripConfig | ProgramsConfig | PlugInConfig, Field(discriminator="name")
 ]
+StrategyConfig = Annotated[_AnyStrategy, BeforeValidator(named, json_schema_input_type=_AnyStrategy | str)]
 SECTIONS: Mapping[str, str] = {
     "actor-critic": "actor_critic",
     "round-trip": "round_trip",
