@@ -15,10 +15,12 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+from training.commands.completion import completer
 
 COMMANDS = (
     *("demo", "run", "compare", "report", "view", "pack"),
@@ -61,8 +63,17 @@ def command(name: str) -> Any:
     module = import_module(f"training.commands.{_module(name)}")
     single = typer.Typer(add_completion=False, **SETTINGS)
     epilog = f"\b\nExample: {module.EXAMPLE}\n\n{EXIT_STATUS}"
-    single.command(name, epilog=epilog)(_guarded(getattr(module, name)))
+    function = getattr(module, name)
+    _complete(name, function)
+    single.command(name, epilog=epilog)(_guarded(function))
     return typer.main.get_command(single)
+
+
+def _complete(name: str, function: Callable[..., None]) -> None:
+    """Say of each parameter what a shell offers for it."""
+    for parameter, hint in get_type_hints(function, include_extras=True).items():
+        for told in getattr(hint, "__metadata__", ()):
+            told.autocompletion = completer(name, parameter)
 
 
 def _module(name: str) -> str:
