@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from critics.checker import digest
 from training.cli import app
+from training.extras import PACKAGES
 from training.records.store import StoreError
 from training.rounds.run import locked
 
@@ -351,5 +352,8 @@ def test_doctor_names_what_it_looked_at() -> None:
     result = certistar("doctor", "--json")
     assert result.exit_code == 0
     findings = json.loads(result.stdout)["findings"]
-    assert {"python", "cores", "disk", "clingo", "pebble", "seed model", "torch"} <= {f["what"] for f in findings}
+    named = {"certistar", "python", "cores", "disk", "clingo", "z3", "cvc5", "pebble", "hub", "seed model", "torch"}
+    assert named | {f"extra {extra}" for extra in PACKAGES} <= {f["what"] for f in findings}
+    solvers = {f["what"]: f["note"] for f in findings if f["what"] in ("clingo", "z3", "cvc5")}
+    assert all(note.endswith("decides a small problem") for note in solvers.values()), solvers
     assert all(finding["note"] for finding in findings)

@@ -2,10 +2,11 @@
 
 import json
 import logging
+import os
 import platform
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib import import_module, metadata
 from importlib.util import find_spec
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from training.commands.options import Json
+from training.extras import PACKAGES, PURPOSES, missing, remedy
 from training.hardware import num_cores
 
 EXAMPLE = "certistar doctor"
@@ -20,6 +22,7 @@ SEED_MODEL = Path("checkpoints/seed")
 MIN_FREE_GB = 5
 """A demo run and its adapters fit; a large model's do not."""
 MIN_SHARED_GB = 1
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +50,30 @@ def doctor(as_json: Json = False) -> None:
 
 
 def _findings() -> Iterator[Finding]:
+    yield Finding(True, "certistar", _version("certistar"))
     yield Finding(True, "python", platform.python_version())
     yield Finding(True, "cores", str(num_cores()))
     yield _disk()
     yield _shared_memory()
-    yield _package("clingo", "clingo", "critics of logic programs")
+    yield from (_solver(*solver) for solver in _SOLVERS)
     yield _package("pebble", "Pebble", "critics that can be killed")
     yield _jail()
+    yield _hub()
+    yield from map(_extra, PACKAGES)
+    if find_spec("torch") is None:
+        yield Finding(True, "devices", "not looked at: that takes torch, which judging and filtering do without")
+        return
     yield _seed_model()
-    torch = _package("torch", "torch", "rollouts and fine-tuning")
-    yield torch
-    if torch.ok:
-        yield _package("transformers", "transformers", "models")
-        yield _package("peft", "peft", "LoRA and DoRA")
-        yield _package("accelerate", "accelerate", "several processes")
-        yield from _devices()
-        yield _bfloat16()
-        yield _eight_bit()
-        yield _torchrun()
-        yield from _nccl()
-        yield from _optional()
+    yield _package("torch", "torch", "rollouts and fine-tuning")
+    yield _package("transformers", "transformers", "models")
+    yield _package("peft", "peft", "LoRA and DoRA")
+    yield _package("accelerate", "accelerate", "several processes")
+    yield from _devices()
+    yield _bfloat16()
+    yield _eight_bit()
+    yield _torchrun()
+    yield from _nccl()
+    yield from _optional()
 
 
 def _disk() -> Finding:
@@ -97,6 +104,70 @@ def _package(module: str, distribution: str, purpose: str) -> Finding:
     except ImportError as error:
         return Finding(False, module, f"needed for {purpose}: pip install {distribution} ({error})")
     return Finding(True, module, f"{version}, for {purpose}")
+
+
+def _solver(module: str, distribution: str, purpose: str, check: Callable[[Any], bool]) -> Finding:
+    """Have a solver decide something small, since one that imports may still not run."""
+    found = _package(module, distribution, purpose)
+    if not found.ok:
+        return found
+    try:
+        right = check(import_module(module))
+    except Exception as error:  # noqa: BLE001 - whatever a broken build raises
+        return Finding(False, module, f"{found.note}, does not run ({error}): pip install --force-reinstall {module}")
+    if not right:
+        return Finding(False, module, f"{found.note}, answers wrongly: pip install --force-reinstall {distribution}")
+    return Finding(True, module, f"{found.note}; decides a small problem")
+
+
+def _clingo_decides(clingo: Any) -> bool:
+    control = clingo.Control(["--warn=none"])
+    control.add("base", [], "warm(X) :- cat(X). cat(rex). :- not warm(rex).")
+    control.ground([("base", [])])
+    return bool(control.solve().satisfiable)
+
+
+def _z3_decides(z3: Any) -> bool:
+    cat, warm = z3.Bools("cat warm")
+    solver = z3.Solver()
+    solver.add(z3.Implies(cat, warm), cat, z3.Not(warm))
+    return solver.check() == z3.unsat
+
+
+def _cvc5_decides(cvc5: Any) -> bool:
+    terms: Any = cvc5.TermManager()
+    solver: Any = cvc5.Solver(terms)
+    cat = terms.mkConst(terms.getBooleanSort(), "cat")
+    solver.assertFormula(terms.mkTerm(cvc5.Kind.AND, cat, terms.mkTerm(cvc5.Kind.NOT, cat)))
+    return bool(solver.checkSat().isUnsat())
+
+
+_SOLVERS: tuple[tuple[str, str, str, Callable[[Any], bool]], ...] = (
+    ("clingo", "clingo", "critics of logic programs", _clingo_decides),
+    ("z3", "z3-solver", "critics of formulas and scripts", _z3_decides),
+    ("cvc5", "cvc5", "second opinions of a re-check", _cvc5_decides),
+)
+
+
+def _hub() -> Finding:
+    """Say how the Hub would be asked: what is set in the environment, and never a token itself."""
+    offline = os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on")
+    home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
+    cache = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
+    models = sorted(path.name.removeprefix("models--").replace("--", "/") for path in cache.glob("models--*"))
+    token = "a token" if os.environ.get("HF_TOKEN") or (home / "token").is_file() else "no token (HF_TOKEN)"
+    asked = "not asked (HF_HUB_OFFLINE is set)" if offline else "asked for names that are no folder"
+    kept = f"{len(models)} models in the cache" + (f": {', '.join(models[:_NAMED])}" if models else "")
+    return Finding(True, "hub", f"{asked}; {token}; {kept}")
+
+
+def _extra(extra: str) -> Finding:
+    """Name an extra and what it is for; that it is not here is no lack."""
+    what, absent = f"extra {extra}", missing(extra)
+    if not absent:
+        return Finding(True, what, f"installed, for {PURPOSES[extra]}")
+    part = "" if len(absent) == len(PACKAGES[extra]) else f" (without {', '.join(absent)})"
+    return Finding(True, what, f"not installed{part}; only {PURPOSES[extra]} would need it: {remedy(extra)}")
 
 
 def _jail() -> Finding:
@@ -205,8 +276,6 @@ def _optional() -> Iterator[Finding]:
     for module, distribution, purpose in (
         ("deepspeed", "deepspeed", "training.sharding zero2 and zero3"),
         ("flash_attn", "flash-attn", "training.attention flash_attention_2"),
-        ("ray", "ray", "more than one machine"),
-        ("vllm", "vllm", "model.engine vllm"),
     ):
         if find_spec(module) is None:
             yield Finding(True, module, f"not installed; only {purpose} would need it: pip install {distribution}")
