@@ -7,12 +7,16 @@ from typing import Literal as Choice
 from critics.blocks import BlockError
 from critics.english.passage import lines
 from critics.pieces import pieces
-from critics.problem import Problem
+from critics.problem import Attempt, Problem
 from critics.reading import NOT_READ
+from critics.reference import ReferenceMismatch, reference
+from critics.replay.grades import STRICT
+from critics.trust.bars import is_foreign
 from critics.verdict import Certified, Verdict
 
 Label = Choice["good", "bad", "after-bad", "unknown"]
-"""unknown: nothing is known of it: the critic refused the whole text, and no step of it, or could not read it."""
+"""unknown: nothing is known of it: the critic refused the whole text, and no step of it, could not read it, or had
+nothing to hold its premises against."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +54,39 @@ def text_steps(format_: str, problem: Problem, completion: str) -> tuple[TextSte
     return tuple(TextStep(piece.start, piece.end, completion[piece.start : piece.end]) for piece in cut)
 
 
-def labelled(verdict: Verdict, steps: Sequence[TextStep]) -> tuple[LabelledStep, ...]:
-    """Return the steps of a text with their labels: good before the first bad one, and where the text is certified."""
+def labelled(verdict: Verdict, attempt: Attempt) -> tuple[LabelledStep, ...]:
+    """Return the steps of a text with their labels: good before the first bad one, and where the text is certified.
+
+    Nothing is good whose premises nobody compared with the problem. Attack: axioms of one's own, and what follows.
+    """
+    steps = text_steps(attempt.format, attempt.problem, attempt.completion)
     unread = [span for span in verdict.spans if span.kind == "unread"]
-    bad = bad_place(verdict, steps)
+    bad = bad_place(verdict, steps) if verdict.coverage is not None else None
     is_unknown = verdict.first_bad_step is not None and verdict.first_bad_step.reason == NOT_READ
+    is_compared = _is_compared(verdict, attempt)
     found: list[LabelledStep] = []
     for at, step in enumerate(steps):
         is_unread = any(span.start < step.end and step.start < span.end for span in unread)
         is_before = isinstance(verdict, Certified) if bad is None else at < bad
-        label: Label = "good" if is_before and not is_unread else "unknown"
+        label: Label = "good" if is_before and is_compared and not is_unread else "unknown"
         if bad is not None and at >= bad and not is_unknown:
             label = "bad" if at == bad else "after-bad"
         found.append(LabelledStep(step.text, label))
     return tuple(found)
+
+
+def _is_compared(verdict: Verdict, attempt: Attempt) -> bool:
+    """Say whether the premises of a text were held against its problem; a critic of sentences reads the context."""
+    if isinstance(verdict, Certified):
+        return verdict.grade in STRICT
+    problem = attempt.problem
+    if attempt.format != "guided":
+        return verdict.coverage is not None
+    try:
+        known = reference(problem)
+    except ReferenceMismatch:
+        return False
+    return known is not None and not (known.source == "given" and is_foreign(problem, known.formal))
 
 
 def bad_place(verdict: Verdict, steps: Sequence[TextStep]) -> int | None:

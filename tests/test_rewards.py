@@ -17,6 +17,7 @@ from training.configuration.rewards import is_reinforcement, load_reinforcement
 from training.configuration.section import ConfigError
 from training.records.store import read_records, write_records
 from training.rewards.certified import CertifiedReward, reward, rows
+from training.rewards.credit import credited, tokens_before
 from training.rewards.preferences import preferences
 
 ROOT = Path(__file__).parents[1]
@@ -123,6 +124,49 @@ def test_prefer_judges_what_has_no_verdict(tmp_path):
     assert done.exit_code == 2
 
 
+def strayed(problem):
+    """The proof up to its last inference, which says the opposite."""
+    before, mark, after = proved(problem).rpartition("[[infer:")
+    inference, end, rest = after.partition("]]")
+    wrong = inference.removeprefix("(not ").removesuffix(")") if "(not" in inference else f"(not {inference})"
+    return f"{before}{mark}{wrong}{end}{rest}"
+
+
+def credited_traces():
+    for problem in PROBLEMS[:2]:
+        texts = [proved(problem), strayed(problem), denied(problem), "no step", strayed(problem).replace("1-", "1 -")]
+        for number, completion in enumerate(texts):
+            trace = {
+                "id": f"{problem.id}#{number}", "problem": problem.record(), "format": "guided", "prompt": "P\n",
+                "completion": completion,
+            }  # fmt: skip
+            yield read_trace(trace | {"judgement": judge_record(trace)})
+
+
+def test_a_pair_shares_what_stands_before_the_first_bad_step():
+    found = list(preferences(credited_traces(), "dpo", "first_bad_step"))
+    # One proof a problem, so one pair: with the first attempt that says the same up to its first bad step.
+    assert [row["id"] for row in found] == [f"{p.id}#0>{p.id}#1" for p in PROBLEMS[:2]]
+    for row, problem in zip(found, PROBLEMS, strict=False):
+        # The rule that is read out before the inference is where it goes wrong: it is not the one that is used.
+        assert row["prompt"].startswith("P\nFormalized context:")
+        assert row["prompt"].endswith("\nReasoning: ")
+        assert row["prompt"] + row["chosen"] == "P\n" + proved(problem)
+        assert row["prompt"] + row["rejected"] == "P\n" + strayed(problem)
+
+
+def test_labels_begin_at_the_first_bad_step_and_what_nobody_could_read_has_none():
+    found = list(preferences(credited_traces(), "kto", "first_bad_step"))
+    texts = [text for p in PROBLEMS[:2] for text in (proved(p), strayed(p), denied(p), strayed(p).replace("1-", "1 -"))]
+    assert [row["prompt"] + row["completion"] for row in found] == [f"P\n{text}" for text in texts]
+    assert [row["label"] for row in found] == [True, False, False, False] * 2
+    assert [row["completion"].partition(" ")[0] for row in found[1:3]] == ["(dumpus", "Answer:"]
+
+
+def test_tokens_before_a_character_are_those_that_end_there():
+    assert [tokens_before([1, 2, 3], start, lambda ids: "ab" * len(ids)) for start in range(7)] == [0, 0, 1, 1, 2, 2, 3]
+
+
 def test_the_configuration_in_the_repository_loads():
     found = [path for path in sorted((ROOT / "configs").glob("*.yaml")) if is_reinforcement(path)]
     assert [load_reinforcement(path).name.replace("-", "_") for path in found] == [path.stem for path in found]
@@ -135,11 +179,12 @@ def test_the_configuration_in_the_repository_loads():
         ("training.global_batch_size=6", "no whole groups of 8"),
         ("grup=2", "did you mean 'group'"),
         ("algorithm=ppo", "algorithm"),
+        (["algorithm=rloo", "credit=first_bad_step"], "needs algorithm: grpo"),
     ],
 )
 def test_a_wrong_configuration_names_the_key(change, said):
     with pytest.raises(ConfigError, match=said):
-        load_reinforcement(ROOT / "configs/reinforce_demo.yaml", [change])
+        load_reinforcement(ROOT / "configs/reinforce_demo.yaml", [change] if isinstance(change, str) else change)
 
 
 @pytest.mark.parametrize("algorithm", ["grpo", pytest.param("rloo", marks=pytest.mark.slow)])
@@ -157,31 +202,56 @@ def test_trl_takes_the_reward_and_what_it_learnt_from_can_be_judged_again(algori
         assert trace["reward"] == reward(judge_record(trace))
 
 
-def test_trl_masks_what_is_unknown(tiny_model, tmp_path):
-    """The contract that None means: no advantage for that attempt, and the others' baseline without it."""
+def grpo(tiny_model, tmp_path, rewarding, made=lambda trainer: trainer):
+    """A GRPO trainer over four attempts at one prompt."""
     trl = pytest.importorskip("trl", reason="pip install 'certistar[trl]'")
     from datasets import Dataset
 
     from rollout.policy import load_model, load_tokenizer
 
+    return made(trl.GRPOTrainer)(
+        model=load_model(str(tiny_model)),
+        reward_funcs=rewarding,
+        args=trl.GRPOConfig(
+            output_dir=str(tmp_path), per_device_train_batch_size=4, num_generations=4, max_completion_length=4,
+            use_cpu=True, bf16=False, report_to=[], scale_rewards="none", max_steps=1, save_strategy="no",
+        ),
+        train_dataset=Dataset.from_list([{"prompt": text(PROBLEMS[0], PromptStyle())}] * 4),
+        processing_class=load_tokenizer(str(tiny_model)),
+    )  # fmt: skip
+
+
+def scored(trainer):
+    trainer.model.train()
+    return trainer._generate_and_score_completions([{"prompt": text(PROBLEMS[0], PromptStyle())}] * 4)
+
+
+def test_trl_masks_what_is_unknown(tiny_model, tmp_path):
+    """The contract that None means: no advantage for that attempt, and the others' baseline without it."""
+
     def known_of_the_first_three(completions, **_):
         return [float(i == 0) if i < 3 else None for i in range(len(completions))]
 
-    tokenizer = load_tokenizer(str(tiny_model))
-    trainer = trl.GRPOTrainer(
-        model=load_model(str(tiny_model)),
-        reward_funcs=known_of_the_first_three,
-        args=trl.GRPOConfig(
-            output_dir=str(tmp_path), per_device_train_batch_size=4, num_generations=4, max_completion_length=4,
-            use_cpu=True, bf16=False, report_to=[], scale_rewards="none",
-        ),
-        train_dataset=Dataset.from_list([{"prompt": text(PROBLEMS[0], PromptStyle())}] * 4),
-        processing_class=tokenizer,
-    )  # fmt: skip
-    trainer.model.train()
-    prompt = {"prompt": text(PROBLEMS[0], PromptStyle())}
-    made = trainer._generate_and_score_completions([prompt] * 4)
+    made = scored(grpo(tiny_model, tmp_path, known_of_the_first_three))
     assert made["advantages"].flatten().tolist() == pytest.approx([2 / 3, -1 / 3, -1 / 3, 0])
+
+
+def test_trl_punishes_from_the_first_bad_step_on(tiny_model, tmp_path):
+    """The contract with TRL: advantages of each token are weighed as such, and nothing else changes."""
+
+    class FirstIsProved:
+        __name__ = "first_is_proved"
+
+        def __call__(self, completions, **_):
+            self.bad_starts = [1, len(completions[1]) - 1, None, 1]
+            return [1.0, 0.0, 0.0, None]
+
+    trainer = grpo(tiny_model, tmp_path, FirstIsProved(), credited)
+    made = scored(trainer)
+    first, second, third, fourth = ({round(one, 2) for one in row} for row in made["advantages"].tolist())
+    assert (first, second, third, fourth) == ({0.67}, {0.0, -0.33}, {-0.33}, {0.0})
+    assert made["advantages"].shape == made["completion_ids"].shape
+    assert trainer.train().global_step == 1
 
 
 @pytest.mark.slow

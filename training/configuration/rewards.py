@@ -29,6 +29,9 @@ class ReinforcementConfig(Section):
     temperature: Annotated[float, Field(gt=0)] = 1.0
     beta: Annotated[float, Field(ge=0)] = 0.0
     """Weight of the divergence from the base model; 0, as TRL's GRPO has it, needs no second model in memory."""
+    credit: Literal["attempt", "first_bad_step"] = "attempt"
+    """What of an attempt below its group's mean is punished: all of it, or from its first bad step on, where one is
+    known (GRPO)."""
     training: TrainingConfig = TrainingConfig()
     seed: int = 0
     jobs: Positive = 1
@@ -39,6 +42,8 @@ class ReinforcementConfig(Section):
     def _can_be_grouped(self) -> "ReinforcementConfig":
         if (rows := self.training.rows_a_step(1)) % self.group:
             raise ValueError(f"training.global_batch_size: {rows} attempts make no whole groups of {self.group}")
+        if self.credit == "first_bad_step" and self.algorithm != "grpo":
+            raise ValueError("credit: RLOO weighs whole attempts; first_bad_step needs algorithm: grpo")
         if self.model.server is not None:
             raise ValueError("model.server: a model behind a server cannot be trained; take it out")
         return self

@@ -18,6 +18,7 @@ from critics.errors import InputError
 from rollout.conversation import Message
 from training.configuration.section import nearest
 from training.exchange.examples import EXAMPLES, StoredExample, read_examples
+from training.exchange.step_labels import STEP_SHAPES
 from training.records.store import write_chunks, write_new_records
 
 _SHAREGPT = {"system": "system", "user": "human", "assistant": "gpt"}
@@ -40,7 +41,7 @@ def export(dataset: Path, shape: str, out: Path) -> int:
 def exported(examples: Sequence[StoredExample], shape: str) -> list[dict[str, object]]:
     """Return the examples in a shape; raises `InputError` for one that is not known."""
     if shape not in SHAPES:
-        raise InputError(f"--to {shape!r} is not known; {nearest(shape, list(SHAPES))}")
+        raise InputError(f"--to {shape!r} is not known; {nearest(shape, [*SHAPES, *STEP_SHAPES])}")
     row = SHAPES[shape](any(example.is_dialog for example in examples))
     return [row(example) for example in examples]
 

@@ -12,9 +12,11 @@ from typing import Any
 
 from critics.errors import InputError
 from critics.judge import Judging
-from critics.problem import Problem
+from critics.problem import Problem, read_attempt
 from critics.replay.grades import STRICT
+from critics.verdict import read_verdict
 from rollout.traces import read_judgement
+from training.rewards.credit import bad_start
 
 UNKNOWN = frozenset({"timeout", "error"})
 COLUMNS = ("problem", "format")
@@ -41,6 +43,8 @@ class CertifiedReward:
         self._judge = judge
         self._record = record
         self._calls = 0
+        self.bad_starts: list[int | None] = []
+        """Where the first bad step of each attempt of the last call begins (`training.rewards.credit`)."""
 
     def __call__(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
         """Return one reward a completion; raises `InputError` where a column is missing."""
@@ -57,8 +61,11 @@ class CertifiedReward:
             )
         ]
         rewards: list[float | None] = []
+        self.bad_starts = []
         for attempt, prompt, verdict in zip(attempts, prompts, self._judge(attempts), strict=True):
             rewards.append(reward(verdict))
+            is_bad = rewards[-1] == 0
+            self.bad_starts.append(bad_start(read_attempt(attempt), read_verdict(verdict)) if is_bad else None)
             self._record({**attempt, "prompt": _text(prompt), "judgement": verdict, "reward": rewards[-1]})
         return rewards
 

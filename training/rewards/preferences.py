@@ -2,32 +2,48 @@
 
 Right answers without a proof are on neither side, nor what no critic could judge, nor proofs of formulas of which
 nothing says that they are about the question (grade `trusted`).
+
+With credit at the first bad step, every attempt with a known one is on the wrong side, and from that step on alone: a
+pair shares all that stands before it, as its prompt's end.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from typing import get_args
 
 from critics.errors import InputError
+from critics.judge import slim
+from critics.problem import read_attempt
 from critics.replay.grades import STRICT
+from critics.verdict import read_verdict
 from rollout.traces import Trace
+from training.rewards.credit import Credit, bad_start
 
 Group = tuple[list[Trace], list[Trace]]
 SHAPES = ("dpo", "kto")
+CREDITS = get_args(Credit)
 
 
-def preferences(traces: Iterable[Trace], shape: str) -> Iterator[dict[str, str | bool | None]]:
+def preferences(
+    traces: Iterable[Trace], shape: str, credit: Credit = "attempt"
+) -> Iterator[dict[str, str | bool | None]]:
     """Yield the rows of a shape; raises `InputError` for one that is not known, and where a trace keeps no prompt."""
     if shape not in SHAPES:
         raise InputError(f"--to {shape!r}: must be one of {', '.join(SHAPES)}")
-    groups = _groups(traces)
-    return _pairs(groups) if shape == "dpo" else _labelled(groups)
+    if credit not in CREDITS:
+        raise InputError(f"--credit {credit!r}: must be one of {', '.join(CREDITS)}")
+    groups = _groups(traces, credit)
+    if shape == "dpo":
+        return _pairs(groups) if credit == "attempt" else _forks(groups)
+    return _labelled(groups, credit)
 
 
-def _groups(traces: Iterable[Trace]) -> dict[tuple[str, str], Group]:
-    """Return refuted traces, and certified ones that `strict` keeps, by problem and prompt, in the traces' order."""
+def _groups(traces: Iterable[Trace], credit: Credit) -> dict[tuple[str, str], Group]:
+    """Return wrong traces, and certified ones that `strict` keeps, by problem and prompt, in the traces' order."""
     groups: dict[tuple[str, str], Group] = defaultdict(lambda: ([], []))
     for trace in traces:
-        if trace.judged.verdict != "refuted" and trace.judged.grade not in STRICT:
+        is_wrong = trace.judged.verdict == "refuted" if credit == "attempt" else _start(trace) is not None
+        if not is_wrong and trace.judged.grade not in STRICT:
             continue
         if trace.prompt is None or trace.messages:
             raise InputError(
@@ -52,9 +68,43 @@ def _pairs(groups: Mapping[tuple[str, str], Group]) -> Iterator[dict[str, str | 
             }
 
 
-def _labelled(groups: Mapping[tuple[str, str], Group]) -> Iterator[dict[str, str | bool | None]]:
+def _forks(groups: Mapping[tuple[str, str], Group]) -> Iterator[dict[str, str | bool | None]]:
+    """Pair what goes wrong with a proof that says the same up to there; each attempt stands in one pair at most."""
+    for (_, prompt), (certified, wrong) in groups.items():
+        free = list(certified)
+        for bad in wrong:
+            start = _start(bad)
+            assert start is not None
+            shared = bad.completion[:start]
+            good = next((trace for trace in free if trace.completion.startswith(shared)), None)
+            if good is None:
+                continue
+            free.remove(good)
+            yield {
+                "id": f"{good.id}>{bad.id}",
+                "prompt": prompt + shared,
+                "chosen": good.completion[start:],
+                "rejected": bad.completion[start:],
+                "certificate": good.judged.digest,
+            }
+
+
+def _start(trace: Trace) -> int | None:
+    """Return where the first bad step of a trace begins; None where nobody knows one."""
+    if trace.judged.is_certified:
+        return None
+    attempt = read_attempt(slim(trace.record()))
+    return bad_start(attempt, read_verdict(trace.judged.record(trace.id)))
+
+
+def _labelled(groups: Mapping[tuple[str, str], Group], credit: Credit) -> Iterator[dict[str, str | bool | None]]:
     for (_, prompt), group in groups.items():
         for trace in (trace for kind in group for trace in kind):
             is_good = trace.judged.is_certified
-            said = {"prompt": prompt, "completion": trace.completion, "label": is_good}
+            start = 0 if is_good or credit == "attempt" else _start(trace) or 0
+            said = {
+                "prompt": prompt + trace.completion[:start],
+                "completion": trace.completion[start:],
+                "label": is_good,
+            }
             yield {"id": trace.id, **said, "certificate": trace.judged.digest if is_good else None}

@@ -24,6 +24,7 @@ from training.finetuning.trainable import trainable_model
 from training.lineage.adapter_files import MANIFEST, not_finite
 from training.records.store import write_json, write_records
 from training.rewards.certified import CertifiedReward, rows
+from training.rewards.credit import credited
 from training.rewards.questions import rewarded_problems
 
 TRACES = "traces.jsonl"
@@ -77,6 +78,8 @@ def _trainer(config: ReinforcementConfig, problems: list[Problem], certified: Ce
         "rloo": (trl.RLOOTrainer, trl.RLOOConfig),
     }
     trainer, arguments = kinds[config.algorithm]
+    if config.credit == "first_bad_step":
+        trainer = credited(trainer)
     job = FineTuning(config.model, config.training, Path(), work, config.seed)
     tokenizer = load_tokenizer(config.model.pinned)
     tokenizer.padding_side = "left"
@@ -111,6 +114,7 @@ def _manifest(config: ReinforcementConfig, out: Path, judgements: Sequence[Judge
     return {
         "trained": True,
         "algorithm": config.algorithm,
+        "credit": config.credit,
         "base": model_digest(config.model.pinned),
         "config": hashlib.sha256(config.model_dump_json().encode()).hexdigest(),
         "traces": hashlib.sha256((out / TRACES).read_bytes()).hexdigest(),
