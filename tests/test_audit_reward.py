@@ -237,6 +237,11 @@ def test_an_address_is_asked_and_its_failures_are_findings_or_one_line(made):
         (["--reward", "certistar", "--template", "{answer}"], "--template"),
         (["--reward", "certistar", "--against", "column:x"], "--traces FILE"),
         (["--reward", "certistar", "--data", "nowhere.jsonl"], "there is no such file"),
+        (["--reward", "http://here:port/"], "is no address"),
+        (
+            ["--reward", "certistar", "--against", "column:x", "--strict"],
+            "--reward without --against alone",
+        ),
         (["--strict"], "--strict goes with --reward alone"),
     ],
 )

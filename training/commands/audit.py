@@ -90,6 +90,10 @@ def audit(
         leave_the_jail()
     if reward is not None:
         _refuse(context, "critics", ("critic", "catalogue", "quick", "seconds", "iterations", "out"))
+        if against is None:
+            _refuse(context, "--against", ("traces",))
+        else:
+            _refuse(context, "--reward without --against", ("data", "num", "template", "strict"))
         asked = RewardAudit(**{each.name: context.params[each.name] for each in fields(RewardAudit)})
         passed = (audit_reward if against is None else compare_rewards)(asked)
     else:

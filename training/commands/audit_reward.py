@@ -18,7 +18,7 @@ from training.exchange.columns import read_answers, read_columns
 from training.exchange.rationales import Reading, as_they_stand, read_table
 from training.exchange.tables import Rows, read_rows
 from training.rewards.findings import Agreement, Limits, Rate, RewardReport, agreement, audited, paid
-from training.rewards.probes import DATASETS, FORMATS, Demonstration, Style, cases, demonstrated, generated
+from training.rewards.probes import DATASETS, FORMATS, Demonstration, Style, cases, demonstrated, generated, gold_word
 from training.rewards.rewarding import Paid, Rewarding, Rollout, rewarding
 
 
@@ -51,8 +51,6 @@ class RewardAudit:
 
 def audit_reward(asked: RewardAudit) -> bool:
     """Audit a reward and print what was found; return whether it passed."""
-    if asked.traces is not None:
-        raise InputError("--traces goes with --against ENTRY; solved problems to make probes of are --data FILE")
     if "{answer}" not in asked.template or "{rationale}" not in asked.template:
         raise InputError("--template: must hold {rationale} and {answer}, as in '<think>{rationale}</think>{answer}'")
     words = {answer: word for word, answer in read_answers(asked.answers or ()).items()}
@@ -162,7 +160,7 @@ def _rollout(
     own = {key: value for key, value in values.items() if key not in ("problem", "messages", "judgement")}
     if problem is not None:
         shown = shown or text(problem, PromptStyle())
-        own = {"context": problem.context, "question": problem.question, "answer": problem.answer, **own}
+        own = {"context": problem.context, "question": problem.question, "answer": gold_word(problem), **own}
     return Rollout(name, shown or "", completion, own, problem, format_)
 
 
@@ -182,12 +180,11 @@ def _show(report: RewardReport) -> None:
         counts = map(str, (row.abstained, row.faults))
         shown.add_row(row.probe, should[row.expects], str(row.wrong.k), str(row.wrong.n), _interval(row.wrong), *counts)
     Console(stderr=True, width=110).print(shown)
-    allowed = "" if report.limits.strict else "unproved"
-    first = {(case.kind, case.probe): case for case in reversed(report.cases) if case.kind != allowed}
+    first = {(case.kind, case.probe): case for case in reversed(report.cases)}
     for case in sorted(first.values(), key=lambda case: case.kind):
         what = f"({case.fault})" if case.fault else f"reward {case.reward:g}"
         say(f"{case.kind} at {case.id}, {what}: {_brief(case.completion)}")
-    unproved = "allowed without --strict" if allowed else "counted above"
+    unproved = "counted above" if report.limits.strict else "allowed without --strict"
     for name, rate, note in (
         ("false positives", report.false_positives, ""),
         ("false negatives", report.false_negatives, ""),

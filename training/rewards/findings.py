@@ -1,7 +1,7 @@
 """What an audit of a reward found: rates of wrong rewards by probe, and two rewards against each other, paired."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from training.estimates import Interval, compare_paired, exact_estimate, exact_interval, sign_flip
@@ -9,7 +9,9 @@ from training.rewards.probes import Case, Expected
 from training.rewards.rewarding import Paid, Rewarding, Rollout
 
 _BATCH = 16
-_WRONG: Mapping[Expected, str] = {"accept": "false negative", "reject": "false positive", "either": "unproved"}
+_ORDER = ("accept", "reject", "either")
+_ALLOWED = "unproved"
+"""The kind of a right answer without a proof that was accepted, and may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class ProbeRow:
 
 @dataclass(frozen=True, slots=True)
 class WrongCase:
-    """A row on which a reward is wrong or failed, or accepts a right answer without a proof."""
+    """A row on which a reward is wrong or failed."""
 
     id: str
     probe: str
@@ -93,10 +95,9 @@ def audited(cases: Sequence[Case], rewarding: Rewarding, limits: Limits) -> Rewa
     """Ask a reward about all cases, and report where it is wrong."""
     given = list(zip(cases, paid([case.rollout for case in cases], rewarding), strict=True))
     wrong = [each for case, pay in given if (each := _wrong(case, pay, limits)) is not None]
-    kinds = sorted(
-        dict.fromkeys((case.probe, case.expects) for case in cases), key=lambda kind: [*_WRONG].index(kind[1])
-    )
-    probes = [_row(*kind, [pay for case, pay in given if case.probe == kind[0]], wrong) for kind in kinds]
+    names: dict[str, Expected] = {case.probe: case.expects for case in cases}
+    listed = sorted(names, key=lambda name: _ORDER.index(names[name]))
+    probes = [_row(name, names[name], [pay for case, pay in given if case.probe == name], wrong) for name in listed]
 
     def pooled(*expected: str) -> Rate:
         return Rate.of((row.wrong.k, row.wrong.n) for row in probes if row.expects in expected)
@@ -104,14 +105,19 @@ def audited(cases: Sequence[Case], rewarding: Rewarding, limits: Limits) -> Rewa
     counted = [row for row in probes if limits.strict or row.expects != "either"]
     positives = pooled("reject", "either") if limits.strict else pooled("reject")
     passed = all(row.is_passed(limits.threshold) for row in counted) and not any(row.faults for row in probes)
-    return RewardReport(positives, pooled("accept"), pooled("either"), probes, wrong, limits, passed)
+    found = [case for case in wrong if case.kind != _ALLOWED]
+    return RewardReport(positives, pooled("accept"), pooled("either"), probes, found, limits, passed)
 
 
 def _wrong(case: Case, pay: Paid, limits: Limits) -> WrongCase | None:
     is_accepted = pay.reward is not None and pay.reward >= limits.accept_from
     if pay.fault is None and (pay.reward is None or is_accepted == (case.expects == "accept")):
         return None
-    kind = "fault" if pay.fault is not None else _WRONG[case.expects]
+    kind = "false negative" if case.expects == "accept" else "false positive"
+    if pay.fault is not None:
+        kind = "fault"
+    elif case.expects == "either" and not limits.strict:
+        kind = _ALLOWED
     shown = case.rollout
     return WrongCase(shown.id, case.probe, kind, pay.reward, pay.fault, shown.prompt, shown.completion)
 

@@ -10,11 +10,11 @@ import json
 import math
 import os
 import sys
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from critics.errors import InputError
 from critics.judge import JudgePool
@@ -67,7 +67,7 @@ def rewarding(entry: str, *, timeout_s: float, jobs: int = 1, turns: bool | None
         elif entry.startswith("column:"):
             yield partial(_stored, entry.removeprefix("column:"))
         elif entry.startswith(("http://", "https://")):
-            yield partial(_at_once, _Endpoint(entry, timeout_s), turns or False, runner)
+            yield partial(_at_once, _endpoint(entry, timeout_s), turns or False, runner)
         else:
             function = _imported(entry)
             accepted = _Parameters.of(function, entry)
@@ -153,9 +153,9 @@ def _at_once(
         with redirect_stdout(sys.stderr):
             result: Any = call(given)
             result = runner.run(_awaited(result)) if inspect.isawaitable(result) else result
-            if result is None or isinstance(result, str | dict):
+            if type(result) in (dict, str, type(None)):
                 raise TypeError(f"gave {type(result).__name__} and no list")
-            listed: list[Any] = list(result)
+            listed = list(cast("Iterable[Any]", result))
         if len(listed) != len(rollouts):
             raise ValueError(f"gave {len(listed)} rewards for {len(rollouts)} completions")
         return list(map(_read, listed))
@@ -239,6 +239,19 @@ def _stored(column: str, rollouts: Sequence[Rollout]) -> list[Paid]:
         names = ", ".join(sorted({name for each in rollouts for name in each.columns}))
         raise UnusableReward(f"column:{column}: no row has such a column (there are {names})")
     return [_read(each.columns.get(column)) for each in rollouts]
+
+
+def _endpoint(url: str, timeout_s: float) -> "_Endpoint":
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        is_one = bool(parts.hostname) and parts.port != 0 and " " not in url
+    except ValueError:
+        is_one = False
+    if not is_one:
+        raise UnusableReward(f"{url}: is no address; write it as http://localhost:8000/reward")
+    return _Endpoint(url, timeout_s)
 
 
 @dataclass(slots=True)
