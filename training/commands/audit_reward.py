@@ -17,7 +17,7 @@ from training.configuration.section import nearest
 from training.exchange.columns import read_answers, read_columns
 from training.exchange.rationales import Reading, as_they_stand, read_table
 from training.exchange.tables import Rows, read_rows
-from training.rewards.findings import Agreement, Limits, Rate, RewardReport, agreement, audited, paid
+from training.rewards.findings import Agreement, Limits, Rate, RewardReport, WrongCase, agreement, audited, paid
 from training.rewards.probes import DATASETS, FORMATS, Demonstration, Style, cases, demonstrated, generated, gold_word
 from training.rewards.rewarding import Paid, Rewarding, Rollout, rewarding
 
@@ -180,7 +180,9 @@ def _show(report: RewardReport) -> None:
         counts = map(str, (row.abstained, row.faults))
         shown.add_row(row.probe, should[row.expects], str(row.wrong.k), str(row.wrong.n), _interval(row.wrong), *counts)
     Console(stderr=True, width=110).print(shown)
-    first = {(case.kind, case.probe): case for case in reversed(report.cases)}
+    first: dict[tuple[str, str], WrongCase] = {}
+    for case in report.cases:
+        first.setdefault((case.kind, case.fault or case.probe), case)
     for case in sorted(first.values(), key=lambda case: case.kind):
         what = f"({case.fault})" if case.fault else f"reward {case.reward:g}"
         say(f"{case.kind} at {case.id}, {what}: {_brief(case.completion)}")
