@@ -24,7 +24,8 @@ from training.commands.completion import completer
 
 COMMANDS = (
     *("demo", "run", "compare", "report", "view", "pack"),
-    *("problems", "rollout", "judge", "failures", "explain", "recheck", "audit", "filter", "demonstrate", "guide"),
+    *("problems", "rollout", "judge", "failures", "explain", "recheck", "audit", "audit-data"),
+    *("filter", "demonstrate", "guide"),
     *("train", "evaluate", "answer", "prefer", "reinforce", "pretrain"),
     *("export", "push", "pull", "lineage", "trace", "revoke", "bench", "schema", "doctor"),
 )
@@ -63,7 +64,7 @@ def command(name: str) -> Any:
     module = import_module(f"training.commands.{_module(name)}")
     single = typer.Typer(add_completion=False, **SETTINGS)
     epilog = f"\b\nExample: {module.EXAMPLE}\n\n{EXIT_STATUS}"
-    function = getattr(module, name)
+    function = getattr(module, _function(name))
     _complete(name, function)
     single.command(name, epilog=epilog)(_guarded(function))
     return typer.main.get_command(single)
@@ -77,13 +78,18 @@ def _complete(name: str, function: Callable[..., None]) -> None:
 
 
 def _module(name: str) -> str:
-    return "traces" if name == "trace" else name  # `trace` would hide a module of the standard library
+    return "traces" if name == "trace" else _function(name)  # `trace` would hide a module of the standard library
+
+
+def _function(name: str) -> str:
+    return name.replace("-", "_")
 
 
 def _help(name: str) -> str:
     path = Path(__file__).parent / "commands" / f"{_module(name)}.py"
     functions = ast.parse(path.read_text(encoding="utf-8")).body
-    found = next(node for node in functions if isinstance(node, ast.FunctionDef) and node.name == name)
+    function = _function(name)
+    found = next(node for node in functions if isinstance(node, ast.FunctionDef) and node.name == function)
     return ast.get_docstring(found) or ""
 
 

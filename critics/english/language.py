@@ -219,7 +219,7 @@ def _syllogism(
     premises = [f"{premise.removesuffix('.')}." for premise in " ".join(context.split()).split(". ")]
 
     def read(sentence: str) -> Said:
-        first, second = premises
+        first, second = premises[:2]
         tries: tuple[tuple[str, str, Callable[[Formal], str]], ...] = (
             (context, ask(sentence), lambda formal: formal.goal),
             (f"{sentence} {second}", question, lambda formal: formal.axioms[0]),

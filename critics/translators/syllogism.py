@@ -9,11 +9,12 @@ Kinds are the objects of this language, because `some` asserts that something ex
 individuals have no existential quantifier. To the two premises come the rules of `CALCULUS`, so that the
 argument is valid if and only if its conclusion can be inferred: completeness over all forms is tested against
 all models. A kind may be empty: `All dogs are mammals` does not say that there are dogs, and weakened moods
-such as Darapti are invalid. No published label depends on this.
+such as Darapti are invalid. No published label depends on this. `There are dogs.`, behind the premises, says it.
 
-Only syllogisms proper are read: two premises and a conclusion, three kinds, each in two of the three
-statements. There no premises contradict each other and no kind is forced to be empty, for both of which the
-calculus would need more rules.
+Two premises are read, about three kinds of which they share one, and a conclusion about two of them. There no
+premises contradict each other and no kind is forced to be empty, for both of which the calculus would need more
+rules. Where the conclusion is about the kinds of one premise (a conversion beside a distractor), or a kind is said to
+have members, the rules of `EXISTENCE` come to the others.
 """
 
 import re
@@ -38,6 +39,12 @@ CALCULUS = (
 )
 """Barbara, Celarent, Darii, Ferio, Baroco, Bocardo, and the two conversions: none can be missed."""
 
+EXISTENCE = (
+    "(some 'x 'y) -> (some 'x 'x)",
+    "(not (all 'x 'y)) -> (some 'x 'x)",
+)
+"""What is known to have members. In a syllogism proper nothing follows from it that does not follow without."""
+
 OPTIONS = ("Valid", "Invalid")
 """Valid: the goal follows. Invalid: it is refuted, or nothing decides it."""
 
@@ -48,11 +55,12 @@ _MAX_WORDS = 2
 
 @dataclass(frozen=True, slots=True)
 class _Categorical:
-    """One statement: its literal over two kinds, and the sentence that says so."""
+    """One statement: its literal over two kinds, their words, and the sentence that says so."""
 
     sentence: str
     literal: Literal
     kinds: tuple[str, str]
+    named: tuple[str, str]
 
 
 def ask(conclusion: str) -> str:
@@ -61,19 +69,48 @@ def ask(conclusion: str) -> str:
 
 
 def translate(context: str, question: str) -> Formal:
-    """Return the premises in order, then the calculus, and the conclusion as the goal.
+    """Return the premises in order, which kinds are said to have members, then the rules; the conclusion is the goal.
 
-    The question is what `ask` returns. Raises `TranslationError` for whatever is no syllogism proper.
+    The question is what `ask` returns. Raises `TranslationError` for whatever is no syllogism.
     """
-    premises = [_read(sentence, sentence) for sentence in sentences(context)]
+    said = sentences(context)
+    premises = [_read(sentence, sentence) for sentence in said[:2]]
     if len(premises) != 2:
         raise TranslationError(context, f"a syllogism has two premises, not {len(premises)}")
-    conclusion = _read(question, _concluded(question))
-    _check_figure(context, [*premises, conclusion])
-    return Formal((*(str(premise.literal) for premise in premises), *CALCULUS), str(conclusion.literal))
+    conclusion = _read(question, concluded(question))
+    _check_figure(context, premises, conclusion)
+    known = {kind for premise in premises for kind in premise.kinds}
+    members = [_inhabited(sentence, known) for sentence in said[2:]]
+    is_proper = all(set(conclusion.kinds) != set(premise.kinds) for premise in premises)
+    rules = CALCULUS if is_proper and not members else (*CALCULUS, *EXISTENCE)
+    return Formal((*(str(premise.literal) for premise in premises), *members, *rules), str(conclusion.literal))
 
 
-def _concluded(question: str) -> str:
+def peopled(context: str, question: str) -> str:
+    """Return the context with a sentence that each of its kinds has members; raises `TranslationError`."""
+    translate(context, question)
+    premises = (_read(sentence, sentence) for sentence in sentences(context)[:2])
+    kinds = dict.fromkeys(kind for premise in premises for kind in premise.named)
+    return " ".join([*sentences(context)[:2], *(f"There are {kind}." for kind in kinds)])
+
+
+def statement(sentence: str) -> tuple[str, str, str]:
+    """Return a statement's mood (A, E, I or O), its subject and its predicate; raises `TranslationError`."""
+    read = _read(sentence, sentence)
+    relation, is_positive = read.literal.predicate, read.literal.positive
+    mood = ("A" if is_positive else "O") if relation == "all" else ("I" if is_positive else "E")
+    return mood, *read.kinds
+
+
+def _inhabited(sentence: str, known: set[str]) -> str:
+    kind = sentence.removeprefix("There are ").removesuffix(".").replace(" ", "-")
+    if not sentence.startswith("There are ") or kind not in known:
+        raise TranslationError(sentence, "after two premises a syllogism says 'There are Xs.' of its kinds and no more")
+    return f"(some {kind} {kind})"
+
+
+def concluded(question: str) -> str:
+    """Return the conclusion that a question asks about, as a sentence; raises `TranslationError`."""
     text = " ".join(question.split())
     if not text.startswith(_LEAD) or not text.endswith("?"):
         raise TranslationError(question, f"a question must have the form '{_LEAD}all Xs are Ys?'")
@@ -93,7 +130,8 @@ def _read(sentence: str, text: str) -> _Categorical:
         raise TranslationError(sentence, f"a kind's name is longer than {MAX_NAME_LENGTH} letters")
     # `No` is the negation of `some`, and `some .. not` that of `all`.
     relation = "all" if quantifier == "All" or not positive else "some"
-    return _Categorical(sentence, Literal(positive and quantifier != "No", relation, kinds), kinds)
+    literal = Literal(positive and quantifier != "No", relation, kinds)
+    return _Categorical(sentence, literal, kinds, (subject, predicate))
 
 
 def _parts(sentence: str, quantifier: str, rest: str) -> tuple[bool, str, str]:
@@ -130,11 +168,10 @@ def _are_plain(words: list[str]) -> bool:
     )
 
 
-def _check_figure(context: str, statements: list[_Categorical]) -> None:
-    pairs = {frozenset(statement.kinds) for statement in statements}
-    kinds = sorted({kind for statement in statements for kind in statement.kinds})
-    if len(kinds) != 3 or len(pairs) != 3:
-        raise TranslationError(context, f"its kinds {kinds} are not three, each in two of the three statements")
+def _check_figure(context: str, premises: list[_Categorical], conclusion: _Categorical) -> None:
+    kinds = sorted({kind for premise in premises for kind in premise.kinds})
+    if len(kinds) != 3 or not set(conclusion.kinds) <= set(kinds):
+        raise TranslationError(context, f"its premises' kinds {kinds} are not three, two of them in the conclusion")
     for one, other in permutations(kinds, 2):
         # Attack: `old people` are people and `cat` means cats, so what does not follow formally may follow.
         if _content(one) <= _content(other) or (is_plural(one) and singular(one) == other):

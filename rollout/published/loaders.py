@@ -40,6 +40,7 @@ _OWN_KEYS = {
     "continuations": "wason",
     "peano": "deontiqa",
     "passage": "ar-lsat",
+    "ontology": "prontoqa",
 }
 """Keys that one data set alone has, where its records do not name it."""
 _OWN_IDS = {"ProofWriter_": "proofwriter", "logical_deduction_": "logicaldeduction", "ar_lsat_": "ar-lsat",
@@ -52,17 +53,18 @@ def load_published(path: Path, dataset: str | None = None) -> Iterator[Problem]:
 
     Raises `InputError` where no reader is known, and as the readers do.
     """
-    name = dataset or _looks_like(path)
+    name = dataset or looks_like(path) or "prontoqa"
     if name not in LOADERS:
         raise InputError(f"{path}: no reader for the data set {name!r}; known are {', '.join(LOADERS)}")
     return LOADERS[name](path)
 
 
-def _looks_like(path: Path) -> str:
+def looks_like(path: Path) -> str | None:
+    """Return the data set that a file's first record is of, as far as it shows; None where it does not."""
     entry = next(read_entries(path), None)
     record = None if entry is None else as_fields(entry.record)
     if record is None:
-        return "prontoqa"
+        return None
     if isinstance(named := record.get("dataset"), str):
         return named.lower()
     asked = as_fields(record.get("test_example")) or record
@@ -70,4 +72,4 @@ def _looks_like(path: Path) -> str:
         return "prontoqa-ood"
     by_key = (dataset for key, dataset in _OWN_KEYS.items() if key in record)
     by_id = (dataset for start, dataset in _OWN_IDS.items() if str(record.get("id")).startswith(start))
-    return next(by_key, next(by_id, "prontoqa"))
+    return next(by_key, next(by_id, None))

@@ -63,7 +63,15 @@ def read_answers(given: Sequence[str]) -> dict[str, str]:
 def read_rationale(
     values: Mapping[str, object], *, name: str, dataset: str, answers: Mapping[str, str] | None = None
 ) -> RationaleRow:
-    """Read one row's parts as the problem `name`; `answers` says what other words mean. Raises `RowError`."""
+    """Read one row's parts as the problem `name` and a text about it. Raises `RowError`."""
+    problem = read_asked(values, name=name, dataset=dataset, answers=answers)
+    return RationaleRow(problem, _concluded(_text(values, "rationale"), values.get("conclusion"), problem))
+
+
+def read_asked(
+    values: Mapping[str, object], *, name: str, dataset: str, answers: Mapping[str, str] | None = None
+) -> Problem:
+    """Read one row's problem; `answers` says what other words for its gold answer mean. Raises `RowError`."""
     problem = Problem(
         id=name,
         dataset=dataset,
@@ -71,8 +79,7 @@ def read_rationale(
         question=_text(values, "question"),
         options=_options(values.get("options")),
     )
-    problem = _with_answer(problem, values.get("answer"), answers or {})
-    return RationaleRow(problem, _concluded(_text(values, "rationale"), values.get("conclusion"), problem))
+    return _with_answer(problem, values.get("answer"), answers or {})
 
 
 def _with_answer(problem: Problem, value: object, answers: Mapping[str, str]) -> Problem:

@@ -13,6 +13,7 @@ from typing import Any
 from critics.errors import InputError
 from critics.problem import is_list, is_object
 from critics.reference import TRANSLATORS
+from critics.translators.syllogism import ask
 from critics.translators.translation import TranslationError, sentences
 from training.configuration.section import nearest
 from training.exchange.columns import PARTS, RowError, read_columns
@@ -52,11 +53,17 @@ class Shape:
         return f"read as {self.name}: {parts}{gold}"
 
 
-def shape_of(known: Sequence[str], given: Sequence[str], source: object, first: Mapping[str, Any]) -> Shape:
+def shape_of(
+    known: Sequence[str],
+    given: Sequence[str],
+    source: object,
+    first: Mapping[str, Any],
+    needed: Sequence[str] = ("question", "rationale"),
+) -> Shape:
     """Return the shape of rows with the columns `known`, as `--columns` has it or as their names say.
 
-    Raises `InputError` where a column that is named is not there, where two columns may be a part, or where the
-    question or the text is nowhere.
+    Raises `InputError` where a column that is named is not there, where two columns may be a part, or where one that
+    is `needed` is nowhere.
     """
     named = read_columns(given)
     for part, column in named.items():
@@ -75,7 +82,7 @@ def shape_of(known: Sequence[str], given: Sequence[str], source: object, first: 
     if own and "instruction" in known and "output" in known:
         taken = {"question": "instruction", "rationale": "output"}
         return Shape("Alpaca instructions", _beside(named, known, source, taken | _input(known)))
-    return Shape("a table", _columns(named, known, source, first))
+    return Shape("a table", _columns(named, known, source, first, needed))
 
 
 def _input(known: Sequence[str]) -> dict[str, str]:
@@ -91,12 +98,14 @@ def _beside(
 
 
 def _columns(
-    named: Mapping[str, str], known: Sequence[str], source: object, first: Mapping[str, Any]
+    named: Mapping[str, str], known: Sequence[str], source: object, first: Mapping[str, Any], needed: Sequence[str]
 ) -> Mapping[str, str]:
-    found = {part: column for part in PARTS if (column := _named(part, known, source, named))}
-    if "rationale" not in found and _is_prose(first.get(found.get("answer", ""))):
+    of_text = () if "rationale" in needed else ("rationale", "conclusion")
+    wanted = [part for part in PARTS if part in named or part not in of_text]
+    found = {part: column for part in wanted if (column := _named(part, known, source, named))}
+    if "rationale" in needed and "rationale" not in found and _is_prose(first.get(found.get("answer", ""))):
         found["rationale"] = found.pop("answer")  # GSM8K calls it so
-    for part in ("question", "rationale"):
+    for part in needed:
         if part not in found:
             shown = ", ".join(map(repr, known)) or "none"
             raise InputError(
@@ -129,7 +138,7 @@ def parts_of(row: Mapping[str, Any], shape: Shape) -> Mapping[str, object]:
     """Return the parts of a row, as a table would have them; raises `RowError` where they cannot be told."""
     values: dict[str, object] = {part: row.get(column) for part, column in shape.columns.items()}
     rationale, question = values.get("rationale"), values.get("question")
-    if shape.columns["rationale"] in _CHAT:
+    if shape.columns.get("rationale") in _CHAT:
         return {**values, **_of_turns(_turns(rationale))}
     if is_list(rationale) and rationale and all(map(is_object, rationale)):
         asked = _turns(question) if is_list(question) else [("user", question)]
@@ -236,6 +245,13 @@ def _without_instructions(text: str) -> str:
     return " ".join(sentence for sentence in _sentences(text) if not _is_instruction(sentence))
 
 
+_ARGUMENT = re.compile(
+    r"Consider these statements:\s*1\. (?P<one>[^\n]+)\n2\. (?P<other>[^\n]+)\s+"
+    r"Does it logically follow that:\s*(?P<conclusion>[^\n?]+)\?(?:\s*\(Answer Yes or No\))?"
+)
+"""How reasoning-gym asks about a syllogism."""
+
+
 def _sentences(text: str) -> list[str]:
     return [part for line in text.splitlines() for part in re.split(r"(?<=[.?!])\s+", line.strip()) if part]
 
@@ -251,6 +267,11 @@ def asked_of(prompt: str, *, is_prompt: bool = True) -> Mapping[str, object]:
 
     Raises `RowError` where a prompt has no question or several, or says something behind it: an answer, say.
     """
+    if (argument := _ARGUMENT.fullmatch(prompt.strip())) is not None:
+        return {
+            "context": f"{argument['one'].rstrip('.')}. {argument['other'].rstrip('.')}.",
+            "question": ask(argument["conclusion"]),
+        }
     labels = list(_LABEL.finditer(prompt))
     if labels and any(label["name"].lower() in _ASKED for label in labels):
         return _labelled(prompt, labels)

@@ -63,6 +63,12 @@ def made_already(out: Path, of: str) -> Mapping[str, Any] | None:
     raise InputError(f"--out {out}: is there already, and nothing is written over; name a new folder, or delete it")
 
 
+def free_name(out: Path | None) -> None:
+    """Raise `InputError` where something is there already, before any work is done."""
+    if out is not None:
+        made_already(out, "")
+
+
 @contextmanager
 def new_folder(out: Path) -> Generator[Path]:
     """Yield a folder to write into that gets the name `out` when all is written; nothing is left where it fails."""

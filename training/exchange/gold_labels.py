@@ -1,0 +1,292 @@
+"""Audit of gold labels: what code proves of each problem, without its label, laid beside the label.
+
+problems -> solutions of each way -> verdicts -> a finding for each label -> figures
+
+A label is wrong only where it is in every reading of the text. That a question cannot be read, decided or trusted is
+`not checked`, and so is a problem whose statements contradict each other, which prove every label.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from critics.checker import in_terms_of
+from critics.formula import Literal as Stated
+from critics.formula import parse_statement
+from critics.judge import Judging
+from critics.problem import Problem, is_list, is_object
+from critics.reference import ReferenceMismatch, reference
+from critics.replay.grades import GRADES, STRICT
+from critics.replay.semantics import semantics_of
+from critics.translators import syllogism
+from critics.translators.translation import TranslationError
+from rollout.traces import Trace, with_judgement
+from training.curation.coverage import has_unread
+from training.lessons.solutions import WAYS, solution, why_unread
+
+Outcome = Literal["right", "wrong", "by reading", "not checked"]
+RIGHT, WRONG, BY_READING, NOT_CHECKED = "right", "wrong", "by reading", "not checked"
+EMPTY, MEMBERS = "classes may be empty", "every class has members"
+OPEN, CLOSED = "open world", "closed world"
+DISAGREE = "formalisation_disagrees"
+UNREAD = ("context_not_read", "question_not_read", "text_not_read", "no_reference")
+"""Reasons why nothing was made of a text."""
+_SECOND = "solver"
+_WORDS = ("true", "false", "unknown", "uncertain", "valid", "invalid", "yes", "no")
+MAX_SHOWN = 400
+"""Characters of a proof or a model in a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found of one label."""
+
+    problem: Problem
+    """With its label."""
+    outcome: Outcome
+    reason: str
+    feedback: str = ""
+    proved: str | None = None
+    """The answer that is proved, in the problem's own terms; of several readings that of the text as it stands."""
+    readings: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What is proved in each reading, where they differ."""
+    proofs: tuple[Trace, ...] = ()
+    """The certified attempts that the finding rests on."""
+
+    @property
+    def grade(self) -> str | None:
+        """The best grade of its certificates."""
+        grades = {proof.judged.grade for proof in self.proofs}
+        return next((grade for grade in GRADES if grade in grades), None)
+
+    def under(self, reading: str) -> str | None:
+        """Return what is proved in a reading."""
+        return self.readings.get(reading, self.proved)
+
+    def record(self) -> dict[str, object]:
+        """Return the columns that are added to a row."""
+        return {
+            "id": self.problem.id,
+            "gold": _shown(self.problem, self.problem.answer),
+            "outcome": self.outcome,
+            "proved": _shown(self.problem, self.proved),
+            "reason": self.reason,
+            "feedback": self.feedback,
+            "readings": {name: _shown(self.problem, claim) for name, claim in self.readings.items()},
+            "ways": [way_of(proof) for proof in self.proofs],
+            "grade": self.grade,
+            "shown": evidence(self),
+            "certificates": [proof.judged.digest for proof in self.proofs],
+        }
+
+
+def way_of(proof: Trace) -> str:
+    """Return the name of the way that a solution took."""
+    return proof.id.rpartition("#")[2]
+
+
+def audited(problems: Sequence[Problem], judging: Judging, *, quick: bool = False) -> list[Finding]:
+    """Return a finding for each label, in order; `quick`: a second way for labels alone that the first calls wrong."""
+    quickest = [way for way in WAYS if way != _SECOND]
+    tried = _judged({p.id: _solutions(p, quickest) for p in problems}, judging)
+    peopled = {p.id: again for p in problems if (again := _peopled(p, _finding(p, tried[p.id]))) is not None}
+    told = _judged({id_: _solutions(each, quickest) for id_, each in peopled.items()}, judging)
+    found = [_read(p, tried[p.id], peopled.get(p.id), told.get(p.id, ())) for p in problems]
+    left = [f.problem for f in found if not quick or f.outcome in (WRONG, NOT_CHECKED)]
+    more = _judged({p.id: _solutions(p, [_SECOND]) for p in left}, judging)
+    again = {p.id: _solutions(peopled[p.id], [_SECOND]) for p in left if p.id in peopled}
+    told_more = _judged(again, judging)
+    findings = [
+        _read(p, [*tried[p.id], *more[p.id]], peopled.get(p.id), [*told.get(p.id, ()), *told_more.get(p.id, ())])
+        if p.id in more
+        else finding
+        for p, finding in zip(problems, found, strict=True)
+    ]
+    is_open = any(f.outcome == RIGHT and _is_unknown(f.problem, f.proved) for f in findings)
+    return [_in_its_world(finding, is_open) for finding in findings]
+
+
+def _read(problem: Problem, tried: Sequence[Trace], peopled: Problem | None, told: Sequence[Trace]) -> Finding:
+    """Return a problem's finding, in both readings where it is a syllogism that needs them."""
+    finding = _finding(problem, tried)
+    return finding if peopled is None else _read_twice(finding, _finding(peopled, told))
+
+
+def _solutions(problem: Problem, ways: Iterable[str]) -> list[Trace]:
+    return [made for way in ways if (made := solution(problem, way)) is not None]
+
+
+def _judged(solutions: Mapping[str, Sequence[Trace]], judging: Judging) -> dict[str, list[Trace]]:
+    """Return the solutions with their verdicts, by problem."""
+    traces = [trace for listed in solutions.values() for trace in listed]
+    verdicts = iter(judging(trace.record() for trace in traces))
+    return {id_: [with_judgement(trace, next(verdicts)) for trace in listed] for id_, listed in solutions.items()}
+
+
+def _finding(problem: Problem, tried: Sequence[Trace]) -> Finding:
+    """Lay what is certified beside the label."""
+    proofs = tuple(t for t in tried if t.judged.grade in STRICT and not has_unread(t))
+    claims = {_claim(problem, proof) for proof in proofs}
+    if problem.answer is None:
+        return Finding(problem, NOT_CHECKED, "no_gold_label")
+    if clash := next((t for t in tried if t.judged.verdict == "vacuous" and "inconsistent" in t.judged.reason), None):
+        # Attack: statements that contradict each other prove the label, and its opposite.
+        return Finding(problem, NOT_CHECKED, clash.judged.reason, clash.judged.feedback)
+    if len(claims) > 1 or None in claims:
+        # Attack: a reader's mistake that one way makes and the other does not.
+        return Finding(problem, NOT_CHECKED, "ways_disagree", "two ways prove different answers", proofs=proofs)
+    if not claims:
+        return _unproved(problem, tried)
+    (claim,) = claims
+    if claim == problem.answer:
+        return Finding(problem, RIGHT, "proved", proved=claim, proofs=proofs)
+    if not any(_is_read(problem, proof) for proof in proofs):
+        # Attack: call a label wrong because its annotators formalised another sentence than they wrote.
+        said = "the formalisation that came with the problem says otherwise; one of the two is wrong"
+        return Finding(problem, NOT_CHECKED, DISAGREE, said, proved=claim, proofs=proofs)
+    return Finding(problem, WRONG, "proved_otherwise", proved=claim, proofs=proofs)
+
+
+def _is_read(problem: Problem, proof: Trace) -> bool:
+    """Say whether a reader of ours read the text: nobody's annotation does, even where its words fit the text."""
+    is_own = problem.formal is None and problem.meta.get("premises_fol") is None
+    return proof.judged.grade == "checked" or (proof.judged.grade == "aligned" and is_own)
+
+
+def _unproved(problem: Problem, tried: Sequence[Trace]) -> Finding:
+    """Say why a label was not checked."""
+    if not tried:
+        return Finding(problem, NOT_CHECKED, *why_unread(problem))
+    trusted = next((t for t in tried if t.judged.is_certified), None)
+    if trusted is not None:
+        told = "agree" if _claim(problem, trusted) == problem.answer else "disagree"
+        said = f"formulas that the text does not bear out, and that {told} with the label"
+        return Finding(problem, NOT_CHECKED, f"on_trust_{told}", said)
+    judged = tried[0].judged
+    return Finding(problem, NOT_CHECKED, judged.reason, judged.feedback)
+
+
+def _claim(problem: Problem, proof: Trace) -> str | None:
+    """Return what a solution proves in the terms of the problem, of which it may be a restatement."""
+    said = proof.judged.answer
+    return said if said is None or proof.problem.options == problem.options else in_terms_of(said, problem.options)
+
+
+def _peopled(problem: Problem, finding: Finding) -> Problem | None:
+    """Return a syllogism with a sentence that its classes have members, where that may decide it."""
+    if (
+        problem.dataset != "syllogism"
+        or finding.proved is None
+        or finding.proved == in_terms_of("true", problem.options)
+    ):
+        return None
+    try:
+        context = syllogism.peopled(problem.context, problem.question)
+    except TranslationError:
+        return None
+    return replace(problem, id=f"{problem.id}#members", context=context, formal=None)
+
+
+def _read_twice(bare: Finding, peopled: Finding) -> Finding:
+    """Join the findings of a syllogism whose classes may be empty, and of the same one where they are not."""
+    if NOT_CHECKED in (bare.outcome, peopled.outcome) or bare.proved is None or peopled.proved is None:
+        feedback = "whether it follows if every class has members is not decided"
+        return Finding(bare.problem, NOT_CHECKED, "existence_not_decided", feedback)
+    proofs = (*bare.proofs, *peopled.proofs)
+    readings = {EMPTY: bare.proved, MEMBERS: peopled.proved}
+    if bare.proved == peopled.proved:
+        return replace(bare, readings=readings, proofs=proofs)
+    return replace(bare, outcome=BY_READING, reason="existence", readings=readings, proofs=proofs)
+
+
+def _in_its_world(finding: Finding, is_open: bool) -> Finding:
+    """Return the finding of a label `false` or `true` where nothing follows, which a closed world would decide.
+
+    A world is open where its data set is declared so, or an option or another label that is right is `unknown`.
+    """
+    problem = finding.problem
+    if finding.outcome != WRONG or not _is_unknown(problem, finding.proved):
+        return finding
+    if is_open or problem.options is not None or semantics_of(problem.dataset).forward:
+        return finding
+    if problem.answer == "false" and not _denies_in_a_rule(problem):
+        readings = {OPEN: "unknown", CLOSED: "false"}
+        return replace(finding, outcome=BY_READING, reason="world", readings=readings)
+    if problem.answer == "true" and not _denies_in_a_rule(problem):
+        return finding  # what rules without negation do not give is false in a closed world, and open in an open one
+    # Attack: call negation as failure an error, where `if Tom is not known to be kind` is meant.
+    return Finding(problem, NOT_CHECKED, "world_not_known", "a closed world may decide it otherwise")
+
+
+def _is_unknown(problem: Problem, answer: str | None) -> bool:
+    return answer is not None and answer == in_terms_of("unknown", problem.options) and not _is_of_validity(problem)
+
+
+def _is_of_validity(problem: Problem) -> bool:
+    return in_terms_of("unknown", problem.options) == in_terms_of("invalid", problem.options)
+
+
+def _denies_in_a_rule(problem: Problem) -> bool:
+    """Say whether a rule has a denial among its conditions, or nobody knows."""
+    try:
+        known = reference(replace(problem, answer=None))
+        if known is None:
+            return True
+        read = map(parse_statement, known.formal.axioms)
+        return any(not isinstance(s, Stated) and not all(p.positive for p in s.premises) for s in read)
+    except (ReferenceMismatch, ValueError):
+        return True
+
+
+def _shown(problem: Problem, answer: str | None) -> str | None:
+    """Return an answer as a word where its option is one, else as it is."""
+    if answer is None or problem.options is None:
+        return answer
+    said = problem.options[ord(answer) - ord("A")].removeprefix(f"{answer})").strip(" .").lower()
+    return said if said in _WORDS else answer
+
+
+def evidence(finding: Finding) -> str:
+    """Return in a line what a finding rests on: a counter-model where there is one, else the last steps of a proof."""
+    told = [_model(proof) or _steps(proof) for proof in finding.proofs]
+    chosen = next((each for each in reversed(told) if each.startswith("a case")), next(iter(told), ""))
+    return chosen if len(chosen) <= MAX_SHOWN else f"{chosen[: MAX_SHOWN - 2]}.."
+
+
+def _fields(proof: Trace) -> Mapping[str, object]:
+    fields = (proof.judged.certificate or {}).get("evidence")
+    return fields if is_object(fields) else {}
+
+
+def _listed(fields: Mapping[str, object], key: str, said: str) -> list[str]:
+    listed = fields.get(key)
+    return [str(each[said]) for each in listed if is_object(each)] if is_list(listed) else []
+
+
+def _model(proof: Trace) -> str:
+    """Say which things a model has in which the conclusion fails, although all premises hold."""
+    fields = _fields(proof)
+    models = fields.get("models")
+    fails = models.get("fails") if is_object(models) else None
+    if not is_object(fails) or fields.get("result") != "unknown":
+        return ""
+    names = {number: name for name, number in fails["constants"].items()}
+    said = {
+        symbol.partition("/")[0]: ", ".join("-".join(names.get(n, f"#{n}") for n in row) for row in rows)
+        for symbol, rows in fails["predicates"].items()
+    }
+    told = "; ".join(f"{name}: {who or 'none'}" for name, who in said.items())
+    return f"a case where all is so and the conclusion is not: {told}"
+
+
+def _steps(proof: Trace) -> str:
+    """Say how a proof ends, or that all that follows decides nothing."""
+    fields = _fields(proof)
+    kind = str((proof.judged.certificate or {}).get("kind", ""))
+    if kind.endswith("saturation"):
+        return f"neither {fields['goal']} nor its denial follows, when all that follows is inferred"
+    if steps := _listed(fields, "steps", "statement") or _listed(fields, "entries", "says"):
+        return f"proof, its end: {'; '.join(steps[-6:])}"
+    if "conclusion" in fields:
+        return f"the solver: {fields['conclusion']} is {fields['result']}"
+    return f"{way_of(proof)}: every case was tried"
