@@ -1,6 +1,7 @@
 """`certistar bench gpu`: every part works on a CPU too, what is cut short goes on, the page is what the code makes."""
 
 import json
+import re
 import sys
 import venv
 from collections.abc import Iterator
@@ -16,9 +17,10 @@ from typer.testing import CliRunner
 
 from training.benches.gpu.cells import Cell, Setting, value
 from training.benches.gpu.page import NONE, page, page_of
-from training.benches.gpu.part import PARTS, run_part
-from training.benches.gpu.qualification import SHARES, qualify
-from training.benches.gpu.results import FINISHED, CellResult, Machine, PartResult, read_part
+from training.benches.gpu.part import run_part
+from training.benches.gpu.parts import PARTS
+from training.benches.gpu.qualification import qualify
+from training.benches.gpu.results import FINISHED, CellResult, Machine, PartResult, read_part, without_folders
 from training.cli import app
 
 ROOT = Path(__file__).parents[1]
@@ -33,7 +35,7 @@ def test_every_part_is_rehearsed_on_a_cpu(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "training", "bench", "gpu", "--on", "cpu", "--toy", "--out", str(tmp_path)]
     done = run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    for name in SHARES:
+    for name in PARTS:
         found = read_part(tmp_path / f"{name}.json")
         assert found is not None
         assert found.ended == FINISHED
@@ -67,7 +69,7 @@ def test_what_is_measured_is_not_measured_again_and_an_error_ends_nothing(tmp_pa
         return Cell(name, measured, needs=("no_such_package",) if name == "c" else ())
 
     cells = [measure("a"), measure("b", fails=True), measure("c"), measure("d")]
-    monkeypatch.setitem(PARTS, "masks", part_of(cells))  # type: ignore[arg-type]
+    monkeypatch.setitem(PARTS, "masks", replace(PARTS["masks"], cells=part_of(cells)))  # type: ignore[arg-type]
     setting = Setting("cpu", True, tmp_path)
     run_part(PartResult("masks", CPU, True), tmp_path, setting)
     found = read_part(tmp_path / "masks.json")
@@ -83,6 +85,7 @@ def test_what_is_measured_is_not_measured_again_and_an_error_ends_nothing(tmp_pa
 def test_a_part_that_is_cut_short_says_where_and_goes_on(tmp_path: Path) -> None:
     (found,) = qualify(tmp_path, on_cpu=True, toy=True, parts=["masks"], minutes=0.03, tell=lambda _: None)
     assert found.ended.startswith("cut short")
+    assert found.command == "certistar bench gpu --on cpu --toy --parts masks --limit 0.03"
     assert json.loads((tmp_path / "gpu.json").read_text())[0]["part"] == "masks"
 
 
@@ -118,6 +121,16 @@ def test_a_folder_of_another_machine_is_refused(tmp_path: Path) -> None:
 def test_the_committed_page_is_what_the_code_makes_of_the_committed_results() -> None:
     made = page_of(ROOT / "docs" / "results" / "gpu")
     assert (ROOT / "docs" / "gpu.md").read_text(encoding="utf-8") == made
+
+
+def test_no_committed_result_names_a_folder_of_a_machine() -> None:
+    folder = re.compile(r"(?<![\w.:])/(?:work|tmp|root|home|mnt|Users)\b")
+    kinds = (".json", ".jsonl", ".md", ".csv")
+    files = [path for path in (ROOT / "docs" / "results").rglob("*") if path.suffix in kinds]
+    assert files
+    assert [path for path in files if folder.search(path.read_text(encoding="utf-8"))] == []
+    said = "FileNotFoundError: no /tmp/x-1/a.json, see http://h/a/b and 1.5B/own/free"
+    assert without_folders(said) == "FileNotFoundError: no a.json, see http://h/a/b and 1.5B/own/free"
 
 
 def test_figures_of_a_gpu_are_shown_and_those_of_a_rehearsal_are_not() -> None:
@@ -177,5 +190,5 @@ def test_every_part_works_where_nothing_else_is_installed(bare_python: Path, tmp
     words = ["-W", "ignore", "-m", "training", "bench", "gpu", "--on", "cpu", "--toy", "--out", str(tmp_path)]
     done = run([str(bare_python), *words], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    parts = [read_part(tmp_path / f"{name}.json") for name in SHARES]
+    parts = [read_part(tmp_path / f"{name}.json") for name in PARTS]
     assert all(part and part.ended == FINISHED and not part.count("failed") for part in parts)

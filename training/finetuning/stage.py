@@ -101,12 +101,20 @@ def _train(job: FineTuning) -> AdapterManifest:
         raise Preempted(f"asked to end (SIGTERM): checkpoint at step {step} in {work}; {ON}")
     # Weights that processes hold in parts, all of them must ask for.
     whole = None if job.training.sharding == "none" else trainer.accelerator.get_state_dict(trainer.model)
+    loss = _over_all(result.metrics["train_loss"], trainer.accelerator)
     if trainer.is_world_process_zero():
-        _put_in_place(
-            job, trainer.accelerator.unwrap_model(trainer.model), whole, work, examples, result.metrics["train_loss"]
-        )
+        _put_in_place(job, trainer.accelerator.unwrap_model(trainer.model), whole, work, examples, loss)
     wait_for_all()
     return _made(job)
+
+
+def _over_all(loss: float, accelerator: Any) -> float:
+    """Return the mean of the processes' losses: of the steps after the last logged one, each has its own rows'."""
+    import torch
+
+    if accelerator.num_processes == 1:
+        return loss
+    return float(accelerator.gather(torch.tensor([loss], dtype=torch.float64, device=accelerator.device)).mean())
 
 
 def _made(job: FineTuning) -> AdapterManifest:

@@ -1,6 +1,6 @@
 """What every part of `certistar bench gpu` is made of: cells in the order of their worth, and how they are measured."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,9 +34,6 @@ class Cell:
     measure: Callable[[], Sequence[Row]]
     needs: tuple[str, ...] = ()
     """Modules and files without which it is skipped."""
-
-
-Part = Callable[[Setting], Iterator[Cell]]
 
 
 def value(name: str, number: float, unit: str, *, n: int = 1, against: str | None = None) -> Row:

@@ -4,18 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from critics.errors import InputError
+from training.benches.gpu.parts import PARTS
 from training.benches.gpu.qualification import MINUTES
-from training.benches.gpu.results import PARTS, CellResult, PartResult, read_all
+from training.benches.gpu.results import CellResult, PartResult, read_all
 
-WHAT = {
-    "decoding": "the own loop beside `generate`, guided and free, batches of 32 to 256, shapes of 0.5 B, 1.5 B and 8 B",
-    "training": "LoRA, DoRA, nf4 and full: a step, tokens a second, utilisation, peak memory beside the memory model's",
-    "round": "a certified STaR round of a 1 B model: rollout, certification, fine-tuning, evaluation",
-    "tests": "every test marked `gpu`",
-    "smoke": "`configs/smoke.yaml` in float32 here and on the CPU: texts and adapters compared",
-    "masks": "the masks' share of a guided step, in a new process and later",
-    "vllm": "vLLM in this process, where it is installed",
-}
 TEMPLATE = Path(__file__).with_name("page.md")
 """The page without what was measured."""
 NONE = "Not measured on a GPU.\n"
@@ -23,7 +15,7 @@ NONE = "Not measured on a GPU.\n"
 
 def page_of(out: Path) -> str:
     """Return the page of the results in a folder; raises `InputError` where there are none."""
-    parts = read_all(out)
+    parts = read_all(out, PARTS)
     if not parts:
         raise InputError(f"{out}: no results are there; `certistar bench gpu --out {out}` makes them")
     return page(parts)
@@ -63,7 +55,7 @@ def _days(parts: Sequence[PartResult]) -> str:
 
 def _parts(parts: Sequence[PartResult]) -> str:
     by_name = {part.part: part for part in parts}
-    rows = [[f"`{name}`", WHAT[name], *_outcome(by_name.get(name))] for name in PARTS]
+    rows = [[f"`{name}`", part.what, *_outcome(by_name.get(name))] for name, part in PARTS.items()]
     failures = [
         f"- `{part.part}`, {name}: {'failed' if cell.failed else 'skipped'}: {cell.failed or cell.skipped}\n"
         for part in parts

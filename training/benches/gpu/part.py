@@ -7,7 +7,6 @@ What the part's file has already is passed over, failures too: a process that cr
 
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,23 +14,11 @@ from time import perf_counter
 from traceback import format_exc
 
 from critics.lifeline import die_with_parent
-from training.benches.gpu.cells import Cell, Part, Setting, settle
-from training.benches.gpu.decoding import decoding, in_vllm, masks
-from training.benches.gpu.fine_tuning import fine_tuning
-from training.benches.gpu.marked import marked
+from training.benches.gpu.cells import Cell, Setting, settle
+from training.benches.gpu.parts import PARTS
 from training.benches.gpu.results import FINISHED, CellResult, PartResult, cell_result, machine, path_of, read_part
 from training.benches.gpu.results import write_part as write
-from training.benches.gpu.rounds import rounds, smoke
 
-PARTS: Mapping[str, Part] = {
-    "decoding": decoding,
-    "masks": masks,
-    "training": fine_tuning,
-    "tests": marked,
-    "round": rounds,
-    "smoke": smoke,
-    "vllm": in_vllm,
-}
 STICKY = ("device-side assert", "illegal memory access", "CUDA error", "CUBLAS_STATUS", "unspecified launch failure")
 """Errors after which a process can do nothing more on its GPU."""
 BROKEN = 3
@@ -42,7 +29,7 @@ MOST_SAID = 1_500
 def run_part(result: PartResult, out: Path, setting: Setting) -> None:
     """Measure what is missing, and write after each cell."""
     write(out, replace(result, ended="", running="starting"))
-    for cell in PARTS[result.part](setting):
+    for cell in PARTS[result.part].cells(setting):
         if cell.name in result.cells:
             continue
         write(out, replace(result, running=cell.name))

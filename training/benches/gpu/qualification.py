@@ -5,19 +5,18 @@ is started again behind the cell that it crashed in.
 """
 
 import os
-import shlex
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
-from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
 
 from critics.errors import InputError
+from training.benches.gpu.parts import PARTS
 from training.benches.gpu.results import (
     ALL,
     FINISHED,
@@ -32,19 +31,7 @@ from training.benches.gpu.results import (
 )
 from training.records.store import make_folder, write_json
 
-SHARES: Mapping[str, float] = {
-    "decoding": 6,
-    "training": 5,
-    "round": 4,
-    "tests": 2,
-    "smoke": 2,
-    "masks": 1.5,
-    "vllm": 6,
-}
-"""Parts in their order, and their parts of the time; a part whose package is not installed takes seconds."""
 MINUTES = 20.0
-NEEDS: Mapping[str, str] = {"vllm": "vllm", "tests": "pytest"}
-"""What a whole part needs, which is looked for before its process is started."""
 STARTS = 4
 """How often a part's process is started in one call."""
 ROOT = Path(__file__).parents[3]
@@ -57,30 +44,31 @@ def qualify(
 
     Raises `InputError` where there is no GPU, for parts that are not known, and where `out` is of another machine.
     """
-    wanted = list(SHARES) if not parts else list(parts)
-    if unknown := [part for part in wanted if part not in SHARES]:
-        raise InputError(f"--parts {unknown[0]}: must be among {', '.join(SHARES)}")
+    wanted = list(parts or PARTS)
+    if unknown := [part for part in wanted if part not in PARTS]:
+        raise InputError(f"--parts {unknown[0]}: must be among {', '.join(PARTS)}")
     make_folder(out)
     here = machine(on_cpu=on_cpu)
+    command = " ".join(
+        ["certistar bench gpu"]
+        + ["--on cpu"] * on_cpu
+        + ["--toy"] * toy
+        + [f"--parts {','.join(parts)}"] * bool(parts)
+        + [f"--limit {minutes:g}"] * (minutes != MINUTES)
+    )
     _must_be_the_same(out, here, toy)
     deadline = monotonic() + 60 * minutes
     for number, part in enumerate(wanted):
-        left = sum(SHARES[later] for later in wanted[number:] if later == part or not _lacks(later))
-        limit = (deadline - monotonic()) * SHARES[part] / left
+        left = sum(PARTS[later].share for later in wanted[number:] if later == part or not PARTS[later].lacks)
+        limit = (deadline - monotonic()) * PARTS[part].share / left
         if limit > 1:
-            tell(_run_part(out, PartResult(part, here, toy), limit).line())
-        write_json(out / ALL, [asdict(result) for result in read_all(out)])
-    return read_all(out)
-
-
-def _lacks(part: str) -> str:
-    """Return the package that a whole part lacks."""
-    needed = NEEDS.get(part, "")
-    return needed if needed and find_spec(needed) is None else ""
+            tell(_run_part(out, PartResult(part, here, toy, command=command), limit).line())
+        write_json(out / ALL, [asdict(result) for result in read_all(out, PARTS)])
+    return read_all(out, PARTS)
 
 
 def _must_be_the_same(out: Path, here: Machine, toy: bool) -> None:
-    for name in SHARES:
+    for name in PARTS:
         before = read_part(path_of(out, name))
         if before is not None and (before.machine.device, before.toy) != (here.device, toy):
             size = "toy sizes" if before.toy else "full sizes"
@@ -89,7 +77,7 @@ def _must_be_the_same(out: Path, here: Machine, toy: bool) -> None:
 
 def _run_part(out: Path, new: PartResult, limit_s: float) -> PartResult:
     """Run a part's process, again where it crashes, and write how it ended."""
-    if lacking := _lacks(new.part):
+    if lacking := PARTS[new.part].lacks:
         skipped = {new.part: cell_result((), 0.0, skipped=f"{lacking} is not installed")}
         write_part(out, replace(new, cells=skipped, ended=FINISHED))
         return replace(new, cells=skipped, ended=FINISHED)
@@ -101,7 +89,7 @@ def _run_part(out: Path, new: PartResult, limit_s: float) -> PartResult:
     with scratch:
         found = _until_ended(out, new, deadline, Path(scratch.name))
     seconds = round(before.seconds + monotonic() - began, 1)
-    found = replace(found, seconds=seconds, command=shlex.join(sys.argv), limit_s=round(limit_s, 1))
+    found = replace(found, seconds=seconds, command=new.command, limit_s=round(limit_s, 1))
     write_part(out, found)
     return found
 

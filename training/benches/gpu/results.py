@@ -6,8 +6,9 @@ and the next call measures what is missing or went wrong.
 
 import os
 import platform
+import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import metadata
@@ -24,8 +25,6 @@ from training.records.store import write_json
 
 LIBRARIES = ("torch", "transformers", "peft", "accelerate", "bitsandbytes", "vllm", "flash-attn", "triton")
 FINISHED = "finished"
-PARTS = ("decoding", "training", "round", "tests", "smoke", "masks", "vllm")
-"""In the order in which they are measured: what is worth most comes first."""
 ALL = "gpu.json"
 """All parts in one file: what docs/gpu.md is made from."""
 
@@ -86,6 +85,7 @@ class PartResult:
     seconds: float = 0.0
     """Of all calls."""
     command: str = ""
+    """What measured it, without the folder of results, which is of one machine alone."""
     limit_s: float = 0.0
     """Of the last call."""
 
@@ -103,6 +103,7 @@ class PartResult:
         return f"{self.part}: {counts or 'nothing measured'} in {self.seconds:.0f} s; {self.ended}"
 
 
+_FOLDERS = re.compile(r"(?<![\w.:/])(?:/[\w.+@=~-]+)+/")
 _PART, _PARTS = TypeAdapter(PartResult), TypeAdapter(tuple[PartResult, ...])
 
 
@@ -126,15 +127,15 @@ def write_part(out: Path, result: PartResult) -> None:
     write_json(path_of(out, result.part), asdict(result))
 
 
-def read_all(out: Path) -> tuple[PartResult, ...]:
-    """Return the parts of a folder: those of the file of all, and newer ones in files of their own."""
+def read_all(out: Path, names: Iterable[str]) -> tuple[PartResult, ...]:
+    """Return the named parts of a folder in this order, of their own files or of the file of all."""
     try:
         parts = _PARTS.validate_json((out / ALL).read_bytes()) if (out / ALL).exists() else ()
     except ValueError as error:
         raise InputError(f"{out / ALL}: is no result of `certistar bench gpu`") from error
     found = {part.part: part for part in parts}
-    found |= {name: part for name in PARTS if (part := read_part(path_of(out, name)))}
-    return tuple(found[name] for name in PARTS if name in found)
+    files = {name: read_part(path_of(out, name)) or found.get(name) for name in names}
+    return tuple(part for part in files.values() if part)
 
 
 def now() -> str:
@@ -144,7 +145,12 @@ def now() -> str:
 
 def cell_result(rows: tuple[Row, ...], seconds: float, *, failed: str = "", skipped: str = "") -> CellResult:
     """Return a cell's outcome with its provenance."""
-    return CellResult(rows, round(seconds, 2), failed, skipped, commit(), now())
+    return CellResult(rows, round(seconds, 2), without_folders(failed), skipped, commit(), now())
+
+
+def without_folders(said: str) -> str:
+    """Return an error's message with the last part alone of each absolute path: results are published."""
+    return _FOLDERS.sub("", said)
 
 
 def machine(*, on_cpu: bool) -> Machine:

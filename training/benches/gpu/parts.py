@@ -1,0 +1,48 @@
+"""Parts of `certistar bench gpu`, in the order in which they are measured: what is worth most comes first."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from training.benches.gpu.cells import Cell, Setting
+from training.benches.gpu.decoding import decoding, in_vllm, masks
+from training.benches.gpu.fine_tuning import fine_tuning
+from training.benches.gpu.marked import marked
+from training.benches.gpu.rounds import rounds, smoke
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part, measured in a process of its own."""
+
+    cells: Callable[[Setting], Iterator[Cell]]
+    share: float
+    """Of the time, beside the other parts' shares; a part whose package is not installed takes seconds."""
+    what: str
+    """For people."""
+    needs: str = ""
+    """Package that the whole part needs, which is looked for before its process is started."""
+
+    @property
+    def lacks(self) -> str:
+        """The package that the whole part needs and that is not installed; empty: none."""
+        return self.needs if self.needs and find_spec(self.needs) is None else ""
+
+
+PARTS: Mapping[str, Part] = {
+    "decoding": Part(
+        decoding,
+        6,
+        "the own loop beside `generate`, guided and free, batches of 32 to 256, shapes of 0.5 B, 1.5 B and 8 B",
+    ),
+    "training": Part(
+        fine_tuning,
+        5,
+        "LoRA, DoRA, nf4 and full: a step, tokens a second, utilisation, peak memory beside the memory model's",
+    ),
+    "round": Part(rounds, 4, "a certified STaR round of a 1 B model: rollout, certification, fine-tuning, evaluation"),
+    "tests": Part(marked, 2, "every test marked `gpu`", needs="pytest"),
+    "smoke": Part(smoke, 2, "`configs/smoke.yaml` in float32 here and on the CPU: texts and adapters compared"),
+    "masks": Part(masks, 1.5, "the masks' share of a guided step, in a new process and later"),
+    "vllm": Part(in_vllm, 6, "vLLM in this process, where it is installed", needs="vllm"),
+}
