@@ -8,15 +8,25 @@ import pytest
 
 from critics.errors import InputError
 from tools.capacity import Store, Workload, a100, cost, simulate
+from training import hardware
+from training.benches.gpu.cells import value
+from training.benches.gpu.models import MODELS
+from training.benches.gpu.results import CellResult, Machine, PartResult, write_part
+from training.benches.gpu.speeds import machine_speeds
+from training.commands.run import _keep_plan
 from training.configuration.fine_tuning import TrainingConfig
+from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
-from training.finetuning.compute import Shape, num_trained, shape_of, training_flops, training_memory
+from training.finetuning.compute import Shape, num_trained, training_flops, training_memory
 from training.finetuning.out_of_memory import most_sparing
-from training.hardware import Device
+from training.hardware import Device, device_named
 from training.planning import division
 from training.planning import forecast as looking_ahead
 from training.planning.forecast import CannotFit, forecast
-from training.planning.speed import Speed
+from training.planning.known_models import shape_of
+from training.planning.lengths import Lengths
+from training.planning.speed import Speed, stated_speed
+from training.records.stage_times import read_plan
 
 LLAMA_8B = Shape(8_030_261_248, 7_504_658_432, 6_979_321_856, 2_981_888, 32, 4096, 14336, 32, 1024, 128_256)
 A100 = Device("NVIDIA A100 80GB", 80 * 2**30, 312e12, 2.0e12, measured=False)
@@ -39,7 +49,7 @@ def quick(monkeypatch):
 def test_the_shape_of_a_model_is_that_of_its_weights(tiny_model):
     from safetensors.torch import load_file
 
-    shape = shape_of(str(tiny_model))
+    shape = looking_ahead.shape_for(ModelConfig(name=str(tiny_model)))
     assert shape.num_params == sum(tensor.numel() for tensor in load_file(tiny_model / "model.safetensors").values())
     assert num_trained(shape, TrainingConfig(lora_rank=8)) == 8 * shape.linear_widths
 
@@ -88,7 +98,7 @@ def test_a_forecast_counts_lines_attempts_and_tokens(config):
 
 
 def test_a_configuration_that_cannot_fit_says_why_and_what_to_change(config, monkeypatch):
-    monkeypatch.setattr(looking_ahead, "shape_of", lambda _: LLAMA_8B)
+    monkeypatch.setattr(looking_ahead, "shape_for", lambda _: LLAMA_8B)
     large = config.model_copy(update={"training": TrainingConfig(method="full", batch_size=4)})
     with pytest.raises(CannotFit, match=r"most of it what is trained .* 80\.0 GiB.*training\.method=lora"):
         forecast(large)
@@ -98,7 +108,7 @@ def test_a_configuration_that_cannot_fit_says_why_and_what_to_change(config, mon
     ("gib", "told"), [(16, r"one worker at a time takes \d+\.\d GiB$"), (2, r"not enough .* a smaller model$")]
 )
 def test_a_configuration_that_cannot_fit_says_whether_the_knobs_are_enough(config, monkeypatch, gib, told):
-    monkeypatch.setattr(looking_ahead, "shape_of", lambda _: LLAMA_8B)
+    monkeypatch.setattr(looking_ahead, "shape_for", lambda _: LLAMA_8B)
     monkeypatch.setattr(looking_ahead, "device_here", lambda: replace(A100, memory=gib * 2**30))
     with pytest.raises(CannotFit, match=told):
         forecast(config)
@@ -116,7 +126,7 @@ def test_the_most_sparing_fine_tuning_takes_least(keys):
 
 
 def test_a_rollout_that_cannot_fit_names_the_seats(config, monkeypatch):
-    monkeypatch.setattr(looking_ahead, "shape_of", lambda _: LLAMA_8B)
+    monkeypatch.setattr(looking_ahead, "shape_for", lambda _: LLAMA_8B)
     monkeypatch.setattr(looking_ahead, "device_here", lambda: replace(A100, memory=20 * 2**30))
     small = config.model_copy(update={"training": TrainingConfig(quantisation="nf4", gradient_checkpointing=True)})
     seated = small.model_copy(update={"sampling": small.sampling.model_copy(update={"num_seats": 100})})
@@ -127,7 +137,7 @@ def test_a_rollout_that_cannot_fit_names_the_seats(config, monkeypatch):
 
 def test_the_policies_of_a_line_share_the_machine_as_the_run_would_start_them(config, monkeypatch):
     """One a core where there is no GPU: what fits once need not fit 96 times."""
-    monkeypatch.setattr(looking_ahead, "shape_of", lambda _: LLAMA_8B)
+    monkeypatch.setattr(looking_ahead, "shape_for", lambda _: LLAMA_8B)
     monkeypatch.setattr(division, "cores_for_each", lambda jobs: 96 // jobs)
     host = Device("CPU, one thread", 2**40, 1e11, 1e10, measured=True)
     monkeypatch.setattr(looking_ahead, "device_here", lambda: host)
@@ -142,7 +152,7 @@ def test_the_policies_of_a_line_share_the_machine_as_the_run_would_start_them(co
 
 
 def test_lines_have_gpus_of_their_own_as_the_run_gives_them(config, monkeypatch):
-    monkeypatch.setattr(looking_ahead, "shape_of", lambda _: LLAMA_8B)
+    monkeypatch.setattr(looking_ahead, "shape_for", lambda _: LLAMA_8B)
     training = TrainingConfig(global_batch_size=16, gradient_checkpointing=True)
     eight = config.model_copy(update={"seeds": list(range(8)), "training": training})
     plans = {jobs: forecast(eight.model_copy(update={"jobs": jobs}), "A100:8") for jobs in (0, 1, 2, 8)}
@@ -169,6 +179,57 @@ def test_other_gpus_are_planned_for_by_their_data_sheets(config):
     assert found.wall_s < forecast(config, "T4").wall_s
 
 
+def test_what_was_measured_on_a_gpu_takes_the_place_of_what_is_assumed_of_it(config, tmp_path, monkeypatch):
+    """Twice as slow as assumed in all is twice as slow in a plan, for another model too."""
+    monkeypatch.setattr(looking_ahead, "shape_for", lambda _: LLAMA_8B)
+    shape = shape_of(MODELS["1.5B"].family, MODELS["1.5B"].size)
+    device, lengths = device_named("H100")[0], Lengths(200, 128, 128, known=True)
+    assumed = stated_speed(shape, device, config, lengths, 2)
+    rows = [32, 128, 256]
+    steps = {n: [value("step_ms", 2e3 * (assumed.step_s + n * assumed.row_s), "ms")] for n in rows}
+    cells = {f"1.5B/own/{how}/{n}": CellResult(tuple(row)) for n, row in steps.items() for how in ("guided", "free")}
+    rate = stated_speed(shape, device, config, Lengths(512, 0, 0, known=True), 2).training_token_s
+    lora = {"1.5B/lora": CellResult((value("tokens_per_s", 1 / (2 * rate), "1/s"),))}
+    gpu = Machine("NVIDIA H100 80GB HBM3")
+    for part, found in (("decoding", cells), ("training", lora)):
+        write_part(tmp_path, PartResult(part, gpu, False, found))
+    before, after = forecast(config, "H100").speed, forecast(config, "H100", machine_speeds(tmp_path)).speed
+    for name in ("step_s", "row_s", "training_token_s"):
+        assert getattr(after, name) == pytest.approx(2 * getattr(before, name), rel=1e-2)
+    assert "measured on NVIDIA H100 80GB HBM3: decoding of 1.5 billion parameters in batches of 32" in after.source
+    with pytest.raises(InputError, match=r"is of NVIDIA H100 .*the plan is for A100; name its GPU with --on"):
+        forecast(config, "A100", machine_speeds(tmp_path))
+
+
+@pytest.mark.parametrize(("place", "told"), [("docs/results/gpu", "is a rehearsal"), ("docs", "no results are there")])
+def test_what_is_no_measurement_of_a_gpu_is_refused(place, told):
+    with pytest.raises(InputError, match=f"--measured .* {told}"):
+        machine_speeds(Path(__file__).parents[1] / place)
+
+
+def test_a_model_is_looked_at_as_its_revision_has_it(monkeypatch):
+    asked = []
+    monkeypatch.setattr(looking_ahead, "empty_model", lambda name: asked.append(name))
+    monkeypatch.setattr(looking_ahead, "shape_of_model", lambda _: LLAMA_8B)
+    assert looking_ahead.shape_for(ModelConfig(name="someone/model", revision="v1")) == LLAMA_8B
+    assert asked == ["someone/model@v1"]
+
+
+def test_a_run_is_planned_by_what_the_driver_calls_its_gpus(monkeypatch, config, tmp_path):
+    said = {"name": "NVIDIA A100-SXM4-80GB"}
+    monkeypatch.setattr(hardware, "has_accelerator", lambda: True)
+    monkeypatch.setattr(hardware, "num_training_processes", lambda: 4)
+    monkeypatch.setattr(hardware, "driver_says", said.__getitem__)
+    assert hardware.gpus_by_driver() == "A100:4"
+    _keep_plan(config, tmp_path)
+    plan = read_plan(tmp_path)
+    assert plan is not None
+    assert plan.device == "4 x A100 (data sheet)"
+    said["name"] = "a GPU of next year"
+    _keep_plan(config, tmp_path / "other")
+    assert read_plan(tmp_path / "other") is None
+
+
 @pytest.mark.parametrize("text", ["P100", "A100:0", "A100:x"])
 def test_an_unknown_gpu_lists_the_known_ones(config, text):
     with pytest.raises(InputError, match=r"--on .* one of H200, .*A100:8"):
@@ -176,7 +237,7 @@ def test_an_unknown_gpu_lists_the_known_ones(config, text):
 
 
 def test_seats_are_no_advice_where_the_weights_alone_do_not_fit(config, monkeypatch):
-    monkeypatch.setattr(looking_ahead, "shape_of", lambda _: LLAMA_8B)
+    monkeypatch.setattr(looking_ahead, "shape_for", lambda _: LLAMA_8B)
     monkeypatch.setattr(looking_ahead, "device_here", lambda: replace(A100, memory=14 * 2**30))
     small = config.model_copy(update={"training": TrainingConfig(quantisation="nf4", gradient_checkpointing=True)})
     with pytest.raises(CannotFit, match=r"rolling out .* with one seat, .*: set a smaller model$"):

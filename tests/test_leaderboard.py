@@ -149,6 +149,14 @@ def test_models_are_names_folders_adapters_and_served_ones(tmp_path: Path):
     assert [model.label for model in named_models(CONFIG, [])] == ["Qwen/Qwen3-8B"]
 
 
+def test_a_revision_is_of_one_model_alone():
+    pinned = CONFIG.model_copy(update={"model": CONFIG.model.model_copy(update={"revision": "v1"})})
+    assert [model.label for model in named_models(pinned, [])] == ["Qwen/Qwen3-8B@v1"]
+    own, *others = named_models(pinned, ["x/y@v2", "x/y", "gpt@http://host:1/v1"])
+    assert [own.config.model.pinned, others[0].config.model.pinned] == ["x/y@v2", "x/y"]
+    assert others[1].config.model.revision == "v1", "the tokenizer is still the configuration's"
+
+
 def test_a_name_is_a_served_model_where_the_configuration_has_a_server():
     served = CONFIG.model_dump() | {"model": {"name": "t", "server": {"base_url": "http://h/v1", "model": "m"}}}
     (model,) = named_models(RunConfig.model_validate(served), ["other"])

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -57,6 +58,23 @@ DRIVERS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")
 def has_accelerator() -> bool:
     """Say whether a driver shows, without waking what it drives."""
     return any(Path(driver).exists() for driver in DRIVERS)
+
+
+def driver_says(field: str) -> str:
+    """Return a field of the first GPU by nvidia-smi, which wakes none; empty where there is none."""
+    query = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader"]
+    try:
+        said = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return said.stdout.split("\n")[0].strip()
+
+
+def gpus_by_driver() -> str | None:
+    """Return this machine's GPUs as `device_named` takes them, and wakes none; None: there are none that it knows."""
+    name = driver_says("name") if has_accelerator() else ""
+    known = next((known for known in PUBLISHED if known in name), None)
+    return None if known is None else f"{known}:{num_training_processes()}"
 
 
 def device_named(text: str) -> tuple[Device, int]:

@@ -1,17 +1,16 @@
 """`run`: rounds of one arm or of a comparison."""
 
-import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from critics.errors import InputError
 from training.commands.options import Config, Overrides
-from training.hardware import has_accelerator
+from training.configuration.run import RunConfig
+from training.hardware import gpus_by_driver
 
-MOST_PLANNING_S = 300
 EXAMPLE = "certistar run configs/smoke.yaml --set star.rounds=1"
 
 
@@ -22,6 +21,10 @@ def run(
     dry: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and what it needs; --out keeps it.")] = False,
     on: Annotated[
         str | None, typer.Option("--on", metavar="GPU[:N]", help="Plan for other GPUs, such as A100:8 (--dry-run).")
+    ] = None,
+    measured: Annotated[
+        Path | None,
+        typer.Option("--measured", metavar="DIR", help="Plan by what `bench gpu` measured there (--dry-run)."),
     ] = None,
     mirror: Annotated[
         str | None,
@@ -39,6 +42,7 @@ def run(
     if not dry:
         run_with_progress(config, out, overrides, mirror=mirror, retrain=retrain, patience_s=patience)
         return
+    from training.benches.gpu.speeds import machine_speeds
     from training.configuration.run import load_run
     from training.finetuning.architecture import require_suited
     from training.logs import quieten
@@ -50,23 +54,22 @@ def run(
     planned = load_run(config, overrides)
     if Path(planned.model.name).is_dir():  # a plan downloads nothing
         require_suited(planned.model, planned.training)
-    found = forecast(planned, on)
+    found = forecast(planned, on, None if measured is None else machine_speeds(measured))
     if out is not None:
         write_plan(out, found.plan)
     for line in (*found.lines(), *said(planned)):
         print(line)
 
 
-def _keep_plan(config: Path, folder: Path, overrides: list[str] | None) -> None:
-    """Foretell a run on a GPU in another process, since this one leaves the GPUs alone; that it cannot ends nothing."""
-    from training.records.stage_times import read_plan
+def _keep_plan(config: RunConfig, folder: Path) -> None:
+    """Foretell a run by the data sheet of its GPUs, which this process leaves alone; that it cannot ends nothing."""
+    from training.planning.forecast import forecast
+    from training.records.stage_times import read_plan, write_plan
 
-    if not has_accelerator() or read_plan(folder) is not None:
-        return
-    chosen = [word for one in overrides or () for word in ("--set", one)]
-    command = [sys.executable, "-m", "training", "run", str(config), "--dry-run", "--out", str(folder), *chosen]
-    with suppress(subprocess.TimeoutExpired):
-        subprocess.run(command, capture_output=True, timeout=MOST_PLANNING_S, check=False)
+    on = gpus_by_driver()
+    if on is not None and read_plan(folder) is None:
+        with suppress(InputError):
+            write_plan(folder, forecast(config, on).plan)
 
 
 def run_with_progress(
@@ -104,7 +107,7 @@ def run_with_progress(
     if not (folder / "lines.json").exists():
         require_suited(config.model, config.training)
         run_must_fit_window(config)
-    _keep_plan(config_path, folder, overrides)
+    _keep_plan(config, folder)
     with watching(console, folder, num_attempts(config)) as report:
         run_lines(config, folder, report, mirror=mirror, retrain=retrain, patience_s=patience_s)
     summary = summarise(folder)

@@ -1,6 +1,7 @@
 """What of a model's architecture decides whether it can be fine-tuned as asked, told before any weight is loaded."""
 
 import re
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -9,6 +10,7 @@ from rollout.models import empty_model
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.configuration.section import ConfigError
+from training.finetuning.compute import Shape, shape_of_model
 
 KEEPS_APART = frozenset(
     {"llama", "mistral", "mixtral", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "gemma", "gemma2", "gemma3_text", "phi"}
@@ -23,8 +25,21 @@ _APART = 1e-2
 _PARTS = ("x_proj", "dt_proj", "out_proj")
 
 
-def require_suited(model: ModelConfig, training: TrainingConfig) -> None:
-    """Raise `InputError` where the model's architecture cannot be trained as asked; reads no weight, draws nothing."""
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """What is known of a model without its weights."""
+
+    shape: Shape | None
+    """None: it has no heads or layers as others have them, and its costs are not known."""
+    not_in_four_bits: list[str] | None
+    """Layers that four bits would break, the output head among them; None: none but what is usual."""
+
+
+def require_suited(model: ModelConfig, training: TrainingConfig) -> Architecture:
+    """Return a model's architecture, or raise `InputError` where it cannot be trained as asked.
+
+    Reads no weight and draws nothing.
+    """
     named = training.attention in ("eager", "sdpa")
     try:
         built = empty_model(model.pinned, **({"attn_implementation": training.attention} if named else {}))
@@ -34,13 +49,22 @@ def require_suited(model: ModelConfig, training: TrainingConfig) -> None:
         raise
     if training.layout == "packed" and _kind(built) not in KEEPS_APART:
         raise leaks(built)
+    found = Architecture(_shape(built), _not_in_four_bits(built))
     if training.method != "full":
         torch: Any = import_module("torch")
         with torch.random.fork_rng(devices=[]):  # or the adapter that is trained would begin with other draws
             with_lora(built, training)
+    return found
 
 
-def with_lora(model: Any, training: TrainingConfig) -> Any:
+def _shape(built: Any) -> Shape | None:
+    try:
+        return shape_of_model(built)
+    except AttributeError:
+        return None
+
+
+def with_lora(model: Any, training: TrainingConfig, revision: str | None = None) -> Any:
     """Put a new adapter on a model's linear layers; raises `ConfigError` where peft knows no such adapter of it."""
     peft: Any = import_module("peft")
     try:
@@ -54,6 +78,7 @@ def with_lora(model: Any, training: TrainingConfig) -> Any:
                 target_modules="all-linear",
                 exclude_modules=_spared(model),
                 task_type="CAUSAL_LM",
+                revision=revision,
             ),
         )
     except (ValueError, NotImplementedError, TypeError) as error:
@@ -63,9 +88,7 @@ def with_lora(model: Any, training: TrainingConfig) -> Any:
         ) from error
 
 
-def not_in_four_bits(model: ModelConfig) -> list[str] | None:
-    """Return the layers that four bits would break, the output head among them; None: none but what is usual."""
-    built = empty_model(model.pinned)
+def _not_in_four_bits(built: Any) -> list[str] | None:
     read = _read_by_kernels(built)
     head = built.get_output_embeddings()
     return [*read, *(name for name, module in built.named_modules() if module is head)] if read else None

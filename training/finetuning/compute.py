@@ -8,7 +8,6 @@ layers x width x context forward (PaLM, appendix B). Recomputing under gradient 
 from dataclasses import dataclass
 from typing import Any
 
-from rollout.models import empty_model
 from training.configuration.fine_tuning import TrainingConfig
 
 
@@ -30,11 +29,6 @@ class Shape:
     kv_width: int
     """Key-value heads times their width."""
     vocabulary: int
-
-
-def shape_of(model_name: str) -> Shape:
-    """Read a local or hub model's configuration and build it without memory; raises `InputError`."""
-    return shape_of_model(empty_model(model_name))
 
 
 def shape_of_model(model: Any) -> Shape:

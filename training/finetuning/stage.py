@@ -19,7 +19,10 @@ from rollout.models import require_positions
 from rollout.out_of_memory import is_out_of_memory
 from rollout.policy import adapter_weights_digest, load_tokenizer
 from training.configuration.fine_tuning import USUAL_ROWS, TrainingConfig
+from training.finetuning.architecture import require_suited
+from training.finetuning.compute import Shape
 from training.finetuning.example_files import Examples, read_examples
+from training.finetuning.fitting import fits
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job
 from training.finetuning.lost_peer import is_lost_peer, lost_peer
 from training.finetuning.out_of_memory import explanation
@@ -82,11 +85,12 @@ def _train(job: FineTuning) -> AdapterManifest:
     examples = read_examples(job.data, job.model, tokenizer, max_tokens=settings.max_tokens, loss_on=settings.loss_on)
     check_dataset(job.data)
     set_seed(job.seed)
-    model = trainable_model(job)
+    architecture = require_suited(job.model, settings)
+    model = trainable_model(job, architecture)
     require_positions(model, max(example.num_tokens for example in examples), "an example")
     work = job.out.with_name(f".{job.out.name}.work")
     rows = rows_of(examples, job.training)
-    job = replace(job, training=_settled(job, max(row.num_tokens for row in rows)))
+    job = replace(job, training=_settled(job, architecture.shape, max(row.num_tokens for row in rows)))
     max_steps = _step_limit(job.training, len(rows), job.num_processes)
     trainer = build_trainer(job, model, tokenizer, rows, work, max_steps)
     if (checkpoint := newest_whole(work)) is not None:
@@ -134,20 +138,15 @@ def _step_limit(config: TrainingConfig, num_rows: int, nproc: int) -> int:
     return steps if 0 < steps == config.max_steps else -1
 
 
-def _settled(job: FineTuning, longest: int) -> TrainingConfig:
+def _settled(job: FineTuning, shape: Shape | None, longest: int) -> TrainingConfig:
     """Return the settings with the rows that this process computes at once; `longest` is a row's tokens."""
     if job.training.global_batch_size is None or job.training.batch_size is not None:
         return job.training.on(job.num_processes)
+    if shape is None:
+        return job.training.on(job.num_processes, lambda rows: rows <= USUAL_ROWS)
     import torch
 
-    from training.finetuning.compute import shape_of
-    from training.finetuning.fitting import fits
-
     gpu: Any = torch.cuda if torch.cuda.is_available() else None
-    try:
-        shape = shape_of(job.model.name)
-    except AttributeError:  # a model without heads or layers as others have them, whose costs are not known
-        return job.training.on(job.num_processes, lambda rows: rows <= USUAL_ROWS)
     fit = fits(
         shape,
         job.training,

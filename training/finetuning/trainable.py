@@ -7,21 +7,20 @@ from typing import Any
 from rollout.policy import load_model
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.section import ConfigError
-from training.finetuning.architecture import freeze_beside_text, not_in_four_bits, require_suited, with_lora
+from training.finetuning.architecture import Architecture, freeze_beside_text, with_lora
 from training.finetuning.job import FineTuning
 from training.lineage.adapter_files import verify_adapter
 
 
-def trainable_model(job: FineTuning) -> Any:
+def trainable_model(job: FineTuning, architecture: Architecture) -> Any:
     """Load the base, or the full weights to go on from, and put the adapter on it; raises `InputError`."""
     training = job.training
-    require_suited(job.model, training)
     if job.start is not None:
         verify_adapter(job.start)
     start_is_full = job.start is not None and not (job.start / "adapter_config.json").exists()
     name = str(job.start) if start_is_full else job.model.pinned
     dtype = "float32" if training.method == "full" else job.model.dtype  # full weights to go on from lose nothing
-    model = load_model(name, dtype=dtype, **_loading(job))
+    model = load_model(name, dtype=dtype, **_loading(training, architecture))
     if training.layout == "packed":
         for config in (model.config, model.config.get_text_config()):
             config.use_cache = False  # with a cache, transformers does not tell the examples of a row apart
@@ -38,20 +37,19 @@ def trainable_model(job: FineTuning) -> Any:
     if job.start is not None:
         peft: Any = import_module("peft")
         return peft.PeftModel.from_pretrained(model, str(job.start), is_trainable=True)
-    return with_lora(model, training)
+    return with_lora(model, training, job.model.revision)
 
 
-def _loading(job: FineTuning) -> dict[str, Any]:
+def _loading(training: TrainingConfig, architecture: Architecture) -> dict[str, Any]:
     """Return how the base is loaded beyond its name and type."""
     import torch
 
-    training = job.training
     options: dict[str, Any] = {}
     attention = attention_of(training)
     if attention is not None:
         options["attn_implementation"] = attention
     if training.quantisation == "nf4":
-        options["quantization_config"] = _nf4(not_in_four_bits(job.model))
+        options["quantization_config"] = _nf4(architecture.not_in_four_bits)
         if torch.cuda.is_available():
             options["device_map"] = {"": int(os.environ.get("LOCAL_RANK", "0"))}
     return options

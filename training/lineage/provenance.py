@@ -22,7 +22,7 @@ def provenance(config: RunConfig) -> dict[str, Any]:
         "versions": {name: _version(name) for name in ("certistar", "torch", "transformers", "peft", *engine)},
         "seeds": config.seeds,
         "held_out_split": config.evaluation.split,
-        "base": config.model.name,
+        "base": config.model.pinned,
         "base_digest": model_digest(config.model.pinned),
         "base_provenance": json.loads(made.read_text()) if made.exists() else None,
     }

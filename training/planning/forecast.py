@@ -13,9 +13,11 @@ from typing import Any
 from critics.errors import InputError
 from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.engines import vllm
+from rollout.models import empty_model
 from training.configuration.fine_tuning import TrainingConfig
+from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
-from training.finetuning.compute import Memory, Shape, cache_bytes, shape_of
+from training.finetuning.compute import Memory, Shape, cache_bytes, shape_of_model
 from training.finetuning.compute import training_memory as memory_of_training
 from training.finetuning.fitting import fits
 from training.finetuning.out_of_memory import most_sparing, remedies
@@ -23,6 +25,7 @@ from training.hardware import GIB, HOST, Device, device_here, device_named, memo
 from training.planning.division import Division, divided
 from training.planning.known_models import KNOWN
 from training.planning.lengths import SAMPLED, Lengths, is_made_here, lengths_of, window_of
+from training.planning.measured import MachineSpeeds, with_measured
 from training.planning.speed import UNKNOWN_CRITIC_S, Speed, few, measured_speed, stated_speed
 from training.records.stage_times import Plan, PlannedStage
 from training.rounds.line import base_path
@@ -111,8 +114,8 @@ class Forecast:
         return said if fixed else f"{said}; training.global_batch_size={num} makes it so on any number of GPUs"
 
 
-def forecast(config: RunConfig, on: str | None = None) -> Forecast:
-    """Look ahead, for this machine or `on` such as A100:8.
+def forecast(config: RunConfig, on: str | None = None, machine: MachineSpeeds | None = None) -> Forecast:
+    """Look ahead, for this machine or `on` such as A100:8, with the speeds of `machine` where it was measured.
 
     Raises `CannotFit` where memory would not do, `InputError` where the model cannot be looked at.
     """
@@ -122,7 +125,9 @@ def forecast(config: RunConfig, on: str | None = None) -> Forecast:
     if has_engine and on is None:
         vllm.require()
     device, gpus = device_named(on) if on else (device_here(), num_training_processes())
-    shape = shape_for(config.model.name)
+    if machine is not None:
+        machine.must_be_of(device)
+    shape = shape_for(config.model)
     by_arm = arm_lengths(config)
     must_fit_window(by_arm, config.model.name)
     lengths = _mean(by_arm.values())
@@ -166,13 +171,22 @@ def forecast(config: RunConfig, on: str | None = None) -> Forecast:
     _must_fit(found, config, longest, Least(least.total, one_seat))
     can_be_timed = on is None and not has_engine and server is None and _is_small(config, shape)
     speed = measured_speed(config, lengths) if can_be_timed else stated_speed(shape, device, config, lengths, size)
+    if machine is not None and not can_be_timed:
+        speed = with_measured(speed, machine, shape, device, config)
     return replace(found, speed=speed, plan=_planned(found, config, speed))
 
 
-def shape_for(model_name: str) -> Shape:
+def shape_for(model: ModelConfig) -> Shape:
     """Return a model's shape, typed in where it is known; raises `InputError` where it cannot be looked at."""
-    known = KNOWN.get(model_name)
-    return shape_of(model_name) if known is None else known.shape()
+    known = KNOWN.get(model.name)
+    if known is not None:
+        return known.shape()
+    try:
+        return shape_of_model(empty_model(model.pinned))
+    except AttributeError as error:
+        raise InputError(
+            f"model.name: what {model.name} costs is not known ({error}); it runs without a plan"
+        ) from error
 
 
 def _must_fit(found: Forecast, config: RunConfig, longest: float, least: Least) -> None:

@@ -43,13 +43,18 @@ class KnownModel:
         return self.dimensions.max_position_embeddings
 
     def shape(self) -> Shape:
-        """Return its shape, built without memory."""
-        import torch
+        """Return its shape."""
+        return shape_of(self.family, self.dimensions)
 
-        transformers: Any = import_module("transformers")
-        config = transformers.AutoConfig.for_model(self.family, **asdict(self.dimensions))
-        with torch.device("meta"):
-            return shape_of_model(transformers.AutoModelForCausalLM.from_config(config))
+
+def shape_of(family: str, dimensions: Dimensions) -> Shape:
+    """Return the shape of a family's model of these dimensions, built without memory."""
+    import torch
+
+    transformers: Any = import_module("transformers")
+    config = transformers.AutoConfig.for_model(family, **asdict(dimensions))
+    with torch.device("meta"):
+        return shape_of_model(transformers.AutoModelForCausalLM.from_config(config))
 
 
 KNOWN: Mapping[str, KnownModel] = {

@@ -16,6 +16,7 @@ from rollout.actor_critic.feedback import Reviewing
 from rollout.conversation import Messages
 from rollout.digests import PolicyDigests
 from rollout.guide import Guide
+from rollout.models import config_of
 from rollout.policy import Completion, as_prompt, load_tokenizer
 from rollout.prompt import PromptStyle, messages, solution, text
 from rollout.traces import Sampling
@@ -143,10 +144,7 @@ def window_of(model: ModelConfig) -> int | None:
         return known.window
     if model.policy is not None or not Path(model.name).expanduser().is_dir():
         return None
-    import transformers
-
-    loader: Any = transformers.AutoConfig
-    return getattr(loader.from_pretrained(model.name).get_text_config(), "max_position_embeddings", None)
+    return getattr(config_of(model.pinned).get_text_config(), "max_position_embeddings", None)
 
 
 def lengths_of(config: RunConfig, arm: ArmConfig, problems: Sequence[Problem], review: Reviewing) -> Lengths:

@@ -123,7 +123,7 @@ def _memory(model: NamedModel, own: Lengths, on: str | None) -> Iterator[str]:
     device = device_named(on)[0] if on else device_here()
     size = 2 if device.name != HOST and config.model.dtype != "float32" else 4
     rows = config.sampling.num_seats or config.evaluation.batch_size
-    needed = rollout_bytes(config, shape_for(config.model.name), own, size, rows=rows)
+    needed = rollout_bytes(config, shape_for(config.model), own, size, rows=rows)
     yield f"  memory: {said_bytes(needed)} with {rows} at a time; there is {said_bytes(device.memory)} on {device.name}"
     if needed > device.memory:
         raise CannotFit(

@@ -6,6 +6,7 @@ from time import perf_counter
 from typing import Any
 
 from training.configuration.run import ArmConfig, RunConfig
+from training.finetuning.architecture import with_lora
 from training.finetuning.compute import Shape, cache_bytes, forward_flops, recomputed_flops, training_flops
 from training.hardware import HOST, Device
 from training.planning.lengths import Lengths
@@ -137,9 +138,7 @@ def _training_seconds(policy: Any, config: RunConfig, tokens: int) -> float:
 
     model = policy.model
     if config.training.method != "full":
-        from peft import LoraConfig, get_peft_model
-
-        model = get_peft_model(model, LoraConfig(r=config.training.lora_rank, target_modules="all-linear"))
+        model = with_lora(model, config.training)
     model.train()
     ids = torch.randint(0, model.config.vocab_size, (config.training.rows_at_once, tokens), device=policy.device)
     times: list[float] = []

@@ -48,7 +48,7 @@ def named_models(config: RunConfig, names: Sequence[str], adapter: Path | None =
 
 def label_of(config: RunConfig) -> str:
     """Return the name of a configuration's own model as its server, or the hub, has it."""
-    return config.model.name if config.model.server is None else config.model.server.model
+    return config.model.pinned if config.model.server is None else config.model.server.model
 
 
 def _own(config: RunConfig, adapter: Path | None) -> NamedModel:
@@ -76,7 +76,7 @@ def _named(config: RunConfig, name: str, adapter: Path | None) -> NamedModel:
 
 def _with(config: RunConfig, keys: dict[str, Any], name: str) -> RunConfig:
     """Return the configuration with these keys in its section `model`, those of `server` beside what it has."""
-    model = config.model.model_dump()
+    model = config.model.model_dump() | ({"revision": None} if "name" in keys else {})  # it is the other model's
     given = keys.get("server")
     if isinstance(given, dict):
         keys = {**keys, "server": {**(model["server"] or {}), **cast("dict[str, Any]", given)}}

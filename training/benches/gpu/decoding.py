@@ -20,6 +20,8 @@ from training.benches.gpu.cells import Cell, Setting, peak_rows, settle, value
 from training.benches.gpu.models import MODELS, TOY, Model, random_model, write_model
 from training.benches.synthetic import END, PADDING, FreshOffers, offer_sets, vocabulary
 from training.benches.timing import Row
+from training.configuration.fine_tuning import TrainingConfig
+from training.finetuning.architecture import with_lora
 
 BATCHES = (128, 32, 256)
 SHAPES = ("1.5B", "8B", "0.5B")
@@ -107,7 +109,7 @@ class Bench:
 
         model, engine = self.model(name), self.engine(name)
         if adapter:
-            model = _with_adapter(model)
+            model = with_lora(model, TrainingConfig(lora_rank=ADAPTER_RANK)).eval()
 
         def write(num_new: int) -> int:
             requests = self.requests(batch, guided=guided)
@@ -147,12 +149,6 @@ def _generated(model: Any, requests: Sequence[Request], num_new: int) -> int:
     with torch.inference_mode():
         written = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), generation_config=config)
         return int((written.shape[1] - ids.shape[1]) * written.shape[0])  # read, so that the GPU has ended
-
-
-def _with_adapter(model: Any) -> Any:
-    from peft import LoraConfig, get_peft_model
-
-    return get_peft_model(model, LoraConfig(r=ADAPTER_RANK, target_modules="all-linear")).eval()
 
 
 def decoding(setting: Setting) -> Iterator[Cell]:

@@ -4,10 +4,8 @@ A cell is one measurement, named by a path such as `1.5B/own/guided/128`. A run 
 and the next call measures what is missing or went wrong.
 """
 
-import os
 import platform
 import re
-import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,7 +17,7 @@ from pydantic import TypeAdapter
 
 from critics.errors import InputError
 from training.benches.timing import Row
-from training.hardware import num_cores
+from training.hardware import driver_says, num_cores
 from training.lineage.provenance import commit
 from training.records.store import write_json
 
@@ -175,7 +173,7 @@ def machine(*, on_cpu: bool) -> Machine:
         device=properties.name,
         memory=properties.total_memory,
         capability=f"{properties.major}.{properties.minor}",
-        driver=_driver(),
+        driver=driver_says("driver_version"),
         cuda=str(torch.version.cuda),  # type: ignore[attr-defined]
     )
 
@@ -185,12 +183,3 @@ def _version(name: str) -> str:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return ""
-
-
-def _driver() -> str:
-    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-    try:
-        said = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True, env=dict(os.environ))
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return said.stdout.split("\n")[0].strip()
