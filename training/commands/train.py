@@ -37,7 +37,6 @@ def train(
         raise ConfigError(f"--nproc {nproc!r}: write a number from 1, or auto")
     from rollout.policy import model_digest
     from training.finetuning.stage import FineTuning, fine_tune
-    from training.hardware import num_training_processes
 
     check_installed(loaded.training.trackers)
     quieten()
@@ -48,7 +47,7 @@ def train(
         out=out,
         seed=seed,
         base_digest=model_digest(loaded.model.pinned),
-        nproc=num_training_processes() if nproc == "auto" else int(nproc),
+        nproc=_num_processes(nnodes) if nproc == "auto" else int(nproc),
         progress=True,
         nnodes=nnodes,
         rendezvous=rendezvous,
@@ -59,3 +58,11 @@ def train(
         return  # of several that were started elsewhere, one speaks
     said = f"trained on {made.examples} examples, {made.supervised_tokens} supervised tokens; adapter in {out}"
     say_or_print(said, {**made.record(), "out": str(out)}, as_json)
+
+
+def _num_processes(nnodes: int) -> int:
+    """Return as many processes as a launcher started on a machine, or one a GPU where there was none."""
+    from training.finetuning.torchrun import launched_already
+    from training.hardware import num_training_processes
+
+    return int(os.environ["WORLD_SIZE"]) // nnodes if launched_already() else num_training_processes()

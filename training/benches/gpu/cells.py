@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from training.benches.timing import Row
@@ -34,6 +36,14 @@ class Cell:
     measure: Callable[[], Sequence[Row]]
     needs: tuple[str, ...] = ()
     """Modules and files without which it is skipped."""
+
+
+def started(device: str, work: Callable[..., None], *arguments: object) -> BaseProcess:
+    """Start a process of its own: a fork beside a CPU, which saves its imports, and none of one that may use a GPU."""
+    context = get_context("fork") if device == "cpu" else get_context("spawn")
+    process = context.Process(target=work, args=arguments)
+    process.start()
+    return process
 
 
 def value(name: str, number: float, unit: str, *, n: int = 1, against: str | None = None) -> Row:

@@ -1,8 +1,6 @@
 """The tests marked `gpu`, each a cell: run by pytest in one process, a file after the other."""
 
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -54,20 +52,15 @@ class _Tests:
             words = [*few, "-m", "gpu", "-q", "-p", "no:cacheprovider", f"--junitxml={found}", str(self.path)]
             if find_spec("hypothesis") is None:
                 words.append("--noconftest")
-            environment = {**os.environ, **({} if self.setting.on_gpu else {VARIABLE: "cpu"})}
-            done = subprocess.run(
-                [sys.executable, "-m", "pytest", *words],
-                cwd=ROOT,
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            os.environ |= {} if self.setting.on_gpu else {VARIABLE: "cpu"}
+            import pytest
+
+            status = pytest.main([*words, f"--rootdir={ROOT}", f"--confcutdir={ROOT}"])
             if not found.exists():
-                raise RuntimeError(f"pytest ended with {done.returncode}: {(done.stdout + done.stderr)[-600:]}")
+                raise RuntimeError(f"pytest ended with {status}; tests.log says why")
             cases = list(ElementTree.parse(found).getroot().iter("testcase"))
         if not cases:
-            raise RuntimeError(f"pytest found nothing: {done.stdout[-600:]}")
+            raise RuntimeError("pytest found nothing; tests.log says why")
         return {case.get("name", ""): _outcome(case) for case in cases}
 
 

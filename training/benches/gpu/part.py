@@ -1,12 +1,11 @@
 """One part of `certistar bench gpu` in a process of its own: cells in order, each written as it ends.
 
-    python -m training.benches.gpu.part PART OUT DEVICE SCRATCH [toy]
-
 What the part's file has already is passed over, failures too: a process that crashed is started again.
 """
 
 import os
 import sys
+import warnings
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +15,7 @@ from traceback import format_exc
 from critics.lifeline import die_with_parent
 from training.benches.gpu.cells import Cell, Setting, settle
 from training.benches.gpu.parts import PARTS
-from training.benches.gpu.results import FINISHED, CellResult, PartResult, cell_result, machine, path_of, read_part
+from training.benches.gpu.results import FINISHED, CellResult, PartResult, cell_result, path_of, read_part
 from training.benches.gpu.results import write_part as write
 
 STICKY = ("device-side assert", "illegal memory access", "CUDA error", "CUBLAS_STATUS", "unspecified launch failure")
@@ -68,20 +67,23 @@ def _called(what: str) -> str:
     return "/".join(Path(what).parts[-2:]) if "/" in what else what
 
 
-def _main(part: str, out: str, device: str, scratch: str, *sizes: str) -> None:
+def work(new: PartResult, out: Path, scratch: Path) -> None:
+    """Be the process of a part: `new` is the part of which nothing is measured."""
+    with (out / f"{new.part}.log").open("ab") as log:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+            os.dup2(log.fileno(), stream.fileno())
+    os.setsid()
     die_with_parent()
+    warnings.simplefilter("ignore")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
     from training.logs import quieten
 
     quieten()
     import torch
 
+    device = "cuda" if new.machine.is_gpu else "cpu"
     if device == "cpu":
         torch.set_num_threads(1)
-    folder, toy = Path(out), "toy" in sizes
-    result = read_part(path_of(folder, part)) or PartResult(part, machine(on_cpu=device == "cpu"), toy)
-    run_part(result, folder, Setting(device, toy, Path(scratch)))
-
-
-if __name__ == "__main__":
-    _main(*sys.argv[1:])
+    run_part(read_part(path_of(out, new.part)) or new, out, Setting(device, new.toy, scratch))

@@ -6,16 +6,17 @@ is started again behind the cell that it crashed in.
 
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
+from importlib import import_module
 from pathlib import Path
 from time import monotonic
 
 from critics.errors import InputError
+from training.benches.gpu.cells import started
+from training.benches.gpu.part import work
 from training.benches.gpu.parts import PARTS
 from training.benches.gpu.results import (
     ALL,
@@ -34,7 +35,6 @@ from training.records.store import make_folder, write_json
 MINUTES = 20.0
 STARTS = 4
 """How often a part's process is started in one call."""
-ROOT = Path(__file__).parents[3]
 
 
 def qualify(
@@ -58,6 +58,8 @@ def qualify(
     )
     _must_be_the_same(out, here, toy)
     deadline = monotonic() + 60 * minutes
+    if on_cpu:
+        _import_ahead()
     for number, part in enumerate(wanted):
         left = sum(PARTS[later].share for later in wanted[number:] if later == part or not PARTS[later].lacks)
         limit = (deadline - monotonic()) * PARTS[part].share / left
@@ -115,22 +117,22 @@ def _until_ended(out: Path, new: PartResult, deadline: float, scratch: Path) -> 
 
 def _process(out: Path, new: PartResult, limit_s: float, scratch: Path) -> int | None:
     """Return the exit status of a part's process; None where its time was over and it was ended."""
-    device = "cuda" if new.machine.is_gpu else "cpu"
-    words = [new.part, str(out.resolve()), device, str(scratch), *(["toy"] if new.toy else [])]
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    with (out / f"{new.part}.log").open("ab") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-m", "training.benches.gpu.part", *words],
-            env={**os.environ, "PYTHONPATH": path, "TOKENIZERS_PARALLELISM": "false"},
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-        try:
-            return process.wait(max(1.0, limit_s))
-        except subprocess.TimeoutExpired:
-            return None
-        finally:
+    process = started("cuda" if new.machine.is_gpu else "cpu", work, new, out.resolve(), scratch)
+    try:
+        process.join(max(1.0, limit_s))
+        return process.exitcode
+    finally:
+        for end in (lambda: os.killpg(process.pid or 0, signal.SIGKILL), process.kill):  # it may lead no group yet
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+                end()
+        process.join()
+
+
+def _import_ahead() -> None:
+    """Import what most parts need, once: their processes are forks of this one."""
+    from training.logs import quieten
+
+    quieten()
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    for name in ("peft", "training.finetuning.trainable", "training.finetuning.trainer", "training.rounds.loop"):
+        import_module(name)

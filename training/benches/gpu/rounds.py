@@ -6,8 +6,6 @@ The 1 B model is the seed model of the repository in a larger one's shape (`trai
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -15,13 +13,16 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from training.benches.gpu.cells import Cell, Setting, value
+from training.benches.gpu.cells import Cell, Setting, started, value
 from training.benches.gpu.models import MODELS, Model, write_enlarged
 from training.benches.timing import Row
 from training.planning.known_models import Dimensions
 
 ROOT = Path(__file__).parents[3]
 SEED, SMOKE = "checkpoints/seed", "configs/smoke.yaml"
+FAIR = "checkpoints/seed-fair"
+"""Seed model of the round: a third of what it writes at a low temperature is certified, so that there is something to
+fine-tune on."""
 SMALL_SHAPE = Model("llama", Dimensions(192, 400, 4, 6, 6, 640, 1_024, head_dim=32))
 NO_SCIPY = {"promotion": {"enabled": False}}
 """Promotion is a test of scipy's, which a bare machine lacks."""
@@ -30,7 +31,7 @@ NO_SCIPY = {"promotion": {"enabled": False}}
 def rounds(setting: Setting) -> Iterator[Cell]:
     """Yield the round."""
     name = "toy" if setting.toy else "1B"
-    yield Cell(f"{name}/certified round", lambda: _round(setting), needs=(f"{ROOT / SEED}", "pebble"))
+    yield Cell(f"{name}/certified round", lambda: _round(setting), needs=(f"{ROOT / FAIR}", "pebble"))
 
 
 def smoke(setting: Setting) -> Iterator[Cell]:
@@ -43,8 +44,8 @@ def _round(setting: Setting) -> list[Row]:
     from training.configuration.run import RunConfig
 
     shape = SMALL_SHAPE if setting.toy else MODELS["1B"]
-    model = write_enlarged(ROOT / SEED, shape, setting.scratch / "enlarged")
-    num = 12 if setting.toy else 256
+    model = write_enlarged(ROOT / FAIR, shape, setting.scratch / "enlarged")
+    num = 10 if setting.toy else 256
     config = RunConfig.model_validate(
         {
             "name": "gpu-round",
@@ -54,7 +55,12 @@ def _round(setting: Setting) -> list[Row]:
             "star": {"rounds": 1, "problems_per_round": num},
             "sampling": {"temperature": 0.3, "max_new_tokens": 150 if setting.toy else 300, "batch_size": num},
             "training": {"epochs": 1, "batch_size": 8, "learning_rate": 1e-4},
-            "evaluation": {"num_problems": num, "batch_size": num, "greedy": "never", "square": "never"},
+            "evaluation": {
+                "num_problems": 4 if setting.toy else num,
+                "batch_size": num,
+                "greedy": "never",
+                "square": "never",
+            },
             **NO_SCIPY,
         }
     )
@@ -64,6 +70,8 @@ def _round(setting: Setting) -> list[Row]:
     rows = [value("seconds", perf_counter() - began, "s", against="every stage in a process of its own")]
     rows += [value(f"{name}_s", seconds, "s") for name, seconds in _stage_seconds(out).items()]
     kept = _counts(out / "round-000" / "dataset" / "summary.json")
+    if not kept["kept"]:
+        raise RuntimeError(f"none of {kept['sampled']:.0f} attempts was certified, so that no fine-tuning was measured")
     rows += [value(name, kept[name], "attempts", n=round(kept["sampled"])) for name in ("certified", "kept")]
     for which, folder in (("base", out / "base"), ("after", out / "round-000")):
         mode = json.loads((folder / "evaluation.json").read_text())["modes"]["sampled"]
@@ -137,14 +145,17 @@ def _smoke(setting: Setting) -> list[Row]:
 
 def _smoke_on_cpu(setting: Setting, out: Path) -> _Run:
     """Run it in a process that sees no GPU."""
-    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
-    words = ["toy"] if setting.toy else []
     began = perf_counter()
-    command = [sys.executable, "-m", "training.benches.gpu.rounds", str(out), *words]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"the smoke run ended with {done.returncode}: {done.stderr[-600:]}")
+    process = started(setting.device, _run_without_gpu, out, setting.toy)
+    process.join()
+    if process.exitcode:
+        raise RuntimeError(f"the smoke run on the CPU ended with {process.exitcode}; smoke.log says why")
     return _Run(out, perf_counter() - began)
+
+
+def _run_without_gpu(out: Path, toy: bool) -> None:
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    _run_smoke(out, toy=toy)
 
 
 def _adapters(here: Path, cpu: Path) -> Iterator[Row]:
@@ -178,7 +189,7 @@ def _run_smoke(out: Path, *, toy: bool) -> None:
     if not torch.cuda.is_available():
         torch.set_num_threads(1)
     words = ["model.dtype=float32", "training.precision=float32", "promotion.enabled=false"]
-    words += ["star.problems_per_round=3", "evaluation.num_problems=3", "sampling.max_new_tokens=150"] if toy else []
+    words += ["star.problems_per_round=2", "evaluation.num_problems=2", "sampling.max_new_tokens=150"] if toy else []
     words.append(f"model.name={ROOT / SEED}")  # whatever folder this is asked in
     config = load_run(ROOT / SMOKE, words)
     with open_workers(config, cores=2) as workers:
@@ -188,7 +199,3 @@ def _run_smoke(out: Path, *, toy: bool) -> None:
                 measure(line, None, None)
             else:
                 run_line(line)
-
-
-if __name__ == "__main__":
-    _run_smoke(Path(sys.argv[1]), toy="toy" in sys.argv[2:])
