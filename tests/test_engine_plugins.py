@@ -1,6 +1,7 @@
 """Guides in servers of others: how a request travels, and what the plug-ins make of it in vLLM and in SGLang."""
 
 import json
+import shutil
 import sys
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -13,11 +14,13 @@ from critics.errors import InputError
 from rollout.decoding.rows import GuideViolation
 from rollout.decoding.texts import row_of
 from rollout.engines import sglang_plugin, vllm_plugin
+from rollout.engines.grammar import Backends
 from rollout.engines.wire import HEADER, WiredRequest, is_guided, read_spec
 from rollout.guides.recipe import GuideRecipe, recipe_of
 from rollout.policy import TokenPolicy
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle
+from rollout.servers.tokens import ServedTokens
 from rollout.strategies.single import guide_for
 from rollout.traces import Sampling
 
@@ -61,6 +64,26 @@ def test_a_request_comes_back_as_it_was_and_leaves_the_gold_answer_behind(conclu
     assert (read.written, read.max_new_tokens, read.fits_blocks, read.eos_ids) == (BEGUN, 90, True, (7, 2))
     assert (read.recipe.problem.answer, read.recipe.problem.formal) == (None, None)
     assert read.recipe.guide().key == asked.recipe.guide().key
+
+
+def test_every_end_of_text_that_a_model_names_ends_a_guided_attempt_on_a_server_too(tiny_model, policy, tmp_path):
+    """By the ids that a request names, and by the masks that a plug-in makes of them."""
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_model, folder)
+    other = policy.eos_id + 7
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [policy.eos_id, other]}))
+    tokens, guide = ServedTokens(str(folder)), GuideRecipe("logic", PROBLEM).guide()
+    assert tokens.eos_ids == [policy.eos_id, other]
+    assert set(tokens.eos_ids) <= set(tokens.allowed(row_of(guide)))
+    within = row_of(GuideRecipe("logic", PROBLEM).guide())
+    within.push(BEGUN.encode())
+    assert not set(tokens.eos_ids) & set(tokens.allowed(within))
+    read = read_spec(wired(eos_ids=tuple(tokens.eos_ids)).spec())
+    backends = Backends(policy.tokenizer, len(policy.masks().vocabulary))
+    for end in tokens.eos_ids:
+        grammar = backends.of(read.eos_ids).grammar(read.guided())
+        assert grammar.accept_tokens("", [end])
+        assert grammar.is_terminated()
 
 
 def test_guides_of_attempts_have_recipes_and_guides_that_have_read_on_are_others():

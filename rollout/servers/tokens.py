@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from critics.errors import InputError
 from rollout.decoding.rows import Row
 from rollout.decoding.tokens import token_bytes
+from rollout.models import end_ids
 from rollout.policy import load_tokenizer
 
 if TYPE_CHECKING:
@@ -31,10 +32,15 @@ class ServedTokens:
         except InputError:
             return None
 
-    @property
+    @cached_property
     def eos_ids(self) -> list[int]:
-        """What ends a text; none without a tokenizer."""
-        return [] if self.tokenizer is None else [self.tokenizer.eos_token_id]
+        """Every token that ends a text, as in this process; none without a tokenizer."""
+        if self.tokenizer is None or self._name is None:
+            return []
+        try:
+            return list(end_ids(self._name, self.tokenizer))
+        except InputError:  # a tokenizer alone, without a model's configuration
+            return [self.tokenizer.eos_token_id]
 
     def pieces(self, text: str) -> Sequence[str]:
         """Return a text cut into its tokens, or into characters without a tokenizer."""
@@ -50,7 +56,7 @@ class ServedTokens:
             return None
         from rollout.decoding.masks import MaskEngine
 
-        return MaskEngine(token_bytes(self.tokenizer), [self.tokenizer.eos_token_id])
+        return MaskEngine(token_bytes(self.tokenizer), self.eos_ids)
 
     def allowed(self, row: Row) -> list[int]:
         """Return the ids that a row may go on with; none without a tokenizer."""
