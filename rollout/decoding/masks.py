@@ -1,4 +1,4 @@
-"""From bytes to tokens: which tokens may come next when a guide watches a row.
+"""Masks: the tokens that may come next when a guide watches a row, found from the bytes that it allows.
 
 Every token is judged by its bytes, so nothing depends on the tokenizer's taste and tokens may straddle the
 markers. Finite sets are walked against the vocabulary's trie; masks are shared between rows and samples whose

@@ -1,4 +1,4 @@
-"""How many sequences are written at a time: as many as were asked for, as memory holds, or as it turned out to hold.
+"""Seats: how many sequences are written at a time, as asked for, as memory holds, or as it turned out to hold.
 
 No sample depends on it.
 """

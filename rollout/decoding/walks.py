@@ -63,7 +63,7 @@ class MoveTable:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What a walk found."""
+    """Result of a walk."""
 
     ids: Ids
     """Tokens that stay inside the block, ascending."""

@@ -76,7 +76,7 @@ class GuideObject:
 
 
 class GuideDispatch:
-    """What reads a request's grammar: SGLang's `BaseGrammarBackend`."""
+    """Reader of requests' grammars: SGLang's `BaseGrammarBackend`."""
 
     def __init__(self, base: Any, object_class: Any, backends: Backends) -> None:
         super().__init__()

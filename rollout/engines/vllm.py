@@ -39,7 +39,7 @@ RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """Everything that a running engine keeps until its end."""
+    """Settings that a running engine keeps until its end."""
 
     model: str
     dtype: str = "auto"

@@ -1,4 +1,4 @@
-"""What a guide at its start is made of, as data: an engine in another process makes it again from that."""
+"""Recipes of guides: a guide at its start as data, from which an engine in another process makes it again."""
 
 from dataclasses import dataclass, replace
 from typing import Any

@@ -46,7 +46,7 @@ class OpeningRow(GuidedRow):
 
     @property
     def opens(self) -> bool:
-        """Whether a block must be opened now."""
+        """Return True where a block must be opened now."""
         return self.block is None and self.num_free >= NUM_FREE
 
 

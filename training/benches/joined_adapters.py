@@ -1,4 +1,4 @@
-"""What an adapter costs in sampling: merged into the weights, and beside them as peft has it; and the loop's Python."""
+"""Cost of an adapter in sampling, merged into the weights and beside them as peft has it; and of the loop's Python."""
 
 import random
 from collections.abc import Callable, Sequence

@@ -58,7 +58,7 @@ class AnswerOptions:
 
     @property
     def rule(self) -> AnswerRule:
-        """What it takes to answer: one checked proof, or several that agree where they are taken on trust."""
+        """Return what it takes to answer: one checked proof, or several that agree where they are taken on trust."""
         if self.formalisation == "checked":
             return AnswerRule(self.proofs or 1)
         return AnswerRule(self.proofs or min(TRUSTED_PROOFS, self.num_attempts), TRUSTED_SHARE)
@@ -83,7 +83,7 @@ class Answers:
 
     @property
     def selective(self) -> Point:
-        """How many problems with a known answer are answered, and how many of those are right."""
+        """Count how many problems with a known answer are answered, and how many of those are right."""
         known = {name: answer for name, answer in self.answers.items() if name in self.gold}
         return Point(len(self.gold), len(known), sum(self.gold[name] == answer for name, answer in known.items()))
 

@@ -34,42 +34,61 @@ EXAMPLE = "certistar evaluate configs/smoke.yaml --problems problems.jsonl --ada
 RETRY_COUNTS = ("right", "compiled", "tests_passed", "certified")
 
 
+Problems = Annotated[
+    list[Path] | None,
+    typer.Option("--problems", help="Problems as JSON lines (repeatable); the held-out ones, if none."),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model", help="A name, folder, adapter, served model or NAME@URL (repeatable); the configuration's, if none."
+    ),
+]
+Arms = Annotated[
+    list[str] | None, typer.Option("--arm", help="Decode as this arm does (repeatable); the first, if none.")
+]
+On = Annotated[
+    str | None, typer.Option("--on", metavar="GPU[:N]", help="Plan for other GPUs, such as A100:4 (--dry-run).")
+]
+Benchmarks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--benchmark", help="Instead (repeatable): autoeval:all, autoeval:PL:12, folio-text:FILE, verify:FILE, .."
+    ),
+]
+Traces = Annotated[
+    Path | None, typer.Option("--traces", help="Keep attempts in this file, and go on from what it has.")
+]
+Num = Annotated[
+    int | None,
+    typer.Option("--num", min=1, help="Draw so many problems of each data set; formulas, or items, of a benchmark."),
+]
+Results = Annotated[
+    Path | None,
+    typer.Option("--out", help="A folder for attempts, evaluations, table and figure; goes on from what it has."),
+]
+Prices = Annotated[
+    list[str] | None,
+    typer.Option("--price", metavar="[MODEL=]IN:OUT", help="Price of a million tokens, read and written."),
+]
+Dry = Annotated[
+    bool, typer.Option("--dry-run", help="Say how much would be asked, what it costs, and whether it fits.")
+]
+
+
 def evaluate(
     config: Config,
-    problems: Annotated[
-        list[Path] | None,
-        typer.Option("--problems", help="Problems as JSON lines (repeatable); the held-out ones, if none."),
-    ] = None,
-    models: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model",
-            help="A name, folder, adapter, served model or NAME@URL (repeatable); the configuration's, if none.",
-        ),
-    ] = None,
+    problems: Problems = None,
+    models: Models = None,
     adapter: Adapter = None,
     seed: Seed = 0,
     as_json: Json = False,
     overrides: Overrides = None,
-    arms: Annotated[
-        list[str] | None, typer.Option("--arm", help="Decode as this arm does (repeatable); the first, if none.")
-    ] = None,
+    arms: Arms = None,
     table: Annotated[Path | None, typer.Option(help="Write a Markdown table by data set and condition.")] = None,
-    traces: Annotated[
-        Path | None, typer.Option("--traces", help="Keep attempts in this file, and go on from what it has.")
-    ] = None,
-    benchmark: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--benchmark", help="Instead (repeatable): autoeval:all, autoeval:PL:12, folio-text:FILE, verify:FILE, .."
-        ),
-    ] = None,
-    num: Annotated[
-        int | None,
-        typer.Option(
-            "--num", min=1, help="Draw so many problems of each data set; formulas, or items, of a benchmark."
-        ),
-    ] = None,
+    traces: Traces = None,
+    benchmark: Benchmarks = None,
+    num: Num = None,
     per_category: Annotated[
         int | None, typer.Option("--per-category", min=1, help="Formulas of each category; 500 in the paper.")
     ] = None,
@@ -77,20 +96,10 @@ def evaluate(
     verifier: Annotated[
         bool, typer.Option("--verifier", help="Ask the policy as well whether what came back is equivalent.")
     ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="A folder for attempts, evaluations, table and figure; goes on from what it has."),
-    ] = None,
-    prices: Annotated[
-        list[str] | None,
-        typer.Option("--price", metavar="[MODEL=]IN:OUT", help="Price of a million tokens, read and written."),
-    ] = None,
-    dry: Annotated[
-        bool, typer.Option("--dry-run", help="Say how much would be asked, what it costs, and whether it fits.")
-    ] = False,
-    on: Annotated[
-        str | None, typer.Option("--on", metavar="GPU[:N]", help="Plan for other GPUs, such as A100:4 (--dry-run).")
-    ] = None,
+    out: Results = None,
+    prices: Prices = None,
+    dry: Dry = False,
+    on: On = None,
 ) -> None:
     """Measure accuracy, certified and lucky rates on problems with 95% intervals, or AutoEval's scores."""
     loaded = load_run(config, overrides)

@@ -42,6 +42,9 @@ from training.rounds.problems import read_problems
 EXAMPLE = "certistar filter rationales.csv --out kept"
 
 
+Encoding = Annotated[str | None, typer.Option("--encoding", help="Of a CSV file that is not UTF-8, e.g. latin-1.")]
+
+
 def filter(  # noqa: A001
     source: Annotated[
         Path, typer.Argument(help="Rows of any shape: a file, a folder, a 'glob', - or owner/name:split of the Hub.")
@@ -70,9 +73,7 @@ def filter(  # noqa: A001
     dataset: Annotated[
         str | None, typer.Option("--dataset", help="Whose language the contexts are in, e.g. prontoqa.")
     ] = None,
-    encoding: Annotated[
-        str | None, typer.Option("--encoding", help="Of a CSV file that is not UTF-8, e.g. latin-1.")
-    ] = None,
+    encoding: Encoding = None,
     jobs: Jobs = 1,
     timeout: Timeout = 10.0,
     as_json: Json = False,
@@ -96,13 +97,12 @@ def filter(  # noqa: A001
     options = {"columns": columns, "answers": answers, "as": format_, "formalise": formalise, "dataset": dataset}
     if not is_recorded and not _are_attempts(found):
         _refuse("traces", verdicts=verdicts, prune=prune, hindsight=hindsight, held_out=held_out)
-        reading = Reading(columns or (), answers or (), format_, dataset)
-        filter_table(found, source, reading, formalise, filtering)
+        filter_table(found, source, Reading(columns or (), answers or (), format_, dataset), formalise, filtering)
         return
     _refuse("tables, and these rows are attempts", **options)
-    derivation = _derivation(keep, prune, hindsight, held_out)
     records, rejected = read_attempts_that_are(source) if is_recorded else attempts_that_are(source, found)
     judged = with_verdicts(records, source, verdicts, judging(jobs, timeout, anew=True), rejected)
+    derivation = _derivation(keep, prune, hindsight, held_out)
     show(_write_dataset(judged, rejected, derivation, filtering, judging(jobs, timeout)), out, as_json)
 
 

@@ -25,7 +25,7 @@ class Draft:
 
     @property
     def position(self) -> Position:
-        """Where the text stands."""
+        """Position of the text."""
         return position(self.guide, self.text)
 
     def add(self, line: str) -> None:

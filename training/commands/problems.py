@@ -1,6 +1,6 @@
 """`problems`: generated, or converted from a published file."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -59,23 +59,16 @@ def problems(
 ) -> None:
     """Generate problems of a data set, or convert a published file to problem records."""
     is_language = source is None and (name in LANGUAGES or name == EVERY)
-    if figure is not None and not is_language:
-        raise InputError(f"problems {name}: --figure is for formulas that are generated: {', '.join(LANGUAGES)}")
-    if jobs is not None and not is_language:
-        raise InputError(f"problems {name}: --jobs is for formulas that are generated: {', '.join(LANGUAGES)}")
+    if not is_language and (figure, jobs) != (None, None):
+        option = "--jobs" if figure is None else "--figure"
+        raise InputError(f"problems {name}: {option} is for formulas that are generated: {', '.join(LANGUAGES)}")
     configurations: dict[str, Any] = {}
     if source is not None:
         listed = drawn(list(load_published(source, name)), num, seed)
     else:
-        (split_,) = _words(split, get_args(Split), "--split")
         keys = {**_prontoqa_keys(name, hops, ontology, ordered), **dict(map(_setting, settings or []))}
-        try:
-            names = PAPERS if name == EVERY else (name,)
-            configurations = {own: family(own).configured(keys, split_) for own in names}  # type: ignore[arg-type]
-        except ValueError as error:
-            raise InputError(f"problems {name}: {error}") from error
-        made = (_generated(own, configuration, num or 200, seed, jobs) for own, configuration in configurations.items())
-        listed = [problem for each in made for problem in each]
+        configurations = _configurations(name, keys, split)
+        listed = [p for own, keys in configurations.items() for p in _generated(own, keys, num or 200, seed, jobs)]
     if classes_by is not None:
         listed = classified(name, listed, classes_by, seed=seed)
     records = [problem.record() for problem in listed]
@@ -89,19 +82,33 @@ def problems(
         write_text(figure, counts_figure({own: each.by_metric for own, each in found.items()}))
     told = {own: each.record() for own, each in found.items()}
     statistics = {} if not told else {"statistics": told if name == EVERY else told[name]}
-    say_or_print(
-        f"{len(records)} problems in {out}", {"problems": len(records), "out": str(out), **statistics}, as_json
-    )
+    record = {"problems": len(records), "out": str(out), **statistics}
+    say_or_print(f"{len(records)} problems in {out}", record, as_json)
     for line in (line for own, each in found.items() for line in said(own, each)):
         say(line)
+    _say_what_they_are(name, records)
+    if source is not None and name == "deontiqa":
+        _say_findings(source)
+
+
+def _configurations(name: str, keys: dict[str, Any], split: str) -> dict[str, Any]:
+    """Return the generators' configurations by data set; raises `InputError`."""
+    (split_,) = _words(split, get_args(Split), "--split")
+    try:
+        names = PAPERS if name == EVERY else (name,)
+        return {own: family(own).configured(keys, split_) for own in names}  # type: ignore[arg-type]
+    except ValueError as error:
+        raise InputError(f"problems {name}: {error}") from error
+
+
+def _say_what_they_are(name: str, records: Sequence[Mapping[str, object]]) -> None:
+    """Count FOLIO's logic classes; elsewhere the problems that nothing can be certified of."""
     unformalised = sum(record["formal"] is None for record in records)
     if name == "folio":
-        shares = ", ".join(f"{name} {num}" for name, num in class_coverage(map(read_problem, records)).items())
+        shares = ", ".join(f"{kind} {num}" for kind, num in class_coverage(map(read_problem, records)).items())
         say(f"problems with statements of each logic class: {shares}")
     elif unformalised:
         say(f"{unformalised} of them have no formalisation: no guided proof of theirs can be certified")
-    if source is not None and name == "deontiqa":
-        _say_findings(source)
 
 
 def _generated(name: str, configuration: Any, num: int, seed: int, jobs: int | None) -> Iterable[Problem]:

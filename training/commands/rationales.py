@@ -32,7 +32,7 @@ from training.logs import tracked
 
 @dataclass(frozen=True, slots=True)
 class Filtering:
-    """What a filter of rows makes, and how."""
+    """Settings of a filter of rows."""
 
     keep: str
     out: Path

@@ -28,7 +28,7 @@ class StoredExample:
 
     @property
     def prompt(self) -> str:
-        """What a text is the reply to."""
+        """Return what a text is the reply to."""
         return self.turns[0]["content"]
 
     @property

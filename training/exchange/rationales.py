@@ -37,7 +37,7 @@ UNNAMED = "rationales"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a table is read: what its user said of it, and else as its rows show."""
+    """Reading of a table: as its user said, and else as its rows show."""
 
     columns: Sequence[str] = ()
     """`PART=COLUMN`."""

@@ -1,1 +1,1 @@
-"""From a dataset to an adapter, with transformers' Trainer."""
+"""Fine-tuning: a dataset in, an adapter out, with transformers' Trainer."""

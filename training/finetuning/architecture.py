@@ -1,4 +1,4 @@
-"""What of a model's architecture decides whether it can be fine-tuned as asked, told before any weight is loaded."""
+"""Architectures: checks that a model can be fine-tuned as asked, before any weight is loaded."""
 
 import re
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _PARTS = ("x_proj", "dt_proj", "out_proj")
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """What is known of a model without its weights."""
+    """Facts about a model that need none of its weights."""
 
     shape: Shape | None
     """None: it has no heads or layers as others have them, and its costs are not known."""

@@ -54,7 +54,7 @@ class FineTuning:
 
     @property
     def tracking(self) -> Tracking:
-        """Where trackers write: beside the log, or beside the adapter where there is none."""
+        """Folder that trackers write to: beside the log, or beside the adapter where there is none."""
         log = self.out.parent / "log" if self.log is None else self.log.parent
         return tracking(self.training.trackers, self.tracked_as or self.out.name, log)
 

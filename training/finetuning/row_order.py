@@ -1,4 +1,4 @@
-"""In which order rows are learnt: a permutation of its own for each epoch, the same on one process and on many.
+"""Order in which rows are learnt: a permutation of its own for each epoch, the same on one process and on many.
 
 Rows that only fill the last batch up are blank. Where processes share an epoch, accelerate would otherwise start the
 epoch again to fill it, and learn its first rows twice.
@@ -31,7 +31,7 @@ class RowOrder(Sampler[int]):
 
     @property
     def num_blank(self) -> int:
-        """How many blank rows fill the last batch of all processes."""
+        """Number of blank rows that fill the last batch of all processes."""
         return -len(self.lengths) % self.at_once
 
     def __len__(self) -> int:

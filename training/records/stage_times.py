@@ -25,7 +25,7 @@ STAGES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class PlannedStage:
-    """What a stage takes over all lines, one line at a time."""
+    """Time and memory of a stage over all lines, one line at a time."""
 
     seconds: float
     gpu_hours: float

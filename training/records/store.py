@@ -31,7 +31,7 @@ class StoreError(InputError):
 
 
 class StoreFull(RunFailed):
-    """There is no room for more; everything that was acknowledged is kept."""
+    """Error: no room is left on the disk; everything that was acknowledged is kept."""
 
 
 def is_disk_full(error: BaseException, path: Path) -> bool:

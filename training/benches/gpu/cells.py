@@ -1,4 +1,4 @@
-"""What every part of `certistar bench gpu` is made of: cells in the order of their worth, and how they are measured."""
+"""Cells of `certistar bench gpu`, in the order of their worth, and the setting in which they are measured."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ GIB = 2**30
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where and how large a part is measured."""
+    """Device and size of a measurement."""
 
     device: str
     """`cuda` or `cpu`."""
@@ -24,7 +24,7 @@ class Setting:
 
     @property
     def on_gpu(self) -> bool:
-        """Whether a GPU is measured."""
+        """True where a GPU is measured."""
         return self.device == "cuda"
 
 

@@ -33,7 +33,7 @@ ADAPTER_RANK = 16
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is written."""
+    """Batches, and the tokens of a prompt and of a reply."""
 
     batches: tuple[int, ...]
     prompt: int

@@ -48,7 +48,7 @@ TOY_CASES = (Case("toy", "lora", {}, batch=2, tokens=32), Case("toy", "full", {"
 
 
 class MonitorLine(BaseModel):
-    """What is read of a line of the monitor."""
+    """Line of the monitor, as far as it is read."""
 
     tokens_per_s: float
     mfu: float

@@ -45,7 +45,7 @@ class Machine:
 
     @property
     def is_gpu(self) -> bool:
-        """Whether it has a GPU that was used."""
+        """True where a GPU was used."""
         return self.device != "cpu"
 
 
@@ -64,13 +64,13 @@ class CellResult:
 
     @property
     def is_measured(self) -> bool:
-        """Whether it has rows."""
+        """True where it has rows."""
         return not self.failed and not self.skipped
 
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """Everything that is known of a part."""
+    """Result of a part, as far as it is measured."""
 
     part: str
     machine: Machine
