@@ -57,9 +57,9 @@ def qualify(
         + [f"--limit {minutes:g}"] * (minutes != MINUTES)
     )
     _must_be_the_same(out, here, toy)
-    deadline = monotonic() + 60 * minutes
     if on_cpu:
         _import_ahead()
+    deadline = monotonic() + 60 * minutes
     for number, part in enumerate(wanted):
         left = sum(PARTS[later].share for later in wanted[number:] if later == part or not PARTS[later].lacks)
         limit = (deadline - monotonic()) * PARTS[part].share / left
