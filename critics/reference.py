@@ -1,6 +1,6 @@
 """The reference formalisation of a problem: given with it, translated from its text, or both and compared."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from critics.formula import FormulaError, Literal, Statement, canonical_statemen
 from critics.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.problem import Formal, Problem
 from critics.replay.semantics import semantics_of
-from critics.translators import deductions, deontiqa, prontoqa, proofwriter, syllogism
+from critics.translators import deductions, deontiqa, knights, prontoqa, proofwriter, syllogism
 from critics.translators.translation import TranslationError, Translator
 from critics.verdict import Unproved
 
@@ -28,9 +28,12 @@ TRANSLATORS: dict[str, Translator] = {
     "deontiqa": deontiqa.translate,
 }
 """The data sets whose language is regular. Their problems are translated whether they bring a formalisation or not."""
-
+FIRST_ORDER: dict[str, Translator] = {"knights": knights.translate}
+"""Those whose sentences take more than Horn rules: the critic of `fol` alone compares with them."""
 
 Answer: TypeAlias = Choice["true", "false", "unknown"]
+PUZZLES: dict[str, Callable[[str, str], Answer | None]] = {"knights": knights.decide}
+"""What a puzzle's text says of its question, by trying everything; None where nothing fits, and `TranslationError`."""
 _trusting: ContextVar[bool] = ContextVar("trusting", default=False)
 
 
@@ -102,6 +105,13 @@ def reference(problem: Problem) -> Reference | None:
     return _translated(problem.dataset, problem.context, problem.question, problem.formal)
 
 
+def first_order_reference(problem: Problem) -> Reference | None:
+    """Return the same for attempts in first-order logic, which more languages are translated into."""
+    if _trusting.get() or problem.dataset not in FIRST_ORDER:
+        return reference(problem)
+    return _translated(problem.dataset, problem.context, problem.question, problem.formal)
+
+
 @lru_cache(maxsize=128)
 def _translated(dataset: str, context: str, question: str, given: Formal | None) -> Reference:
     """Translate once for all attempts at one problem."""
@@ -111,7 +121,8 @@ def _translated(dataset: str, context: str, question: str, given: Formal | None)
         if given is None:
             raise ReferenceMismatch(str(error)) from error
         return Reference(given, "given")
-    if given is not None and not same_formal(translated, given):
+    is_same = same_formal if dataset in TRANSLATORS else _same_text
+    if given is not None and not is_same(translated, given):
         raise ReferenceMismatch("problem.formal is not what the problem's text says")
     return Reference(given or translated, dataset)
 
@@ -119,12 +130,16 @@ def _translated(dataset: str, context: str, question: str, given: Formal | None)
 @lru_cache(maxsize=128)
 def translation(dataset: str, context: str, question: str) -> Formal:
     """Return what a data set's translator makes of a problem; raises `TranslationError`."""
-    return TRANSLATORS[dataset](context, question)
+    return (TRANSLATORS.get(dataset) or FIRST_ORDER[dataset])(context, question)
 
 
 def same_formal(one: Formal, other: Formal) -> bool:
     """Say whether two formalisations state the same axioms, as sets, and ask the same."""
     return parse_literal(one.goal) == parse_literal(other.goal) and _stated(one) == _stated(other)
+
+
+def _same_text(one: Formal, other: Formal) -> bool:
+    return one.goal == other.goal and set(one.axioms) == set(other.axioms)
 
 
 @lru_cache(maxsize=128)
@@ -158,7 +173,7 @@ def text_contradicts(problem: Problem, claim: str, source: str) -> bool:
     Of a problem that brings a reference (`given`), the text may leave open what the reference decides; without
     one (`none`) it may not. With a translated reference there is nothing left to compare.
     """
-    if source in TRANSLATORS:
+    if source in TRANSLATORS or source in FIRST_ORDER:
         return False
     said = text_decides(problem.dataset, problem.context, problem.question)
     if said is None or (said == "unknown" and source != "none"):
@@ -173,7 +188,8 @@ def text_decides(dataset: str, context: str, question: str) -> Answer | None:
 
 @lru_cache(maxsize=128)
 def _text_decides(forward: bool, context: str, question: str) -> Answer | None:
-    found: Answer | None = None
+    if (found := puzzle_decides(context, question)) is not None:
+        return found
     for translate in TRANSLATORS.values():
         try:
             said = answer_of(translate(context, question), forward=forward)
@@ -183,6 +199,16 @@ def _text_decides(forward: bool, context: str, question: str) -> Answer | None:
             return said
         found = said or found
     return found
+
+
+def puzzle_decides(context: str, question: str) -> Answer | None:
+    """Return what the text of a puzzle says; None where it is no puzzle, or has no solution."""
+    for decide in PUZZLES.values():
+        try:
+            return decide(context, question)
+        except TranslationError:
+            continue
+    return None
 
 
 @lru_cache(maxsize=128)

@@ -14,7 +14,7 @@ PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 RUNNABLE = [
     *("README.md", "docs/python.md", "docs/extending.md", "docs/guided-format.md", "docs/fol-format.md"),
     "docs/english-format.md",
-    *("docs/equivalence-format.md", "docs/asp-format.md", "docs/program-formats.md"),
+    *("docs/equivalence-format.md", "docs/asp-format.md", "docs/program-formats.md", "docs/problems.md"),
 ]
 SITE = ROOT / "configs" / "site" / "mkdocs.yml"
 

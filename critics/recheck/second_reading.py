@@ -4,7 +4,7 @@ A certificate shows what was proved. That the problem's English and the attempt'
 reading, and these readers are the critics' own. So this module finds a forged reading, and no mistake of a reader.
 Shared with the critics are:
 
-* `critics.reference.TRANSLATORS`: the problem's text in regular English;
+* `critics.reference`, its `TRANSLATORS`, `FIRST_ORDER` and `PUZZLES`: the problem's text in regular English;
 * `critics.asp`: the reader of answer set programs, and what their words show of premises and answer;
 * `critics.programs`: the readers of `rules`, `csp` and `logic-program`, their repairs and their tests of fidelity;
 * `critics.fol`: the parser of formulas, and the match of a program's names with a reference's;

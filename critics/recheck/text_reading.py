@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from critics.recheck.records import Origin
 from critics.replay.answers import in_terms_of
-from critics.replay.certificate import REFERENCES, UNTRUSTED, Rejected, SealedCertificate
+from critics.replay.certificate import FIRST_ORDER_REFERENCES, REFERENCES, UNTRUSTED, Rejected, SealedCertificate
 from critics.replay.clauses import opposite
 from critics.replay.consequences import follows
 from critics.replay.grades import Grade
@@ -18,6 +18,7 @@ from critics.replay.statements import Atom, read_atom, read_canonical, read_rule
 
 _LANGUAGES = frozenset(REFERENCES) - {"given"}
 """The data sets whose English a translator reads."""
+_ALL_LANGUAGES = _LANGUAGES | frozenset(FIRST_ORDER_REFERENCES)
 EQUIVALENCE_KINDS = ("propositional-equivalence", "first-order-equivalence", "regex-equivalence")
 
 
@@ -34,25 +35,27 @@ def check_text(certificate: SealedCertificate, dataset: str | None) -> bool:
         return False
     if certificate.kind == "english-proof":
         return _is_read_as_english(certificate, dataset)
-    if dataset in _LANGUAGES and source == "none":
+    languages = _ALL_LANGUAGES if certificate.kind == "fol-entailment" else _LANGUAGES
+    if dataset in languages and source == "none":
         # Attack: withhold the reference, so that any formalisation will do.
         raise Rejected("reference_is_missing")
-    if dataset in _LANGUAGES and source not in ("given", dataset):
+    if dataset in languages and source not in ("given", dataset):
         # Attack: name a translator whose language the text is not in.
         raise Rejected("other_problem")
-    language = dataset if dataset in _LANGUAGES else source
+    language = dataset if dataset in languages else source
     check_not_denied(certificate, dataset)
     if source == "given" and problem.formal is not None and _is_foreign(certificate, dataset):
         # Attack: a formalisation of another text.
         raise Rejected("reference_is_not_the_text")
-    if language not in _LANGUAGES:
+    if language not in languages:
         return False
     again = _translated(language, problem.context, problem.question)
     if again is None:
-        if source not in _LANGUAGES:
+        if source not in languages:
             return False
         raise Rejected("reference_is_not_the_text")
-    if problem.formal is None or _meaning(*again) != _meaning(tuple(problem.formal.axioms), problem.formal.goal):
+    meaning = _meaning if language in _LANGUAGES else _text
+    if problem.formal is None or meaning(*again) != meaning(tuple(problem.formal.axioms), problem.formal.goal):
         raise Rejected("reference_is_not_the_text")
     return True
 
@@ -86,7 +89,7 @@ def check_not_denied(certificate: SealedCertificate, dataset: str | None) -> Non
     holds that problem.
     """
     problem, source = certificate.problem, certificate.reference
-    if source in _LANGUAGES:
+    if source in _ALL_LANGUAGES:
         return
     said = _decided(semantics_of(dataset or source).forward, problem.context, problem.question)
     if said is None or (said == "unknown" and source != "none" and dataset is not None):
@@ -99,11 +102,11 @@ def check_not_denied(certificate: SealedCertificate, dataset: str | None) -> Non
 @lru_cache(maxsize=128)
 def _translated(language: str, context: str, question: str) -> tuple[tuple[str, ...], str] | None:
     """Return axioms and goal; None where the text is not in the language."""
-    from critics.reference import TRANSLATORS
+    from critics.reference import translation
     from critics.translators.translation import TranslationError
 
     try:
-        found = TRANSLATORS[language](context, question)
+        found = translation(language, context, question)
     except TranslationError:
         return None
     return found.axioms, found.goal
@@ -112,9 +115,10 @@ def _translated(language: str, context: str, question: str) -> tuple[tuple[str, 
 @lru_cache(maxsize=128)
 def _decided(forward: bool, context: str, question: str) -> str | None:
     """Return what the text says in the first language in which it decides the question."""
-    from critics.reference import TRANSLATORS
+    from critics.reference import TRANSLATORS, puzzle_decides
 
-    found = None
+    if (found := puzzle_decides(context, question)) is not None:
+        return found
     for language in TRANSLATORS:
         translated = _translated(language, context, question)
         if translated is None:
@@ -163,6 +167,10 @@ def _meaning(axioms: tuple[str, ...], goal: str) -> tuple[Atom, frozenset[tuple[
         return read_atom(goal), frozenset(read_canonical(axiom) for axiom in axioms)
     except (ValueError, IndexError) as error:
         raise Rejected("ill_formed") from error
+
+
+def _text(axioms: tuple[str, ...], goal: str) -> tuple[str, frozenset[str]]:
+    return goal, frozenset(axioms)
 
 
 def confirmed_grade(origin: Origin, certificate: SealedCertificate) -> Grade:

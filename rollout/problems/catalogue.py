@@ -9,7 +9,16 @@ from critics import plugins
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout.formulas import generator, languages
-from rollout.problems import controlled_english, deductions, deontiqa, prontoqa, proofwriter, syllogism, wason
+from rollout.problems import (
+    controlled_english,
+    deductions,
+    deontiqa,
+    knights,
+    prontoqa,
+    proofwriter,
+    syllogism,
+    wason,
+)
 from rollout.splits import Split
 
 
@@ -43,6 +52,7 @@ FAMILIES: Mapping[str, Family] = {
     "prontoqa-ood": Family(deductions.Deductions, deductions.generate, {"hops": (2,)}),
     "syllogism": Family(syllogism.Syllogisms, syllogism.generate),
     "wason": Family(wason.SelectionTasks, wason.generate),
+    "knights": Family(knights.KnightsAndKnaves, knights.generate, {"people": (2, 3)}),
     "controlled-english": Family(controlled_english.ControlledEnglish, controlled_english.generate),
     "deontiqa": Family(
         deontiqa.DeontiQA,

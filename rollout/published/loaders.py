@@ -10,6 +10,7 @@ from rollout.published.comparisons import FORMULAS, LOGIEVAL, load_folio_formula
 from rollout.published.deductions import load_deductions
 from rollout.published.deontiqa import load_deontiqa
 from rollout.published.folio import load_folio
+from rollout.published.knights import load_knights
 from rollout.published.logicaldeduction import load_logicaldeduction
 from rollout.published.prontoqa import load_prontoqa
 from rollout.published.proofwriter import load_proofwriter
@@ -26,6 +27,7 @@ LOADERS: Mapping[str, Loader] = {
     "syllogism": load_syllogism,
     "wason": load_wason,
     "deontiqa": load_deontiqa,
+    "knights": load_knights,
     "logicaldeduction": load_logicaldeduction,
     "ar-lsat": load_ar_lsat,
     "folio": load_folio,
@@ -41,6 +43,7 @@ _OWN_KEYS = {
     "peano": "deontiqa",
     "passage": "ar-lsat",
     "ontology": "prontoqa",
+    "quiz": "knights",
 }
 """Keys that one data set alone has, where its records do not name it."""
 _OWN_IDS = {"ProofWriter_": "proofwriter", "logical_deduction_": "logicaldeduction", "ar_lsat_": "ar-lsat",
