@@ -174,6 +174,12 @@ def test_a_syllogism_is_wrong_only_if_it_is_whether_classes_may_be_empty_or_not(
         assert found[0].readings == {EMPTY: "B", MEMBERS: "A"}
 
 
+def test_that_something_does_not_follow_is_all_that_a_no_to_an_argument_says():
+    asked = ("All dogs are mammals. Some mammals are birds.", "Does it follow that some dogs are birds?")
+    found = audit(*(Problem(answer, "syllogism", *asked, answer=answer) for answer in ("false", "true")), quick=True)
+    assert [finding.outcome for finding in found] == ["right", "wrong"]
+
+
 def test_somebody_elses_formulas_never_make_a_label_wrong():
     said = "Marvin cannot be from Earth and from Mars.\nEvery alien is odd."
     problem = english(said, "Marvin is not from Earth.", "unknown")

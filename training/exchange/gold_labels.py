@@ -138,6 +138,8 @@ def _finding(problem: Problem, tried: Sequence[Trace]) -> Finding:
     if not claims:
         return _unproved(problem, tried)
     (claim,) = claims
+    if claim == "unknown" and _denies_validity(problem):
+        claim = "false"
     if claim == problem.answer:
         return Finding(problem, RIGHT, "proved", proved=claim, proofs=proofs)
     if not any(_is_read(problem, proof) for proof in proofs):
@@ -145,6 +147,11 @@ def _finding(problem: Problem, tried: Sequence[Trace]) -> Finding:
         said = "the formalisation that came with the problem says otherwise; one of the two is wrong"
         return Finding(problem, NOT_CHECKED, DISAGREE, said, proved=claim, proofs=proofs)
     return Finding(problem, WRONG, "proved_otherwise", proved=claim, proofs=proofs)
+
+
+def _denies_validity(problem: Problem) -> bool:
+    """Say whether a label `false` says no more than that something does not follow: it need not be refuted."""
+    return problem.dataset == "syllogism" and problem.options is None and problem.answer == "false"
 
 
 def _is_read(problem: Problem, proof: Trace) -> bool:
@@ -194,7 +201,7 @@ def _read_twice(bare: Finding, peopled: Finding) -> Finding:
         return Finding(bare.problem, NOT_CHECKED, "existence_not_decided", feedback)
     proofs = (*bare.proofs, *peopled.proofs)
     readings = {EMPTY: bare.proved, MEMBERS: peopled.proved}
-    if bare.proved == peopled.proved:
+    if bare.outcome == peopled.outcome:
         return replace(bare, readings=readings, proofs=proofs)
     return replace(bare, outcome=BY_READING, reason="existence", readings=readings, proofs=proofs)
 
