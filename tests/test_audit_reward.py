@@ -250,3 +250,10 @@ def test_what_cannot_be_asked_is_refused_with_the_remedy(words, said):
     assert (done.exit_code, done.stdout) == (2, "")
     assert said in " ".join(done.stderr.split())
     assert "Traceback" not in done.output
+
+
+def test_an_honest_reward_passes_the_whole_catalogue(demonstrations):
+    """Attack: a text of two answers, the last of which is right, would be held against whoever reads the last."""
+    made = list(cases(demonstrations[:1], Style(), 1000, 0))
+    assert sum(case.probe.startswith("catalogue") for case in made) > 100
+    assert report_of(made, "honest").passed

@@ -369,9 +369,11 @@ def _of_catalogue(format_: str, style: Style, num: int, seed: int) -> Iterator[C
         if truth not in ("true", "false") or cut is None:
             continue
         problem = replace(problem, answer=in_terms_of(truth, problem.options))
-        answered, plain = read_answer(said, problem), Written(cut["rationale"], cut["answer"])
+        plain = Written(cut["rationale"], cut["answer"])
+        last, answered = answer_of(cut["answer"].lower(), problem), read_answer(_plain(plain), problem)
         expects: Expected = "either" if answered == problem.answer else "reject"
-        if answered is None or not is_fair(problem, format_, plain, expects):
+        # A text of two answers is right to whoever takes its last.
+        if last is None or answered != last or not is_fair(problem, format_, plain, expects):
             continue
         shown = replace(plain, answer=style.words.get(plain.answer.lower(), plain.answer))
         own = Demonstration(problem, "", gold_word(problem), (), format_, text(problem, PromptStyle())).called(
