@@ -1,0 +1,34 @@
+"""Images of the commands in the pages: one of each, small, without paths of a machine or addresses of another."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+from tools.images import FOLDER, MOST_BYTES, PAGE, drawn, page
+from training.cli import COMMANDS
+
+
+def test_each_command_has_its_image_and_the_page_shows_it() -> None:
+    assert {path.stem for path in FOLDER.iterdir()} == set(COMMANDS), "python -m tools.images"
+    assert PAGE.read_text(encoding="utf-8") == page()
+    assert all(f"(images/{name}.svg)" in page() for name in COMMANDS)
+
+
+def problems_of(image: str) -> list[str]:
+    """Say what an image must not have."""
+    root = ElementTree.fromstring(image)
+    text = "".join(root.itertext()).replace("\xa0", " ")
+    paths = re.findall(r"(?<![\w.:/])/(?:home|root|tmp|work|Users|opt|var|mnt)\b\S*", text)
+    addresses = re.findall(r"(?:href|src|url)\s*[=(]\s*[\"']?\s*(?:https?:|//)[^\"')]*", image)
+    return [*paths, *addresses, *(["its size"] if len(image.encode()) > MOST_BYTES else [])]
+
+
+def test_no_image_is_large_or_names_a_place() -> None:
+    images: dict[Path, str] = {path: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.svg"))}
+    assert not {path.name: found for path, image in images.items() if (found := problems_of(image))}
+
+
+def test_a_path_of_a_machine_is_seen() -> None:
+    assert problems_of(drawn("judge a", "wrote /tmp/x.jsonl")) == ["/tmp/x.jsonl"]
+    assert problems_of(drawn("judge a", "wrote verdicts.jsonl; </text> & more")) == []
+    assert problems_of(drawn("judge a", "\n".join(["line"] * 9_000))) == []
