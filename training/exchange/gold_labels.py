@@ -143,6 +143,9 @@ def _finding(problem: Problem, tried: Sequence[Trace]) -> Finding:
     if claim == problem.answer:
         return Finding(problem, RIGHT, "proved", proved=claim, proofs=proofs)
     if not any(_is_read(problem, proof) for proof in proofs):
+        if claim == "unknown" and problem.answer == "false":
+            said = "in an open world nothing follows, which a closed one calls false"
+            return Finding(problem, NOT_CHECKED, "world_not_known", said, proved=claim, proofs=proofs)
         # Attack: call a label wrong because its annotators formalised another sentence than they wrote.
         said = "the formalisation that came with the problem says otherwise; one of the two is wrong"
         return Finding(problem, NOT_CHECKED, DISAGREE, said, proved=claim, proofs=proofs)
