@@ -225,7 +225,7 @@ def logged(out: Path) -> list[tuple[int, float]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "keys", [{}, {"layout": "packed", "attention": "sdpa", "max_tokens": 224, "epochs": 6}], ids=["padded", "packed"]
+    "keys", [{}, {"layout": "packed", "attention": "sdpa", "max_tokens": 224, "epochs": 12}], ids=["padded", "packed"]
 )
 def test_one_configuration_trains_one_adapter_on_one_two_and_four_processes(job, data, tmp_path, keys):
     config = configured(job, tmp_path, **keys)

@@ -54,7 +54,16 @@ def dataset(tmp_path_factory) -> Path:
     return folder
 
 
-def test_two_processes_give_the_adapter_of_one_also_beside_a_users_own_training(config, dataset, tmp_path):
+@pytest.fixture(scope="module")
+def alone(config, dataset, tmp_path_factory) -> Path:
+    """The adapter of one process."""
+    out = tmp_path_factory.mktemp("alone") / "adapter"
+    done = certistar("train", config, "--data", dataset / "kept", "--out", out, "--nproc", 1)
+    assert done.exit_code == 0, done.stderr
+    return out
+
+
+def test_two_processes_give_the_adapter_of_one_also_beside_a_users_own_training(config, dataset, alone, tmp_path):
     out = tmp_path / "adapter"
     (tmp_path / "training").mkdir()
     (tmp_path / "training" / "__init__.py").touch()
@@ -64,22 +73,18 @@ def test_two_processes_give_the_adapter_of_one_also_beside_a_users_own_training(
     assert done.returncode == 0, done.stderr
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["examples"] == NUM_EXAMPLES
-    alone = certistar("train", config, "--data", dataset / "kept", "--out", tmp_path / "alone", "--nproc", 1)
-    assert alone.exit_code == 0, alone.stderr
-    one, two = (load_file(folder / "adapter_model.safetensors") for folder in (tmp_path / "alone", out))
+    one, two = (load_file(folder / "adapter_model.safetensors") for folder in (alone, out))
     assert max(float((one[name] - two[name]).abs().max()) for name in one) < 2e-5
     measured = certistar("evaluate", config, "--problems", dataset / "p.jsonl", "--adapter", out, "--json")
     assert measured.exit_code == 0, measured.stderr
     assert json.loads(measured.stdout)["n"] == NUM_EXAMPLES
 
 
-def test_the_same_seed_trains_the_same_adapter(config, dataset, tmp_path):
-    weights = []
-    for name in ("one", "two"):
-        done = certistar("train", config, "--data", dataset / "kept", "--out", tmp_path / name, "--nproc", 1)
-        assert done.exit_code == 0, done.stderr
-        weights.append((tmp_path / name / "adapter_model.safetensors").read_bytes())
-    assert weights[0] == weights[1]
+def test_the_same_seed_trains_the_same_adapter(config, dataset, alone, tmp_path):
+    done = certistar("train", config, "--data", dataset / "kept", "--out", tmp_path / "again", "--nproc", 1)
+    assert done.exit_code == 0, done.stderr
+    first, again = ((out / "adapter_model.safetensors").read_bytes() for out in (alone, tmp_path / "again"))
+    assert first == again
 
 
 def test_an_empty_dataset_is_an_error(tiny_model, tmp_path):

@@ -277,18 +277,6 @@ def test_grouped_rows_of_a_batch_are_of_like_length():
     assert max(spans) < 20
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("layout", ["padded", "grouped"])
-def test_two_processes_give_the_adapter_of_one(job, tmp_path, layout):
-    """Seven examples in batches of four: neither count learns one twice. `test_finetuning` asks it of the command."""
-    one = with_(job, global_batch_size=4, layout=layout)
-    train_here(one)
-    two = with_(replace(one, out=tmp_path / "two", nproc=2), batch_size=2)
-    made = fine_tune(two)
-    assert made.examples == NUM_EXAMPLES
-    assert difference(one.out, two.out) < 2e-5
-
-
 def test_fsdp2_takes_steps_over_gloo(job, tmp_path):
     from torch.distributed import is_gloo_available
 
