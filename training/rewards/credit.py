@@ -4,7 +4,7 @@ A text is punished whole where nobody knows its first bad step: an attempt that 
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from critics.problem import Attempt
 from critics.reading import NOT_READ
@@ -27,13 +27,10 @@ def bad_start(attempt: Attempt, verdict: Verdict) -> int | None:
 
 def tokens_before(ids: Sequence[int], start: int, decode: Callable[[Sequence[int]], str]) -> int:
     """Return how many tokens end at or before a character; one that straddles it belongs to what follows."""
-    num, length = 0, 0
-    for upto in range(1, len(ids) + 1):
-        length = len(decode(ids[:upto]))
-        if length > start:
-            break
-        num = upto
-    return num
+    for num in range(1, len(ids) + 1):
+        if len(decode(ids[:num])) > start:
+            return num - 1
+    return len(ids)
 
 
 def credited(trainer: Any) -> Any:
@@ -45,9 +42,9 @@ def credited(trainer: Any) -> Any:
 
     class Credited(trainer):
         def _generate_and_score_completions(self, inputs: Any) -> Any:
-            made: dict[str, Any] = super()._generate_and_score_completions(inputs)
+            made = cast("dict[str, Any]", cast("Any", super())._generate_and_score_completions(inputs))
             ids, mask = made["completion_ids"], made["completion_mask"]
-            spread = made["advantages"].unsqueeze(1).repeat(1, ids.size(1))
+            spread: Any = made["advantages"].unsqueeze(1).repeat(1, ids.size(1))
             for row, start in enumerate(self.reward_funcs[0].bad_starts):
                 if start is not None and made["advantages"][row] < 0:
                     said = ids[row][mask[row].bool()].tolist()
