@@ -36,23 +36,26 @@ class CertifiedTask(vf.Task[CertifiedData, vf.State, CertifiedTaskConfig]):
     @vf.reward
     async def certified(self, trace: vf.Trace) -> float:
         """Judge the last reply; what it rests on stays in the trace."""
-        found = await asyncio.to_thread(self._rewarded, trace.id, trace.last_reply)
+        found = await asyncio.to_thread(self._rewarded, trace.id, trace.last_reply, self.data.format)
         trace.info["certistar"] = found.record
         trace.record_metric("undecided", float(found.reward is None))
         return found.reward or 0.0
 
     async def validate(self, runtime: vf.Runtime) -> bool | None:
-        """Say whether a perfect writer's attempt is certified; None where nothing says what it would be."""
+        """Say whether the gold answer is proved; None where nothing says how.
+
+        In the guided format, whatever is asked for: that it can be said in sentences, too, is not promised.
+        """
         problem = read_problem(json.loads(self.data.problem))
-        attempt = solved(problem, self.data.format)
+        attempt = solved(problem, "guided")
         if attempt is None:
             return None
-        return (await asyncio.to_thread(self._rewarded, problem.id, attempt)).reward == 1.0
+        return (await asyncio.to_thread(self._rewarded, problem.id, attempt, "guided")).reward == 1.0
 
-    def _rewarded(self, id_: str, completion: str) -> Rewarded:
+    def _rewarded(self, id_: str, completion: str, format_: str) -> Rewarded:
         problem = read_problem(json.loads(self.data.problem))
         critics = _critics(self.config.jobs, self.config.timeout_s)
-        return critics.rewarded(id_, problem, self.data.format, completion)
+        return critics.rewarded(id_, problem, format_, completion)
 
 
 class CertifiedConfig(vf.TasksetConfig, Questions):
