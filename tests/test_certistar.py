@@ -67,6 +67,17 @@ def test_what_contradicts_the_gold_answer_is_refuted():
     assert judged(PROOF, answer=False).verdict == "refuted"
 
 
+def test_a_context_of_another_language_is_refused_with_the_name_of_that_language():
+    context = "Every impus is not brown. Rex is an impus."
+    question, text = "True or false: Rex is not brown.", "Rex is an impus. Every impus is not brown. Answer: true"
+    refused = certistar.judge(context, question, text)
+    assert refused.reason == "context_not_read"
+    assert 'dataset="prontoqa" (--dataset prontoqa)' in refused.feedback
+    assert certistar.judge(context, question, text, dataset="prontoqa").reason != "context_not_read"
+    other = certistar.judge("Most impuses are brown. Rex is an impus.", question, text)
+    assert (other.reason, "dataset=" in other.feedback) == ("context_not_read", False)
+
+
 def test_wrong_input_names_the_value():
     with pytest.raises(ValueError, match="'perhaps'"):
         judged(PROOF, answer="perhaps")
@@ -82,6 +93,22 @@ def test_kept_rows_are_as_they_came_with_their_verdicts():
     assert {key: kept[key] for key in ROWS[0]} == ROWS[0]
     assert (kept["verdict"], kept["reason"], kept["grade"]) == ("certified", "proved", "checked")
     assert certistar.recheck([kept])["accepted"] == 1
+
+
+def test_a_statement_that_the_gold_answer_judges_is_the_question_as_in_folio():
+    row = {"premises": ["Every cat is a mammal.", "Rex is a cat."], "conclusion": "Rex is a mammal."}
+    own = {"rationale": "Rex is a cat. Every cat is a mammal, so Rex is a mammal. Answer: true"}
+    folio = [{**row, "label": label, **own} for label in ("True", "Uncertain", "False")]
+    kept = certistar.filter(folio)
+    assert [each["label"] for each in kept] == ["True"]
+    assert certistar.filter(folio[1:]) == []
+    # Attack: a text's own conclusion, about a question that is not in the table.
+    for other in ({**row, **own}, {**row, "label": "42", **own}, {**row, "conclusion": "true", "label": "True", **own}):
+        with pytest.raises(ValueError, match="no column is known to be the question"):
+            certistar.filter([other])
+    # Where there is a question, the conclusion is the text's answer as before.
+    asked = {**row, "question": "Is Rex a mammal?", "conclusion": "true", "label": "True"}
+    assert len(certistar.filter([{**asked, "rationale": own["rationale"].partition(" Answer")[0]}])) == 1
 
 
 def test_naive_keeps_the_lucky_guess_too():

@@ -1,5 +1,6 @@
 """The documentation: a site without a wrong link, and examples that run as they stand."""
 
+import json
 import os
 import re
 import subprocess
@@ -34,7 +35,7 @@ def test_the_site_builds_without_a_warning(tmp_path):
     assert (tmp_path / "site" / "tutorial.html").exists()
 
 
-def run_shell(lines: list[str], folder: Path) -> None:
+def run_shell(lines: list[str], folder: Path) -> str:
     for name in ("configs", "checkpoints"):
         (folder / name).symlink_to(ROOT / name)
     ours = [f'certistar() {{ {sys.executable} -m training "$@"; }}', f'python() {{ {sys.executable} "$@"; }}']
@@ -48,6 +49,7 @@ def run_shell(lines: list[str], folder: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("num_blocks", [4, pytest.param(None, marks=pytest.mark.slow)], ids=["its start", "all of it"])
@@ -76,7 +78,11 @@ def test_the_pages_on_filtering_faithfulness_exports_and_certificates_run_as_the
     filtering, faithful, exports, certificates = (
         blocks(f"docs/{name}.md")[0] for name in ("filtering", "faithfulness", "hub", "certificates")
     )
-    run_shell([filtering, *made, faithful.replace("--out kept", "--out faithful"), exports, certificates], tmp_path)
+    said = run_shell(
+        [filtering, *made, faithful.replace("--out kept", "--out faithful"), exports, certificates], tmp_path
+    )
+    (promised,) = blocks("docs/filtering.md", re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL))
+    assert all(line in said for line in promised.splitlines()), said
     assert len((tmp_path / "messages.jsonl").read_text().splitlines()) == 1
     assert (tmp_path / "kept" / "rejected.jsonl").exists()
 
@@ -90,14 +96,53 @@ def write_table(folder: Path) -> None:
 def test_the_readme_alone_leads_from_a_table_to_a_certified_row(tmp_path):
     """In the shell and in Python."""
     (filtering,) = (block for block in blocks("README.md") if "mine.csv" in block)
-    run_shell([filtering], tmp_path)
+    said = run_shell([filtering], tmp_path)
+    promised = [line.rpartition("  # ")[2] for line in filtering.splitlines() if "  # " in line]
+    assert len(promised) == 2
+    assert all(each in said for each in promised), said
     (script,) = blocks("README.md", PYTHON)
     subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True, capture_output=True)
     for kept in ("kept", "proved"):
         (line,) = (tmp_path / kept / "examples.jsonl").read_text().splitlines()
         assert "Answer: yes" in line
-    promised = [line.rpartition("  # ")[2] for line in filtering.splitlines() if "  # " in line]
-    assert len(promised) == 2
+
+
+NOTEBOOK = ROOT / "docs" / "filter.ipynb"
+
+
+def test_the_notebook_shows_what_it_says_it_shows(tmp_path):
+    """Cell by cell, without a `__main__` to import, with the proofs as HTML."""
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    (tmp_path / "cells.json").write_text(json.dumps(["".join(c["source"]) for c in cells if c["cell_type"] == "code"]))
+    done = subprocess.run(
+        [sys.executable, "-"], input=RUN_CELLS, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    shown = [cell["outputs"] for cell in cells if cell["cell_type"] == "code"]
+    assert json.loads(done.stdout) == shown
+    assert sum("text/html" in output.get("data", {}) for outputs in shown for output in outputs) == 2
+    assert json.loads((tmp_path / "kept" / "summary.json").read_text())["examples"] == 1
+
+
+RUN_CELLS = """
+import ast, contextlib, io, json
+names, outputs = {"__name__": "__main__"}, []
+for number, source in enumerate(json.load(open("cells.json")), 1):
+    *body, last = ast.parse(source).body
+    said, result = io.StringIO(), None
+    with contextlib.redirect_stdout(said):
+        is_shown = isinstance(last, ast.Expr)
+        exec(compile(ast.Module(body if is_shown else [*body, last], []), "cell", "exec"), names)
+        if is_shown:
+            result = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+    made = [{"name": "stdout", "output_type": "stream", "text": said.getvalue()}] if said.getvalue() else []
+    if result is not None:
+        data = {"text/html": result._repr_html_()} if hasattr(result, "_repr_html_") else {"text/plain": repr(result)}
+        made.append({"data": data, "execution_count": number, "metadata": {}, "output_type": "execute_result"})
+    outputs.append(made)
+print(json.dumps(outputs))
+"""
+"""What a notebook does with its cells: the last line of each is shown."""
 
 
 @pytest.mark.parametrize("page", RUNNABLE)

@@ -1,7 +1,8 @@
 """One kind of kept folder, whatever made it: loaded, trained on, pushed, pulled, re-checked, explained and revoked."""
 
 import json
-from collections.abc import Callable, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,26 @@ from typer.testing import CliRunner
 
 import certistar
 from critics.judge import judge_record
+from critics.problem import read_problem
+from rollout.prompt import PromptStyle, text
 from training.cli import app
-from training.lineage.entries import check_dataset
+from training.configuration.run import RunConfig
+from training.finetuning.example_files import examples_path
+from training.lineage.entries import LineageError, check_dataset
+from training.records.store import write_json, write_records
+from training.rounds.dataset import curate
+from training.rounds.line import Line
+from training.workers.local import LocalWorkers
 
+SEED = Path(__file__).parents[1] / "checkpoints" / "seed"
 FACTS = "Every cat is a mammal. Mammals are warm. Rex is a cat."
 PROOF = "Rex is a cat. Every cat is a mammal, so Rex is a mammal. Mammals are warm. Therefore Rex is warm. Answer: yes"
 ROWS = [
     {"context": FACTS, "question": "Is Rex warm?", "rationale": text, "answer": "yes", "own": [number]}
     for number, text in enumerate((PROOF, "Rex is a bird, so Rex is warm. Answer: yes"))
 ]
+SECOND = "Rex is a cat. Every cat is a mammal, so Rex is a mammal. Answer: yes"
+ALL = [*ROWS, {**ROWS[0], "question": "Is Rex a mammal?", "rationale": SECOND, "own": [2]}]
 NAMES = {"README.md", "certificates.jsonl", "examples.jsonl", "lineage.jsonl", "rejected.jsonl", "summary.json"}
 
 
@@ -32,62 +44,154 @@ def written(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
     return path
 
 
-def of_a_table(folder: Path) -> None:
-    assert run("filter", written(folder / "rows.jsonl", ROWS), "--out", folder / "kept").exit_code == 0
+def of_a_table(folder: Path) -> Path:
+    assert run("filter", written(folder / "rows.jsonl", ALL), "--out", folder / "kept").exit_code == 0
+    return folder / "kept"
 
 
-def of_attempts(folder: Path) -> None:
-    attempts = [
+def attempts() -> list[dict[str, Any]]:
+    return [
         {
             "id": f"rows/{number}",
-            "problem": {"id": "p", "dataset": "mine", "context": FACTS, "question": row["question"], "answer": "true"},
+            "problem": {**_problem(), "id": f"p{number}", "question": row["question"], "answer": "true"},
             "format": "english",
             "completion": row["rationale"],
         }
-        for number, row in enumerate(ROWS, 1)
+        for number, row in enumerate(ALL, 1)
     ]
-    assert run("filter", written(folder / "rows.jsonl", attempts), "--out", folder / "kept").exit_code == 0
 
 
-def of_a_list(folder: Path) -> None:
-    certistar.save(certistar.filter(ROWS), folder / "kept")
+def of_attempts(folder: Path) -> Path:
+    assert run("filter", written(folder / "rows.jsonl", attempts()), "--out", folder / "kept").exit_code == 0
+    return folder / "kept"
 
 
-def of_a_dataset(folder: Path) -> None:
+def of_verdicts(folder: Path) -> Path:
+    rows, verdicts = written(folder / "rows.jsonl", attempts()), folder / "verdicts.jsonl"
+    assert run("judge", rows, "--out", verdicts).exit_code == 0
+    assert run("filter", rows, "--verdicts", verdicts, "--out", folder / "kept").exit_code == 0
+    return folder / "kept"
+
+
+def of_a_list(folder: Path) -> Path:
+    certistar.save(certistar.filter(ALL), folder / "kept")
+    return folder / "kept"
+
+
+def of_a_dataset(folder: Path) -> Path:
     datasets = pytest.importorskip("datasets")
-    certistar.save(certistar.filter(datasets.Dataset.from_list(ROWS)), str(folder / "kept"))
+    certistar.save(certistar.filter(datasets.Dataset.from_list(ALL)), str(folder / "kept"))
+    return folder / "kept"
 
 
-WAYS = (of_a_table, of_attempts, of_a_list, of_a_dataset)
+class Here(LocalWorkers):
+    def judge(self, records: Iterable[Any]) -> Any:
+        return map(judge_record, records)
 
 
-@pytest.mark.parametrize("made", WAYS)
-def test_a_kept_folder_is_loaded_pushed_pulled_rechecked_explained_and_revoked(
-    made: Callable[[Path], None], tmp_path: Path
+def of_a_round(folder: Path) -> Path:
+    """Curate a round of a run, as the run does, of traces that a model might have written."""
+    arm = {"name": "strict", "keep": "strict", "decoding": "free"}
+    config = RunConfig.model_validate({"name": "t", "model": {"name": str(SEED)}, "arms": [arm]})
+    line = Line(config, folder / "run", config.arms[0], 0, Here())
+    sampled = {"finished": True, "sample": 0, "hint": False, "policy": {"base": "b" * 64, "adapter": None}}
+    traces = [
+        {
+            **each,
+            **sampled,
+            "prompt": text(read_problem(each["problem"]), PromptStyle()),
+            "judgement": judge_record(each),
+        }
+        for each in attempts()
+    ]
+    sealed = line.round_path(0) / "traces.jsonl"
+    write_records(sealed, traces, checksum=True)
+    path = line.path.relative_to(line.run).as_posix()
+    write_json(line.run / "lines.json", {"lines": [{"arm": "strict", "seed": 0, "path": path}], "num_rounds": 1})
+    return curate(line, 0, sealed)
+
+
+WAYS = (of_a_table, of_attempts, of_verdicts, of_a_list, of_a_dataset, of_a_round)
+
+
+@pytest.mark.parametrize(
+    ("made", "is_trained"),
+    [
+        pytest.param(of_a_table, False, id="of_a_table, but trained"),
+        *(pytest.param(way, True, id=way.__name__, marks=pytest.mark.slow) for way in WAYS),
+    ],
+)
+def test_a_kept_folder_is_loaded_pushed_pulled_trained_on_rechecked_and_revoked(
+    made: Callable[[Path], Path], is_trained: bool, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    from datasets import load_dataset
-
-    made(tmp_path)
-    kept = tmp_path / "kept"
+    kept = made(tmp_path)
     names = {path.name for path in kept.iterdir()}
-    assert names >= NAMES
+    assert names >= NAMES - ({"rejected.jsonl"} if made is of_a_round else set())
     assert {name.partition(".")[0] for name in names - NAMES} <= {"rows"}
     check_dataset(kept)
-    data = load_dataset(str(kept), split="train", cache_dir=str(tmp_path / "cache"))
-    assert data["completion"][:] == [PROOF]
     assert run("recheck", kept).exit_code == 0
-    assert "step     Therefore Rex is warm." in run("explain", kept, 1).stdout
+    if made is not of_a_round:
+        assert "step     Therefore Rex is warm." in run("explain", kept, 1).stdout
     assert run("push", kept, f"file://{tmp_path}/pushed").exit_code == 0
     assert run("pull", tmp_path / "pushed", "--out", tmp_path / "pulled").exit_code == 0
     pulled = tmp_path / "pulled" / "dataset"
     assert (pulled / "examples.jsonl").read_bytes() == (kept / "examples.jsonl").read_bytes()
-    (entry,) = map(json.loads, (kept / "lineage.jsonl").read_text().splitlines())
-    revoked = run("revoke", entry["certificate"][:12], "--run", tmp_path, "--json")
+    assert run("recheck", pulled).exit_code == 0
+    for folder in (kept, pulled) if is_trained else (kept,):
+        data = loaded(folder, tmp_path)
+        assert data["completion"][:] == [PROOF, SECOND]
+    if is_trained:
+        train_a_step(request.getfixturevalue("tiny_model"), data, tmp_path)
+    refuse_what_was_tampered_with(tmp_path / "pushed", tmp_path / "other")
+    refuse_what_is_revoked(kept, pulled, tmp_path)
+
+
+def loaded(folder: Path, beside: Path) -> Any:
+    from datasets import load_dataset
+
+    return load_dataset(str(folder), split="train", cache_dir=str(beside / "cache"))
+
+
+def train_a_step(model: Path, data: Any, folder: Path) -> None:
+    trl = pytest.importorskip("trl", reason="pip install 'certistar[trl]'")
+    arguments = trl.SFTConfig(
+        output_dir=str(folder / "out"), max_steps=1, use_cpu=True, bf16=False, report_to=[], save_strategy="no"
+    )
+    trainer = trl.SFTTrainer(str(model), args=arguments, train_dataset=data)
+    learnt = [label for label in trainer.train_dataset[0]["labels"] if label != -100]
+    assert trainer.processing_class.decode(learnt).startswith("Rex is a cat.")
+    assert trainer.train().training_loss > 0
+
+
+def refuse_what_was_tampered_with(pushed: Path, other: Path) -> None:
+    """Attack: the text of one row exchanged under the digest of its proof."""
+    shutil.copytree(pushed, other)
+    examples = other / "dataset" / "examples.jsonl"
+    examples.write_text(examples.read_text().replace("Therefore Rex", "I guess that Rex"))
+    pulled = run("pull", other, "--out", other.with_name("never"))
+    assert (pulled.exit_code, "other_text" in pulled.output, other.with_name("never").exists()) == (1, True, False)
+
+
+def refuse_what_is_revoked(kept: Path, pulled: Path, folder: Path) -> None:
+    """Push, pull and train refuse the folders that hold the row, whatever made them; filtered again it is gone."""
+    first = json.loads((kept / "lineage.jsonl").read_text().splitlines()[0])
+    revoked = run("revoke", first["certificate"][:12], "--run", folder, "--json")
     assert revoked.exit_code == 0, revoked.output
     told = {Path(each["dataset"]) for each in json.loads(revoked.stdout)["datasets"]}
-    assert told == {kept, pulled, tmp_path / "pushed" / "dataset"}
-    again = run("push", kept, f"file://{tmp_path}/again")
-    assert (again.exit_code, "revoked" in again.stderr) == (2, True)
+    outside = {pulled, folder / "pushed" / "dataset", folder / "other" / "dataset"}
+    assert told == outside | ({kept} if kept.name == "kept" else set())
+    for words in (("push", kept, f"file://{folder}/again"), ("push", pulled, f"file://{folder}/again")):
+        again = run(*words)
+        assert (again.exit_code, "leaves them out" in again.stderr) == (2, True), again.output
+    with pytest.raises(LineageError, match="1 of its examples rest on revoked"):
+        examples_path(kept)
+    anew = run("pull", folder / "pushed", "--out", folder / "anew")
+    assert (anew.exit_code, "revoked" in anew.output, (folder / "anew").exists()) == (1, True, False)
+    assert run("filter", pulled / "certificates.jsonl", "--out", folder / "mended").exit_code == 0
+    rows = [json.loads(line) for line in (folder / "mended" / "examples.jsonl").read_text().splitlines()]
+    assert [row["completion"] for row in rows] == [SECOND]
+    assert '"reason": "revoked"' in (folder / "mended" / "rejected.jsonl").read_text()
+    assert run("push", folder / "mended", f"file://{folder}/again").exit_code == 0
 
 
 def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
@@ -95,7 +199,7 @@ def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
     from datasets import Dataset
 
     back = Dataset.from_parquet(str(tmp_path / "kept/rows.parquet"), cache_dir=str(tmp_path / "cache"))
-    assert back.to_list() == ROWS[:1]
+    assert back.to_list() == [ALL[0], ALL[2]]
 
 
 def test_what_was_changed_since_it_was_judged_is_not_saved(tmp_path: Path) -> None:
@@ -119,21 +223,6 @@ def test_what_was_not_certified_is_not_called_strict(tmp_path: Path) -> None:
     certistar.save(certistar.filter(ROWS, "naive"), tmp_path / "kept")
     assert json.loads((tmp_path / "kept/summary.json").read_text())["keep"] == "unfiltered"
     assert len((tmp_path / "kept/certificates.jsonl").read_text().splitlines()) == 1
-
-
-def test_trl_trains_a_step_on_what_python_saved(tiny_model: Path, tmp_path: Path) -> None:
-    from datasets import load_dataset
-
-    trl = pytest.importorskip("trl", reason="pip install 'certistar[trl]'")
-    of_a_dataset(tmp_path)
-    data = load_dataset(str(tmp_path / "kept"), split="train", cache_dir=str(tmp_path / "cache"))
-    arguments = trl.SFTConfig(
-        output_dir=str(tmp_path / "out"), max_steps=1, use_cpu=True, bf16=False, report_to=[], save_strategy="no"
-    )
-    trainer = trl.SFTTrainer(str(tiny_model), args=arguments, train_dataset=data)
-    learnt = [label for label in trainer.train_dataset[0]["labels"] if label != -100]
-    assert trainer.processing_class.decode(learnt).startswith("Rex is a cat.")
-    assert trainer.train().training_loss > 0
 
 
 # -- a verdict in a notebook

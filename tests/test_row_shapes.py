@@ -3,6 +3,7 @@
 import gzip
 import json
 import sys
+import tracemalloc
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -17,7 +18,7 @@ from critics.errors import InputError
 from critics.judge import judge_record
 from rollout.traces import Trace
 from training.cli import app
-from training.exchange.outcomes import outcomes, told
+from training.curation.outcomes import outcomes, told
 from training.exchange.rationales import Reading, Table, as_they_stand, read_table
 from training.exchange.shapes import asked_of, format_of
 from training.exchange.tables import Row, Rows, read_rows
@@ -342,3 +343,19 @@ def _judgement(trace: Trace) -> Any:
     from rollout.traces import with_judgement
 
     return with_judgement(trace, judge_record(trace.record())).judgement
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+def test_a_large_file_is_not_in_memory_many_times(ending: str, tmp_path: Path) -> None:
+    """As it is read, as rows that come back as they stood, and as values: three times, and no more."""
+    row = {"question": "Is Rex warm?", "rationale": "x" * 20_000}
+    told = json.dumps(row) if ending == "jsonl" else ",".join(row.values())
+    path = tmp_path / f"rows.{ending}"
+    path.write_text("\n".join(["question,rationale"] * (ending == "csv") + [told] * 100))
+    read_rows(path)
+    tracemalloc.start()
+    (rows,) = read_rows(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(rows.rows) == 100
+    assert peak < 3.3 * path.stat().st_size

@@ -321,3 +321,14 @@ def test_killed_writers_lose_nothing_and_double_nothing(tmp_path, total, size, k
     found = [record["id"] for record in read_growing(path)]
     assert len(found) == len(set(found)) == 2 * total
     assert set(found) == {f"{name}-{n}" for name in "ab" for n in range(total)}
+
+
+def test_a_folder_is_made_with_the_first_record_and_one_that_cannot_be_is_named_at_once(tmp_path):
+    store = OpenStore(tmp_path / "results" / "model" / "attempts.open.jsonl")
+    assert not list(tmp_path.iterdir())
+    assert list(store) == []
+    store.append([{"id": "a"}])
+    assert [record["id"] for record in OpenStore(store.path)] == ["a"]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="choose another place"):
+        OpenStore(tmp_path / "file" / "folder" / "attempts.open.jsonl")

@@ -249,8 +249,16 @@ def _ends(means: Any) -> Interval:
     return (float(low), float(high))
 
 
+def rate_interval(rates: Sequence[float]) -> Interval:
+    """Return the 95% bootstrap interval of the mean of rates in [0, 1], one of each problem; all of it for none."""
+    if not rates:
+        return (0.0, 1.0)
+    low, high = mean_interval([2 * rate - 1 for rate in rates], [0] * len(rates), bound=1)
+    return (max(0.0, (low + 1) / 2), min(1.0, (high + 1) / 2))
+
+
 def mean_interval(
-    differences: Sequence[int], seeds: Sequence[int], *, bound: int, replicates: int = REPLICATES
+    differences: Sequence[float], seeds: Sequence[int], *, bound: int, replicates: int = REPLICATES
 ) -> Interval:
     """Return the 95% percentile bootstrap interval of the mean, pairs resampled within each seed.
 
@@ -352,9 +360,9 @@ def detectable_by_mcnemar(differences: Sequence[int]) -> float | None:
     return high
 
 
-def by_seed(values: Sequence[int], seeds: Sequence[int]) -> Mapping[int, list[int]]:
+def by_seed(values: Sequence[float], seeds: Sequence[int]) -> Mapping[int, list[float]]:
     """Return the values of each seed, seeds ascending, order within a seed kept."""
-    groups: dict[int, list[int]] = {seed: [] for seed in sorted(set(seeds))}
+    groups: dict[int, list[float]] = {seed: [] for seed in sorted(set(seeds))}
     for value, seed in zip(values, seeds, strict=True):
         groups[seed].append(value)
     return groups
@@ -370,6 +378,6 @@ def _p_value(differences: Sequence[int], test: Test) -> float:
             assert_never(test)
 
 
-def mean(values: Sequence[int]) -> float:
+def mean(values: Sequence[float]) -> float:
     """Return the mean of at least one value."""
     return sum(values) / len(values)

@@ -151,7 +151,7 @@ def _controlled(dataset: str, context: str, question: str) -> ProblemLanguage:
     try:
         stated = reader.context(context)
     except TranslationError as error:
-        raise Unreadable("context_not_read", str(error)) from error
+        raise Unreadable("context_not_read", f"{error}{_remedy(dataset, context, question)}") from error
     try:
         goal = reader.question(question)
     except TranslationError as error:
@@ -239,3 +239,22 @@ _READERS: dict[str, Callable[[str, str, str, Formal, Mapping[str, Implication]],
     "prontoqa": _prontoqa,
     "syllogism": _syllogism,
 }
+
+
+def _remedy(dataset: str, context: str, question: str) -> str:
+    """Name the data set in whose language a problem is read that nothing says the language of.
+
+    `Every impus is not brown.` denies it of each in PrOntoQA, and elsewhere of each or of some: people must say which.
+    """
+    for name in () if dataset in TRANSLATORS else TRANSLATORS:
+        if _reads(name, context, question):
+            return f'; if it is the English of {name}, say so: dataset="{name}" (--dataset {name})'
+    return ""
+
+
+def _reads(dataset: str, context: str, question: str) -> bool:
+    try:
+        translation(dataset, context, question)
+    except TranslationError:
+        return False
+    return True

@@ -21,6 +21,7 @@ from training.commands.options import Adapter, Config, Jobs, Json, Overrides, Se
 from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.logs import tracked
 from training.records.store import OpenStore, write_json, write_records, write_text
+from training.reporting.at_k import Samples, at_k_record, at_k_table, samples_of
 from training.reporting.proofs import proof_lines
 from training.reporting.selective import CurveRow, Point, curve_figure, curve_table, selective_curve
 from training.rounds.answering import Answering, Formalism, attempts_at, blind
@@ -82,6 +83,11 @@ class Answers:
         return {name: each.answer for name, each in self.found.items() if isinstance(each, Answered)}
 
     @property
+    def samples(self) -> list[Samples]:
+        """Counts of the attempts at each problem; under `--curve` alone they are as many whatever came of them."""
+        return samples_of((each for made in self.attempts.values() for each in made), self.gold)
+
+    @property
     def selective(self) -> Point:
         """Count how many problems with a known answer are answered, and how many of those are right."""
         known = {name: answer for name, answer in self.answers.items() if name in self.gold}
@@ -94,7 +100,7 @@ class Answers:
             "answered": len(self.answers),
             **({"selective": self.selective.record()} if self.gold else {}),
             "answers": list(map(self.line, self.problems)),
-            **({"curve": [row.record() for row in self.rows]} if self.rows else {}),
+            **({"curve": [row.record() for row in self.rows], **at_k_record(self.samples)} if self.rows else {}),
         }
 
     def line(self, problem: Problem) -> dict[str, Any]:
@@ -149,7 +155,7 @@ def answer(
     if asked.out is not None:
         _write(asked.out, result)
     if asked.out is not None and asked.curve:
-        _write_curve(asked.out, result.rows, _provenance(loaded, chosen, wanted, asked))
+        _write_curve(asked.out, result, _provenance(loaded, chosen, wanted, asked))
     if as_json:
         print(json.dumps(result.record()))
         return
@@ -235,10 +241,12 @@ def _write(out: Path, result: Answers) -> None:
         path.unlink()
 
 
-def _write_curve(out: Path, rows: Sequence[CurveRow], provenance: object) -> None:
+def _write_curve(out: Path, result: Answers, provenance: object) -> None:
+    rows = result.rows
     write_text(out / "curve.svg", curve_figure(rows))
-    write_text(out / "curve.md", curve_table(rows))
-    write_json(out / "curve.json", {"curve": [row.record() for row in rows], "provenance": provenance})
+    write_text(out / "curve.md", f"{curve_table(rows)}\n{at_k_table({'attempts': result.samples})}")
+    told = {"curve": [row.record() for row in rows], **at_k_record(result.samples)}
+    write_json(out / "curve.json", {**told, "provenance": provenance})
 
 
 def _print(problem: Problem, found: Outcome, attempts: Sequence[Trace]) -> None:

@@ -9,13 +9,17 @@ from typing import Annotated
 import typer
 
 from critics.errors import InputError
+from critics.problem import RecordError
+from rollout.traces import Trace, read_trace
 from training.autoeval.benchmarks import MIN_MODELS, Compared, compared
 from training.autoeval.figures import correlation_panels, power_panel
 from training.autoeval.joined import joined_files, paired, read_folder, scores_files, tables_of
 from training.autoeval.score_tables import PAPER, Source, merged, read_source
+from training.commands.attempts import judging, read_attempts
 from training.commands.messages import say
 from training.commands.options import Json
 from training.records.store import write_json, write_text
+from training.reporting.at_k import at_k_record, at_k_table, samples_of
 from training.reporting.bases import bases_table, compare_bases, dose_figure, forest
 from training.reporting.comparison import compare_runs
 from training.reporting.leaderboard import EVALUATION, find_entries, leaderboard, numbers
@@ -33,8 +37,8 @@ def compare(
     runs: Annotated[
         list[Path],
         typer.Argument(
-            help="Run folders; folders of `evaluate --out`, and runs beside them; or YAML tables of AutoEval's scores "
-            "beside others', the paper's: autoeval-paper."
+            help="Run folders; folders of `evaluate --out`, and runs beside them; files of traces; or YAML tables of "
+            "AutoEval's scores beside others', the paper's: autoeval-paper."
         ),
     ],
     as_json: Json = False,
@@ -67,6 +71,9 @@ def compare(
         return
     if _are_tables(runs):
         _compare_tables(runs, as_json, out)
+        return
+    if any(run.is_file() for run in runs):
+        _compare_traces(runs, as_json, out)
         return
     if any(scores_files(run) for run in runs):
         _compare_benchmarks(runs, out)
@@ -106,6 +113,31 @@ def _compare_bases(runs: Sequence[Path], beyond: int | None, as_json: bool, out:
             write_text(out / "dose.svg", dose_figure(summary))
         write_json(out / "bases.json", summary.record())
     print(json.dumps(summary.record()) if as_json else table)
+
+
+def _compare_traces(files: Sequence[Path], as_json: bool, out: Path | None) -> None:
+    """Print certified@k, lucky@k, answered@k and maj@k of files of traces; what no critic has judged is judged now."""
+    if others := [path for path in files if not path.is_file()]:
+        raise InputError(f"compare: {others[0]} is no file of traces; name files alone, or folders alone")
+    found = {str(path): samples_of(_judged_traces(path)) for path in files}
+    told = {name: at_k_record(samples) for name, samples in found.items()}
+    if out is not None:
+        write_json(out, told)
+    print(json.dumps(told) if as_json else at_k_table(found))
+
+
+def _judged_traces(path: Path) -> list[Trace]:
+    given = read_attempts(path)
+    unjudged = [each.record for each in given if each.record.get("judgement") is None]
+    fresh = iter(judging(1, 10.0, anew=True)(dict(record) for record in unjudged))
+    records = [
+        {**each.record, "judgement": next(fresh)} if each.record.get("judgement") is None else each.record
+        for each in given
+    ]
+    try:
+        return [read_trace(record) for record in records]
+    except RecordError as error:
+        raise InputError(f"{path}: {error}") from error
 
 
 def _compare_evaluations(folders: Sequence[Path], as_json: bool, out: Path | None) -> None:

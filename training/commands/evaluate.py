@@ -20,6 +20,7 @@ from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.estimates import Proportion
 from training.logs import quieten
 from training.records.store import write_text
+from training.reporting.at_k import NAMES
 from training.reporting.evaluations import Mode
 from training.reporting.leaderboard import Entry, leaderboard
 from training.reporting.leaderboard_figure import write_leaderboard
@@ -92,7 +93,7 @@ def evaluate(
     per_category: Annotated[
         int | None, typer.Option("--per-category", min=1, help="Formulas of each category; 500 in the paper.")
     ] = None,
-    runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of the benchmark, for the deviation.")] = 1,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of the benchmark, or samples of each problem.")] = 1,
     verifier: Annotated[
         bool, typer.Option("--verifier", help="Ask the policy as well whether what came back is equivalent.")
     ] = False,
@@ -124,7 +125,7 @@ def evaluate(
     asked = Asking(chosen, arms_of(loaded, arms or ()), priced, out, traces)
     if traces is not None and (out is not None or len(chosen) > 1):
         raise InputError("--traces: is for one model without --out, which keeps the attempts of all of them")
-    with measuring(loaded, wanted, seed) as how:
+    with measuring(loaded, wanted, seed, runs) as how:
         if dry:
             _plan(asked, how, on)
             return
@@ -149,10 +150,10 @@ class Asking:
 
 
 @contextmanager
-def measuring(config: RunConfig, problems: Sequence[Problem], seed: int) -> Generator[Measuring]:
+def measuring(config: RunConfig, problems: Sequence[Problem], seed: int, samples: int = 1) -> Generator[Measuring]:
     """Yield what measures, with processes that judge."""
     with JudgePool() as judges, DialogReviewPool(timeout_s=config.actor_critic.timeout_s) as reviews:
-        yield Measuring(problems, seed, judges, reviews)
+        yield Measuring(problems, seed, judges, reviews, samples)
 
 
 def arms_of(config: RunConfig, names: Sequence[str]) -> list[ArmConfig]:
@@ -239,6 +240,10 @@ def _say_mode(label: str, mode: Mode) -> None:
         say(f"{label}after {level.retries} retries: {', '.join(shares)}")
     for line in stage_lines(mode.stages):
         say(f"{label}{line}")
+    for row in mode.at_k:
+        rates = {name: row.rates[name].rate for name in NAMES}
+        shown = (f"{name}@{row.k} {rate:.1%}" for name, rate in rates.items() if rate is not None)
+        say(f"{label}{', '.join(shown)} ({row.problems} problems)")
     conditions = mode.groups["by_condition"]
     for condition, cell in conditions.items() if len(conditions) > 1 else ():
         right = cell["right"]

@@ -30,12 +30,13 @@ from training.curation.derivation import DERIVED, Derivation, contents_of, deriv
 from training.curation.environment import kept_by_grade
 from training.curation.filters import KEEPS, faithfulness_counts, funnel, kept, outline, select
 from training.curation.independence import FITS_ANOTHER, independent
-from training.exchange.outcomes import outcomes
+from training.curation.outcomes import outcomes
 from training.exchange.rationales import Reading, rejections
 from training.exchange.tables import Rows, read_rows
 from training.lessons.teaching import file_examples
-from training.lineage.entries import Origin, origin
+from training.lineage.entries import Origin, engine_name, origin
 from training.lineage.kept import Kept, made_already, new_folder, write_kept
+from training.lineage.revocation import Revocations, read_revocations
 from training.records.store import write_records
 from training.rounds.problems import read_problems
 
@@ -88,12 +89,13 @@ def filter(  # noqa: A001
     is_recorded = source.is_file() and holds_recorded(source)
     found = [] if is_recorded else read_rows(source, encoding)
     settings = [keep, prune, hindsight, held_out, columns, answers, format_, formalise, dataset, verdicts]
-    made_of = _digest(found or [source.read_bytes()], settings)
+    revoked = read_revocations(source.parent) if source.is_file() else Revocations()
+    made_of = _digest(found or [source.read_bytes()], [*settings, *([revoked.record()] if revoked else [])])
     if (already := made_already(out, made_of)) is not None:
         say(f"{out} is there already, of these very rows and settings: nothing is to be done")
         show(already, out, as_json)
         return
-    filtering = Filtering(keep, out, made_of, jobs, timeout, as_json)
+    filtering = Filtering(keep, out, made_of, jobs, timeout, as_json, revoked)
     options = {"columns": columns, "answers": answers, "as": format_, "formalise": formalise, "dataset": dataset}
     if not is_recorded and not _are_attempts(found):
         _refuse("traces", verdicts=verdicts, prune=prune, hindsight=hindsight, held_out=held_out)
@@ -104,6 +106,16 @@ def filter(  # noqa: A001
     judged = with_verdicts(records, source, verdicts, judging(jobs, timeout, anew=True), rejected)
     derivation = _derivation(keep, prune, hindsight, held_out)
     show(_write_dataset(judged, rejected, derivation, filtering, judging(jobs, timeout)), out, as_json)
+
+
+def _believed(found: Iterable[GivenAttempt], revoked: Revocations, rejected: list[Rejected]) -> Iterator[GivenAttempt]:
+    """Yield the attempts whose certificates are not revoked in the folder that they come from; reject the others."""
+    for each in found:
+        certificate = each.record["judgement"].get("certificate")
+        if certificate is not None and revoked.cover(certificate["digest"], engine_name(certificate)):
+            rejected.append({"id": each.id, "reason": "revoked"})
+        else:
+            yield each
 
 
 def _are_attempts(found: Sequence[Rows]) -> bool:
@@ -139,7 +151,7 @@ def _write_dataset(
     sources: dict[str, Mapping[str, object]] = {}
 
     def noted() -> Iterator[GivenAttempt]:
-        for each in found:
+        for each in _believed(found, filtering.revoked, rejected):
             sources[each.id] = each.record
             yield each
 

@@ -16,7 +16,7 @@ from training.commands.attempts import judging
 from training.commands.messages import print_counts, say
 from training.configuration.section import nearest
 from training.curation.filters import CERTIFIED, is_certified
-from training.exchange.outcomes import meanings, told
+from training.curation.outcomes import meanings, told
 from training.exchange.rationales import (
     Formalising,
     Reading,
@@ -27,6 +27,7 @@ from training.exchange.rationales import (
     write_dataset,
 )
 from training.exchange.tables import Rows
+from training.lineage.revocation import Revocations
 from training.logs import tracked
 
 
@@ -41,6 +42,8 @@ class Filtering:
     jobs: int
     timeout_s: float
     as_json: bool
+    revoked: Revocations = Revocations()
+    """What the folder that attempts come from says is revoked."""
 
 
 def filter_table(

@@ -64,7 +64,8 @@ def trace_files(folders: list[Path]) -> list[Path]:
         if not folder.exists():
             raise InputError(f"{folder}: there is no such folder; name a run by --run")
         paths = [folder] if folder.is_file() else [path for name in names for path in folder.rglob(name)]
-        found |= {path.resolve(): path for path in paths if not _is_of_round(path)}
+        meant = (path for path in paths if folder in (path, path.parent) or not _is_of_round(path))
+        found |= {path.resolve(): path for path in meant}
     return [found[key] for key in sorted(found)]
 
 

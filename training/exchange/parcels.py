@@ -21,9 +21,10 @@ from training.curation.derivation import DERIVED
 from training.exchange.cards import AdapterFacts, RunFacts, adapter_card
 from training.exchange.examples import EXAMPLES, read_examples
 from training.exchange.finding import Found, keep_of, read_json
-from training.lineage.adapter_files import MANIFEST, REVOKED, read_manifest, verify_adapter
+from training.lineage.adapter_files import MANIFEST, read_manifest, verify_adapter
 from training.lineage.entries import LINEAGE, check_dataset
 from training.lineage.kept import CERTIFICATES, certified_dataset_card, dataset_facts, slim
+from training.lineage.revocation import check_unrevoked
 from training.records.run_folder import RunLine, read_run
 from training.records.store import is_stored, read_records, write_json, write_records, write_text
 from training.reporting.evaluations import read_mode
@@ -67,8 +68,7 @@ def pack_dataset(found: Found, out: Path, name: str) -> dict[str, Any]:
     """Write the dataset's folder, and return its summary."""
     dataset = found.dataset
     assert dataset is not None
-    if (dataset / REVOKED).exists():
-        raise InputError(f"{dataset}: rests on revoked certificates ({REVOKED} says which); filter its rows again")
+    check_unrevoked(dataset)
     check_dataset(dataset)
     for _ in read_examples(dataset):
         pass  # raises where one is none

@@ -20,8 +20,8 @@ from rollout.traces import Sampling, Trace
 from training.curation.coverage import has_unread
 from training.curation.filters import Keep, funnel, is_certified, kept, outline, select
 from training.curation.independence import FITS_ANOTHER, independent
+from training.curation.outcomes import outcomes
 from training.exchange.columns import RationaleRow, RowError, read_answers, read_rationale
-from training.exchange.outcomes import outcomes
 from training.exchange.shapes import format_of, language_of, parts_of, shape_of, told_formats
 from training.exchange.tables import Row, Rows, UnreadableRow, columns_of
 from training.lessons.teaching import completion_example

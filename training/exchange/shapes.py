@@ -105,6 +105,8 @@ def _columns(
     found = {part: column for part in wanted if (column := _named(part, known, source, named))}
     if "rationale" in needed and "rationale" not in found and _is_prose(first.get(found.get("answer", ""))):
         found["rationale"] = found.pop("answer")  # GSM8K calls it so
+    if "question" in needed and "question" not in found and (asked := _statement(named, known, source, first)):
+        found = {"question": asked, **{part: column for part, column in found.items() if column != asked}}
     for part in needed:
         if part not in found:
             shown = ", ".join(map(repr, known)) or "none"
@@ -112,6 +114,20 @@ def _columns(
                 f"{source}: no column is known to be the {part}; say which by --columns {part}=NAME (there are {shown})"
             )
     return found
+
+
+_LABELS = ("true", "false", "unknown", "uncertain")
+
+
+def _statement(named: Mapping[str, str], known: Sequence[str], source: object, first: Mapping[str, Any]) -> str | None:
+    """Return the column of what is asked in FOLIO: a conclusion that the gold answer calls true or false.
+
+    Without such an answer it may be what the text concludes, about a question that is not there.
+    """
+    column, label = (_named(part, known, source, named) for part in ("conclusion", "answer"))
+    said = None if "conclusion" in named or column is None else first.get(column)
+    is_statement = isinstance(said, str) and len(said.split()) > 2 and not _LABEL.search(said)
+    return column if is_statement and str(first.get(label or "")).strip().lower() in _LABELS else None
 
 
 def _is_prose(value: object) -> bool:

@@ -179,12 +179,15 @@ def _one(found: Sequence[Rows]) -> Rows:
 
 
 def _of_file(path: Path, name: str, encoding: str | None) -> Rows:
+    bare = path.with_suffix("") if path.suffix in _PACKED else path
+    return _of_bytes(_content(path), bare, name, encoding)
+
+
+def _content(path: Path) -> bytes:
     try:
-        content = b"".join(unpacked(path))
+        return b"".join(unpacked(path))
     except StoreError as error:
         raise InputError(f"{error}; unpack it by hand, or name another file") from error
-    bare = path.with_suffix("") if path.suffix in _PACKED else path
-    return _of_bytes(content, bare, name, encoding)
 
 
 def _of_bytes(content: bytes, path: Path, name: str, encoding: str | None) -> Rows:
@@ -198,6 +201,7 @@ def _of_bytes(content: bytes, path: Path, name: str, encoding: str | None) -> Ro
     if path.suffix in (".parquet", ".feather"):
         raise InputError(f"{path}: is no {path.suffix[1:]} file; it was cut, or is something else")
     text = _decoded(content, path, encoding)
+    del content  # large files are in memory once, and as rows
     start = text.lstrip()[:1]
     if path.suffix in (".csv", ".tsv") or (start not in ("{", "[") and path.suffix in ("", ".txt")):
         return _csv(text, path, name)
@@ -221,7 +225,8 @@ def _decoded(content: bytes, path: Path, encoding: str | None) -> str:
 def _json_lines(text: str, path: Path, name: str) -> Rows:
     rows: list[Row] = []
     unreadable: list[UnreadableRow] = []
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, ended in enumerate(_lines(text), 1):
+        line = ended.removesuffix("\n")
         if line.strip():
             try:
                 encoded = line.encode("utf-8", "surrogateescape")
@@ -232,6 +237,15 @@ def _json_lines(text: str, path: Path, name: str) -> Rows:
     if not rows and len(unreadable) > 1 and (listed := _listed_object(text)):
         return _json(listed, path, name)
     return Rows("jsonl", rows, unreadable)
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield lines with their ends, one at a time: StringIO takes four bytes a character."""
+    at = 0
+    while at < len(text):
+        end = text.find("\n", at) + 1 or len(text)
+        yield text[at:end]
+        at = end
 
 
 def _listed_object(text: str) -> str | None:
@@ -305,8 +319,8 @@ class _Noted:
 
 def _csv(text: str, path: Path, name: str) -> Rows:
     csv.field_size_limit(_MOST_CHARACTERS)
-    lines = _Noted(io.StringIO(text, newline="\n"))
-    header_line = text.partition("\n")[0]
+    lines = _Noted(_lines(text))
+    header_line = next(_lines(text), "")
     delimiter = "\t" if path.suffix == ".tsv" else max(",;\t|", key=header_line.count)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     header = [cell.strip() for cell in _cells(reader) or []]

@@ -28,6 +28,7 @@ from training.lessons.judged_fields import TEMPLATE_MARKS
 from training.lineage import entries
 from training.lineage.adapter_files import MANIFEST, AdapterError, verify_adapter
 from training.lineage.kept import CERTIFICATES
+from training.lineage.revocation import revoked_examples
 from training.records.store import StoreError, read_lines
 
 _LEADS = re.compile(r"\b(?:answer|reasoning|solution|proof|let's think step by step)\b[:.]?|\\n|[\"}\]]", re.IGNORECASE)
@@ -87,6 +88,7 @@ def check_dataset(folder: Path, judging: Judging) -> CheckedDataset:
     traces = list(_traces(records, rejected))
     rejected += [Rejection(str(each["id"]), each["reason"]) for each in result["rejected"]]
     rejected += [*_judged_again(traces, judging), *_other_lineage(folder)]
+    rejected += [Rejection(id_, "revoked") for id_ in revoked_examples(folder)]
     keep, examined = _keep(folder), list(_examined(folder, traces, rejected))
     rejected += [Rejection(t.id, "not_strict") for t in traces if keep in ("strict", "faithful") and not is_strict(t)]
     for example, reason in examined:

@@ -12,7 +12,7 @@ from training.configuration.model import ModelConfig
 from training.lessons import dialogs
 from training.lessons.dialogs import MaskedExample, masked_example, read_lesson
 from training.lessons.examples import Example, ExampleError, checked, spells, tokenised, unread_tokens, without_end
-from training.lineage.adapter_files import REVOKED
+from training.lineage.revocation import check_unrevoked
 from training.records.store import read_records
 
 Examples: TypeAlias = list[Example] | list[MaskedExample]
@@ -24,8 +24,7 @@ def examples_path(data: Path) -> Path:
     path = data / "examples.jsonl"
     if not path.exists():
         raise ExampleError(f"{path} does not exist; `certistar filter` makes such a folder")
-    if (data / REVOKED).exists():
-        raise ExampleError(f"{data}: rests on revoked certificates ({REVOKED} says which); filter its rows again")
+    check_unrevoked(data)
     return path
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from rollout.traces import Trace
 from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder
-from training.lineage.entries import LineageError, engine_name
+from training.lineage.entries import LINEAGE, LineageError, engine_name, read_entries
 from training.records.store import write_json
 
 
@@ -98,6 +98,31 @@ def read_revocations(run: Path) -> Revocations:
     except (ValueError, TypeError, KeyError) as error:
         # Not reading it would make everything clean again.
         raise LineageError(f"{path}: cannot be read ({error!r}); revoke again after moving it away") from error
+
+
+def revoked_examples(dataset: Path) -> list[str]:
+    """Return the examples of a dataset that rest on what a mark in its folder, or in its run's, revokes.
+
+    A mark without a lineage that it can be compared with is about the whole dataset.
+    """
+    folder = dataset.resolve()
+    revoked = read_revocations(folder)
+    for run in (above for above in list(folder.parents)[:4] if (above / "lines.json").is_file()):
+        revoked |= read_revocations(run)
+    if not revoked:
+        return []
+    lines = read_entries(folder / LINEAGE) if (folder / LINEAGE).is_file() else ()
+    found = [e.example for e in lines if revoked.cover(e.origin.certificate, e.origin.engine)]
+    return found or [dataset.name] * (folder / REVOKED).is_file()
+
+
+def check_unrevoked(dataset: Path) -> None:
+    """Raise `LineageError` where examples of a dataset rest on what was revoked."""
+    if found := revoked_examples(dataset):
+        raise LineageError(
+            f"{dataset}: {len(found)} of its examples rest on revoked certificates, such as {found[0]}; `certistar "
+            f"filter {dataset / 'certificates.jsonl'} --out NEW` leaves them out"
+        )
 
 
 def unrevoked(traces: Iterable[Trace], revoked: Revocations) -> Iterator[Trace]:

@@ -57,7 +57,8 @@ def plan(
 ) -> Iterator[str]:
     """Yield lines for people, an arm after the other; raises `CannotFit` where an arm could not be asked."""
     num = len(how.problems)
-    yield f"plan: {len(models)} models, {len(arms)} arms, {num} problems: {len(models) * len(arms) * num:,} attempts"
+    total = len(models) * len(arms) * num * how.samples
+    yield f"plan: {len(models)} models, {len(arms)} arms, {num} problems: {total:,} attempts"
     for model in models:
         for arm in arms:
             name = f"{model.label}, {arm.name}"
@@ -70,9 +71,9 @@ def plan(
             if num_over := max(0, round(own.uncut - own.limit)) if own.known else 0:
                 yield f"  the longest reference passes sampling.max_new_tokens by {num_over}: it would be cut off"
             left = _left(model, arm, how.problems, out)
-            requests = requests_of(model, arm, how, own).scaled(left / min(num, SAMPLED))
+            requests = requests_of(model, arm, how, own).scaled(how.samples * left / min(num, SAMPLED))
             stored = f" ({num - left} are stored)" if left < num else ""
-            yield f"  {left} attempts left{stored}: {requests.line(prices.get(model.label))}"
+            yield f"  {left * how.samples} attempts left{stored}: {requests.line(prices.get(model.label))}"
             yield from _memory(model, own, on)
 
 

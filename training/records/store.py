@@ -207,6 +207,15 @@ def make_folder(path: Path) -> None:
         raise not_written(path, error) from error
 
 
+def _check_place(path: Path) -> None:
+    """Raise `StoreError` where a file's folder cannot be made, before anything is sampled for it; nothing is made."""
+    above = next(each for each in path.absolute().parents if each.exists())
+    if not above.is_dir():
+        raise not_written(path, NotADirectoryError(f"{above} is no folder"))
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise not_written(path, PermissionError(f"{above} may not be written into"))
+
+
 def write_json(path: Path, value: object) -> None:
     """Put a JSON file in place."""
     write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
@@ -246,7 +255,7 @@ class OpenStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        make_folder(path.parent)
+        _check_place(path)
         self._units: dict[str, array[int]] = {}
         self._end = 0
         self._identity: tuple[int, int] | None = None
@@ -329,6 +338,8 @@ class OpenStore:
         """Hold the file's lock, with its tail whole and everything in it known; yields its descriptor."""
         try:
             create = os.O_CREAT if self._identity is None else 0
+            if create:
+                make_folder(self.path.parent)  # not before there is something to store: a model may be refused
             descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | create, 0o666)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)

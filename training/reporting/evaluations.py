@@ -9,6 +9,7 @@ from critics.errors import InputError
 from training.autoeval.false_positives import FalsePositives, read_false_positives
 from training.autoeval.scores import Scores, read_scores
 from training.records.run_folder import read_file
+from training.reporting.at_k import AtK, read_at_k
 from training.reporting.stages import Stage, read_stage
 
 Outcome = Literal["right", "certified", "tests_passed"]
@@ -67,6 +68,8 @@ class Mode:
     """Mean share of a text behind which something stands; None where no critic reads the texts."""
     chance: float | None = None
     """How often a random guess is right; None in evaluations that are older than it."""
+    at_k: tuple[AtK, ...] = ()
+    """Rates at 1, 2, 4, .. samples; empty where each problem was asked once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,7 @@ def read_mode(record: Mapping[str, Any]) -> Mode:
         record.get("temperature"),
         record.get("coverage"),
         record.get("chance"),
+        tuple(map(read_at_k, record.get("at_k") or ())),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from critics.errors import InputError
 from training.estimates import Interval, Proportion, compare_paired
 from training.records.run_folder import configuration, read_file, read_run
+from training.reporting.at_k import at_k_rows
 from training.reporting.evaluations import Mode, read_evaluation, read_mode
 from training.reporting.retries import retry_rows
 from training.reporting.spending import Spent, said_cost
@@ -269,6 +270,11 @@ def over_retries(entries: Sequence[Entry]) -> list[list[str]]:
     return retry_rows((entry.model, entry.arm, entry.mode) for entry in entries)
 
 
+def over_samples(entries: Sequence[Entry]) -> list[list[str]]:
+    """Return the rates at k samples of the entries whose problems were asked several times."""
+    return at_k_rows({f"{entry.model}, {entry.arm}": entry.mode.at_k for entry in entries})
+
+
 def costs(entries: Sequence[Entry]) -> list[list[str]]:
     """Return requests and tokens of each entry, and their cost where prices were given."""
     priced = any(entry.spent.cost is not None for entry in entries)
@@ -278,7 +284,8 @@ def costs(entries: Sequence[Entry]) -> list[list[str]]:
     for entry in entries:
         spent = entry.spent
         unsaid = f" (and {spent.uncounted} replies uncounted)" if spent.uncounted else ""
-        numbers = [len(entry.answers), spent.requests, spent.prompt_tokens]
+        samples = max((row.k for row in entry.mode.at_k), default=1)
+        numbers = [len(entry.answers) * samples, spent.requests, spent.prompt_tokens]
         cost = ["" if spent.cost is None else said_cost(spent.cost)] * priced
         datasets = ", ".join(dict.fromkeys(answer.dataset for answer in entry.answers))
         row = [datasets, entry.model, entry.arm, *(f"{number:,}" for number in numbers)]
@@ -292,6 +299,7 @@ SECTIONS: Mapping[str, Section] = {
     "Answers where nothing more follows": exhausted,
     "Differences, answer by answer": differences,
     "Dialogs over retries": over_retries,
+    "At k samples": over_samples,
     "Requests and tokens": costs,
 }
 

@@ -22,8 +22,9 @@ from rollout.traces import Sampling
 from training.configuration.run import ArmConfig, RunConfig
 from training.records.run_folder import read_file
 from training.records.store import OpenStore, write_json
+from training.reporting.at_k import at_k, samples_of
 from training.reporting.leaderboard import EVALUATION, Entry, as_entry
-from training.reporting.spending import Price
+from training.reporting.spending import Price, spent_on
 from training.rounds.evaluation import Measurement, asked, counted, judged, measure, problems_digest
 from training.rounds.rollout_store import how_asked, stored_strategy
 from training.workers.models import NamedModel
@@ -41,27 +42,31 @@ class Measuring:
     seed: int
     judges: JudgePool
     reviews: DialogReviewPool
+    samples: int = 1
+    """Attempts at each problem; the first one is measured, and all of them at k."""
 
 
 def measured(model: NamedModel, arm: ArmConfig, measuring: Measuring, attempts: Path | None = None) -> Measurement:
-    """Ask a model under an arm, once for each problem, and judge; `attempts` keeps what it writes."""
+    """Ask a model under an arm about each problem, and judge; `attempts` keeps what it writes."""
     config = model.config
     strategy: Strategy = strategy_of(config, arm, trained=model.adapter is not None, review=measuring.reviews)
     if attempts is not None:
         strategy = replace(stored_strategy(strategy, OpenStore(attempts), config, arm), arm=arm.name)
-    sampling = sampling_of(config, arm)
+    sampling = sampling_of(config, arm, measuring.samples)
     policy: Policy = quiet_policy(config, arm, model.adapter)
     size, seed = config.evaluation.batch_size, measuring.seed
     made = asked(policy, measuring.problems, sampling, strategy, seed=seed, batch_size=size)
     found = list(map(counted, judged(made, measuring.judges.judge)))
     del policy, made
     forget_models()  # the next model may need all of the memory
-    return measure(found, sampling, measuring.judges.judge, strategy.shortened, seed=seed)
+    firsts = [trace for trace in found if trace.sample == 0]
+    made = measure(firsts, sampling, measuring.judges.judge, strategy.shortened, seed=seed)
+    return replace(made, spent=spent_on(found), at_k=at_k(samples_of(found))) if measuring.samples > 1 else made
 
 
-def sampling_of(config: RunConfig, arm: ArmConfig) -> Sampling:
-    """Return how one attempt at each problem is sampled."""
-    return config.sampling.sampling(arm.decoding, samples=1)
+def sampling_of(config: RunConfig, arm: ArmConfig, samples: int) -> Sampling:
+    """Return how attempts at each problem are sampled."""
+    return config.sampling.sampling(arm.decoding, samples=samples)
 
 
 def folder_of(model: NamedModel, arm: ArmConfig, out: Path) -> Path:
@@ -127,7 +132,7 @@ def _asked(model: NamedModel, arm: ArmConfig, measuring: Measuring) -> str:
         "how": how_asked(config, arm),
         "model": model_digest(base) if config.model.server is None and Path(base).is_dir() else base,
         "adapter": None if model.adapter is None else adapter_weights_digest(model.adapter),
-        "sampling": asdict(sampling_of(config, arm)),
+        "sampling": asdict(sampling_of(config, arm, measuring.samples)),
         "problems": [problem.record() for problem in measuring.problems],
         "seed": measuring.seed,
     }

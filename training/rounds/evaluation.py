@@ -24,6 +24,7 @@ from training.autoeval.false_positives import FalsePositives
 from training.autoeval.scores import Scores, report_record, score_report
 from training.curation.environment import formal_outcome
 from training.curation.filters import compiles, is_certified, is_lucky, is_right, passes_in_solver, passes_tests
+from training.reporting.at_k import AtK
 from training.reporting.evaluations import Grouping, Level
 from training.reporting.leaderboard import Answer
 from training.reporting.spending import Spent, spent_on
@@ -90,6 +91,8 @@ class Measurement:
     """Of programs: the rates of 001 after the prototype and after each refiner."""
     errors: Mapping[str, int] = field(default_factory=dict[str, int])
     """Of programs: what came of executing them, by category (001, table 3)."""
+    at_k: Sequence[AtK] = ()
+    """Rates at 1, 2, 4, .. samples, where each problem was asked several times."""
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -104,6 +107,7 @@ class Measurement:
             "by_retries": retries,
             "by_stage": [stage.record() for stage in self.by_stage],
             "errors": self.errors,
+            "at_k": [row.record() for row in self.at_k],
         }
         told = {key: value for key, value in beside.items() if value}
         return {**how, "seed": self.seed, **self.tallied.record(), **told}

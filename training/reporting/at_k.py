@@ -1,0 +1,172 @@
+"""certified@k, lucky@k, answered@k and maj@k: what k samples of each problem give, of any judged attempts.
+
+    1 - C(n - c, k) / C(n, k)     where c of a problem's n samples have the outcome: one of k drawn ones has it
+
+This is unbiased (Chen et al. 2021, section 2.1); its mean is over problems, and so is the bootstrap of its interval.
+The number of samples of a problem must not depend on what came of them, as where the first proof ends the attempts.
+What no critic could read or decide is a sample that is neither certified nor lucky.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import comb
+from typing import Any
+
+from rollout.traces import Trace
+from training.curation.filters import problem_key
+from training.curation.outcomes import UNDECIDED, UNREAD, outcome
+from training.estimates import Estimate, mean, rate_interval
+
+NAMES = ("certified", "lucky", "answered", "maj")
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Counts of one problem's samples."""
+
+    n: int
+    certified: int
+    lucky: int
+    answered: int
+    undecided: int
+    """Samples that were not read or not decided."""
+    gold: int | None
+    """Votes for the gold answer; None where there is none."""
+    others: tuple[int, ...]
+    """Votes for each other answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtK:
+    """Rates at k samples, over the problems that have so many."""
+
+    k: int
+    problems: int
+    fewer: int
+    """Problems with fewer samples, which are left out."""
+    with_gold: int
+    """Problems with a gold answer, which `lucky` and `maj` are about."""
+    rates: Mapping[str, Estimate]
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        told = {name: {"rate": each.rate, "interval": list(each.interval)} for name, each in self.rates.items()}
+        return {"k": self.k, "problems": self.problems, "fewer": self.fewer, "with_gold": self.with_gold, **told}
+
+
+def read_at_k(record: Mapping[str, Any]) -> AtK:
+    """Read what `AtK.record` wrote; raises `KeyError` or `TypeError`."""
+    rates = {name: Estimate(record[name]["rate"], tuple(record[name]["interval"])) for name in NAMES}
+    return AtK(record["k"], record["problems"], record["fewer"], record["with_gold"], rates)
+
+
+def samples_of(traces: Iterable[Trace], gold: Mapping[str, str] | None = None) -> list[Samples]:
+    """Count the judged samples of each problem; `gold` has the answers, by id, of attempts that were judged blindly."""
+    of: dict[object, list[Trace]] = defaultdict(list)
+    for trace in traces:
+        of[problem_key(trace.problem)].append(trace)
+    return [_counted(made, (gold or {}).get(made[0].problem.id, made[0].problem.answer)) for made in of.values()]
+
+
+def _counted(made: Sequence[Trace], gold: str | None) -> Samples:
+    votes = Counter(trace.judged.answer for trace in made if trace.judged.answer is not None)
+    # Attack: a proof of a wrong answer, which a blind critic certifies, counted as a success.
+    proved = [trace for trace in made if trace.judged.is_certified and gold in (None, trace.judged.answer)]
+    undecided = [trace for trace in made if not trace.judged.is_certified and not is_decided(trace)]
+    right = [trace for trace in made if gold is not None and trace.judged.answer == gold]
+    unsure = sum(trace.judged.answer == gold for trace in undecided) if right else 0
+    return Samples(
+        n=len(made),
+        certified=len(proved),
+        lucky=len(right) - unsure - len(proved) if gold is not None else 0,
+        answered=votes.total(),
+        undecided=len(undecided),
+        gold=None if gold is None else votes[gold],
+        others=tuple(sorted(num for answer, num in votes.items() if answer != gold)),
+    )
+
+
+def is_decided(trace: Trace) -> bool:
+    """Say whether a critic read the whole text and came to an end."""
+    return outcome(trace) not in (UNDECIDED, UNREAD) and trace.judged.reason != "free_text"
+
+
+def at_k(samples: Sequence[Samples]) -> list[AtK]:
+    """Return the rates at 1, 2, 4, .. samples, and at as many as any problem has."""
+    most = max((each.n for each in samples), default=0)
+    return [_row(k, samples) for k in sorted({1 << power for power in range(most.bit_length())} | {most} - {0})]
+
+
+def _row(k: int, samples: Sequence[Samples]) -> AtK:
+    enough = [each for each in samples if each.n >= k]
+    known = [each for each in enough if each.gold is not None]
+    values = {
+        "certified": [one_of(each.n, each.certified, k) for each in enough],
+        "lucky": [one_of(each.n, each.lucky, k) for each in known],
+        "answered": [one_of(each.n, each.answered, k) for each in enough],
+        "maj": [majority_right(each.gold or 0, each.others, each.n, k) for each in known],
+    }
+    rates = {name: Estimate(mean(got) if got else None, rate_interval(got)) for name, got in values.items()}
+    return AtK(k, len(enough), len(samples) - len(enough), len(known), rates)
+
+
+def one_of(n: int, c: int, k: int) -> float:
+    """Return the chance that one of k samples, drawn from n, is among c of them."""
+    if not 0 <= c <= n or not 1 <= k <= n:
+        raise ValueError(f"{c} of {n} samples, {k} drawn: need 0 <= c <= n and 1 <= k <= n")
+    return 1 - comb(n - c, k) / comb(n, k)
+
+
+@lru_cache(maxsize=4096)
+def majority_right(gold: int, others: tuple[int, ...], n: int, k: int) -> float:
+    """Return the chance that most votes of k samples, drawn from n, are for the gold answer.
+
+    `gold` and `others` are the votes for each answer among the n; samples without an answer have no vote. A tie is
+    decided by lot; where nobody votes nothing is right.
+    """
+    silent = n - gold - sum(others)
+    found = Fraction(0)
+    for own in range(1, min(gold, k) + 1):
+        ways = Counter({(0, 0): 1})  # of drawing so many votes for others, of which so many have as many as gold
+        for num in others:
+            more: Counter[tuple[int, int]] = Counter()
+            for (drawn, ties), times in ways.items():
+                for took in range(min(num, own, k - own - drawn) + 1):
+                    more[drawn + took, ties + (took == own)] += times * comb(num, took)
+            ways = more
+        led = (Fraction(times * comb(silent, k - own - drawn), 1 + ties) for (drawn, ties), times in ways.items())
+        found += comb(gold, own) * sum(led)
+    return float(found / comb(n, k))
+
+
+def at_k_record(samples: Sequence[Samples]) -> dict[str, object]:
+    """Return the JSON form of everything at k."""
+    total, undecided = sum(each.n for each in samples), sum(each.undecided for each in samples)
+    rows = [row.record() for row in at_k(samples)]
+    return {"problems": len(samples), "samples": total, "undecided": undecided, "at_k": rows}
+
+
+def at_k_rows(of: Mapping[str, Sequence[AtK]]) -> list[list[str]]:
+    """Return the rows of a table of several files or arms, its head first."""
+    rows = [["of", "k", "problems", *(f"{name}@k" for name in NAMES)]]
+    for label, found in of.items():
+        for row in found:
+            num = f"{row.problems} ({row.fewer} have fewer)" if row.fewer else f"{row.problems}"
+            rows.append([label, f"{row.k}", num, *(_shown(row.rates[name]) for name in NAMES)])
+    return rows
+
+
+def at_k_table(of: Mapping[str, Sequence[Samples]]) -> str:
+    """Return the rates of several files as Markdown."""
+    head, *rows = at_k_rows({label: at_k(samples) for label, samples in of.items()})
+    unread = sum(each.undecided for samples in of.values() for each in samples)
+    total = sum(each.n for samples in of.values() for each in samples)
+    note = f"{unread} of {total} samples could not be read or decided: they are neither certified nor lucky."
+    return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows)) + f"\n{note}\n"
+
+
+def _shown(rate: Estimate) -> str:
+    return "–" if rate.rate is None else f"{rate.rate:.1%} ({rate.interval[0]:.1%} to {rate.interval[1]:.1%})"
