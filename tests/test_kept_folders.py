@@ -92,7 +92,8 @@ class Here(LocalWorkers):
 def of_a_round(folder: Path) -> Path:
     """Curate a round of a run, as the run does, of traces that a model might have written."""
     arm = {"name": "strict", "keep": "strict", "decoding": "free"}
-    config = RunConfig.model_validate({"name": "t", "model": {"name": str(SEED)}, "arms": [arm]})
+    told = {"name": "t", "model": {"name": str(SEED)}, "arms": [arm]}
+    config = RunConfig.model_validate(told)
     line = Line(config, folder / "run", config.arms[0], 0, Here())
     sampled = {"finished": True, "sample": 0, "hint": False, "policy": {"base": "b" * 64, "adapter": None}}
     traces = [
@@ -107,7 +108,9 @@ def of_a_round(folder: Path) -> Path:
     sealed = line.round_path(0) / "traces.jsonl"
     write_records(sealed, traces, checksum=True)
     path = line.path.relative_to(line.run).as_posix()
-    write_json(line.run / "lines.json", {"lines": [{"arm": "strict", "seed": 0, "path": path}], "num_rounds": 1})
+    layout = {"arm": "strict", "seed": 0, "path": path, "base": "base/free/seed-0"}
+    write_json(line.run / "lines.json", {"lines": [layout], "num_rounds": 1, "provenance": {}})
+    (line.run / "config.yaml").write_text(json.dumps(told))
     return curate(line, 0, sealed)
 
 
