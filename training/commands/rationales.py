@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ class Filtering:
     jobs: int
     timeout_s: float
     as_json: bool
-    revoked: Revocations = Revocations()
+    revoked: Revocations = field(default_factory=Revocations)
     """What the folder that attempts come from says is revoked."""
 
 

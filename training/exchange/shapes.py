@@ -119,7 +119,9 @@ def _columns(
 _LABELS = ("true", "false", "unknown", "uncertain")
 
 
-def _statement(named: Mapping[str, str], known: Sequence[str], source: object, first: Mapping[str, Any]) -> str | None:
+def _statement(
+    named: Mapping[str, str], known: Sequence[str], source: object, first: Mapping[str, object]
+) -> str | None:
     """Return the column of what is asked in FOLIO: a conclusion that the gold answer calls true or false.
 
     Without such an answer it may be what the text concludes, about a question that is not there.

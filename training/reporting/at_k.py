@@ -57,7 +57,7 @@ class AtK:
         return {"k": self.k, "problems": self.problems, "fewer": self.fewer, "with_gold": self.with_gold, **told}
 
 
-def read_at_k(record: Mapping[str, Any]) -> AtK:
+def read_at_k(record: Any) -> AtK:
     """Read what `AtK.record` wrote; raises `KeyError` or `TypeError`."""
     rates = {name: Estimate(record[name]["rate"], tuple(record[name]["interval"])) for name in NAMES}
     return AtK(record["k"], record["problems"], record["fewer"], record["with_gold"], rates)
