@@ -16,7 +16,7 @@ from critics.formula import FormulaError, Literal, Statement, canonical_statemen
 from critics.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.problem import Formal, Problem
 from critics.replay.semantics import semantics_of
-from critics.translators import deductions, deontiqa, knights, prontoqa, proofwriter, syllogism
+from critics.translators import deductions, deontiqa, knights, prontoqa, proofwriter, syllogism, zebra
 from critics.translators.translation import TranslationError, Translator
 from critics.verdict import Unproved
 
@@ -32,7 +32,10 @@ FIRST_ORDER: dict[str, Translator] = {"knights": knights.translate}
 """Those whose sentences take more than Horn rules: the critic of `fol` alone compares with them."""
 
 Answer: TypeAlias = Choice["true", "false", "unknown"]
-PUZZLES: dict[str, Callable[[str, str], Answer | None]] = {"knights": knights.decide}
+PUZZLES: dict[str, Callable[[str, str], Answer | None]] = {
+    "knights": knights.decide,
+    "zebra": zebra.decide,
+}
 """What a puzzle's text says of its question, by trying everything; None where nothing fits, and `TranslationError`."""
 _trusting: ContextVar[bool] = ContextVar("trusting", default=False)
 

@@ -33,6 +33,7 @@ class DraftTest:
     premise: str
     facts: tuple[str, ...]
     inferred: tuple[str, ...]
+    """None where the facts contradict the program."""
     condition: str = "infer-All"
 
     def record(self) -> dict[str, object]:
@@ -41,7 +42,7 @@ class DraftTest:
             "Rules": [f"R{self.number}"],
             "Explanation": self.premise,
             "Facts": list(self.facts),
-            self.condition: list(self.inferred),
+            self.condition: list(self.inferred) or True,
         }
 
 

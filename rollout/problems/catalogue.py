@@ -18,6 +18,7 @@ from rollout.problems import (
     proofwriter,
     syllogism,
     wason,
+    zebra,
 )
 from rollout.splits import Split
 
@@ -53,6 +54,7 @@ FAMILIES: Mapping[str, Family] = {
     "syllogism": Family(syllogism.Syllogisms, syllogism.generate),
     "wason": Family(wason.SelectionTasks, wason.generate),
     "knights": Family(knights.KnightsAndKnaves, knights.generate, {"people": (2, 3)}),
+    "zebra": Family(zebra.ZebraPuzzles, zebra.generate, {"houses": (2, 3), "lists": (2,)}),
     "controlled-english": Family(controlled_english.ControlledEnglish, controlled_english.generate),
     "deontiqa": Family(
         deontiqa.DeontiQA,

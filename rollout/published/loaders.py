@@ -9,14 +9,17 @@ from rollout.published.ar_lsat import load_ar_lsat
 from rollout.published.comparisons import FORMULAS, LOGIEVAL, load_folio_formulas, load_multi_logieval
 from rollout.published.deductions import load_deductions
 from rollout.published.deontiqa import load_deontiqa
+from rollout.published.fld import load_fld
 from rollout.published.folio import load_folio
 from rollout.published.knights import load_knights
 from rollout.published.logicaldeduction import load_logicaldeduction
 from rollout.published.prontoqa import load_prontoqa
 from rollout.published.proofwriter import load_proofwriter
+from rollout.published.proverqa import load_proverqa
 from rollout.published.records import as_fields, read_entries
 from rollout.published.syllogism import load_syllogism
 from rollout.published.wason import load_wason
+from rollout.published.zebra import load_zebra
 
 Loader = Callable[[Path], Iterator[Problem]]
 
@@ -28,6 +31,9 @@ LOADERS: Mapping[str, Loader] = {
     "wason": load_wason,
     "deontiqa": load_deontiqa,
     "knights": load_knights,
+    "zebra": load_zebra,
+    "proverqa": load_proverqa,
+    "fld": load_fld,
     "logicaldeduction": load_logicaldeduction,
     "ar-lsat": load_ar_lsat,
     "folio": load_folio,
@@ -44,6 +50,9 @@ _OWN_KEYS = {
     "passage": "ar-lsat",
     "ontology": "prontoqa",
     "quiz": "knights",
+    "puzzle": "zebra",
+    "nl2fol": "proverqa",
+    "hypothesis": "fld",
 }
 """Keys that one data set alone has, where its records do not name it."""
 _OWN_IDS = {"ProofWriter_": "proofwriter", "logical_deduction_": "logicaldeduction", "ar_lsat_": "ar-lsat",

@@ -11,8 +11,10 @@ from critics.errors import InputError
 from critics.fol.syntax import FormulaError
 from critics.problem import Problem
 from critics.reference import ReferenceMismatch, reference
+from critics.translators.translation import Unread
 from rollout import first_order
 from rollout.actor_critic import demonstration as actor
+from rollout.actor_critic import zebra
 from rollout.actor_critic.feedback import Reviewing
 from rollout.demonstration import demonstrate
 from rollout.policy import ScriptedPolicy
@@ -98,8 +100,8 @@ def dialogs(problems: Sequence[Problem], review: Reviewing, settings: DialogSett
 
 def _controlled_english(problem: Problem) -> str | None:
     try:
-        return actor.demonstrate(problem)
-    except ValueError:
+        return zebra.demonstrate(problem) if problem.dataset == "zebra" else actor.demonstrate(problem)
+    except (ValueError, Unread):
         return None
 
 
