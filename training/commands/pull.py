@@ -17,7 +17,7 @@ from training.exchange.hub import PARTS, Place, place_to_pull
 from training.exchange.verification import Rejection, check_adapter, check_dataset, check_pair
 from training.records.store import make_folder
 
-EXAMPLE = "certistar pull /tmp/pushed --out pulled"
+EXAMPLE = "certistar pull /data/pushed --out pulled"
 
 
 def pull(

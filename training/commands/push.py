@@ -12,7 +12,7 @@ from training.commands.options import Json, OfArm, OfSeed
 from training.exchange.finding import find
 from training.exchange.hub import PARTS, place_to_push
 
-EXAMPLE = "certistar push checkpoints/smoke file:///tmp/pushed"
+EXAMPLE = "certistar push checkpoints/smoke file:///data/pushed"
 
 
 def push(
