@@ -9,6 +9,7 @@ from critics.errors import InputError
 from critics.judge import judge
 from critics.problem import Attempt, Problem
 from critics.recheck import recheck
+from critics.reference import puzzle_decides
 from critics.translators.translation import TranslationError
 from critics.translators.zebra import decide, read_zebra
 from critics.verdict import verdict_record
@@ -133,6 +134,12 @@ def test_published_grids_become_questions_and_wrong_ones_say_so(tmp_path):
 def test_clues_that_are_not_understood_are_refused(clue):
     with pytest.raises(TranslationError):
         read_zebra(STREET.replace("Ben is in the second house.", clue))
+
+
+@pytest.mark.parametrize("context", ["", " ", "\n", "Clues:", "Cats are warm.", "Clues:\n1. Ada is in the first house."])
+def test_a_text_that_is_no_puzzle_says_nothing(context):
+    assert puzzle_decides(context, "Cats are warm.") is None
+    assert puzzle_decides(context, "") is None
 
 
 def test_proverqas_formulas_are_given_and_decide(tmp_path):

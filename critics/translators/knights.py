@@ -28,7 +28,7 @@ _FRAMES = (
     re.compile(
         r"A very special island is inhabited only by (?P<one>\w+)s and (?P<other>\w+)s\. "
         r"(?P<truthful>\w+)s always tell the truth, and (?P<lying>\w+)s always lie\. "
-        r"You meet (?P<num>\d+) inhabitants: (?P<names>[\w, ]+)\."
+        r"You meet (?P<num>[0-9]{1,3}) inhabitants: (?P<names>[\w, ]+)\."
     ),
 )
 _VERB = (

@@ -120,7 +120,7 @@ def decide(context: str, question: str) -> Literal["true", "false", "unknown"] |
 def read_zebra(context: str) -> Zebra:
     """Read a whole context; raises `TranslationError`."""
     opening, cut, rest = context.partition("Clues:")
-    lines = [" ".join(line.split()).removeprefix("#").strip() for line in opening.splitlines()]
+    lines = [" ".join(line.split()).removeprefix("#").strip() for line in opening.splitlines() or [""]]
     listed = [found for line in lines if (found := _LISTED.fullmatch(line)) is not None]
     frame = _FRAME.match(lines[0])
     unread = [line for line in lines[1:] if line.strip("# ") and _LISTED.fullmatch(line) is None]
