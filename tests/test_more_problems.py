@@ -136,7 +136,7 @@ def test_clues_that_are_not_understood_are_refused(clue):
         read_zebra(STREET.replace("Ben is in the second house.", clue))
 
 
-@pytest.mark.parametrize("context", ["", " ", "\n", "Clues:", "Cats are warm.", "Clues:\n1. Ada is in the first house."])
+@pytest.mark.parametrize("context", ["", " ", "\n", "Clues:", "Cats are warm.", "Clues:\n1. Ada waves."])
 def test_a_text_that_is_no_puzzle_says_nothing(context):
     assert puzzle_decides(context, "Cats are warm.") is None
     assert puzzle_decides(context, "") is None
