@@ -1,6 +1,8 @@
-"""Tables of the committed results, written from their `report.json`: `python -m tools.result_tables`.
+"""Tables of the committed results, and the one that README quotes, written from their JSON by code.
 
-A page that quotes a number names a table, and tests compare the two; nobody copies numbers by hand.
+    python -m tools.result_tables
+
+Nobody copies a number by hand: tests write the tables again and compare.
 """
 
 import json
@@ -14,10 +16,95 @@ from training.reporting.sentences import p_value, percent, points
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 
 
+README = RESULTS.parent.parent / "README.md"
+BEGIN, END = "<!-- written by python -m tools.result_tables -->\n", "<!-- end of what is written -->"
+BEYOND = "beyond 3 hops"
+
+
 def main() -> None:
-    """Write `table.md` beside every `report.json` of the results."""
+    """Write `table.md` beside every `report.json` of the results, and README's table."""
     for path in reports():
-        write_text(path.with_name("table.md"), table(json.loads(path.read_text(encoding="utf-8"))))
+        write_text(path.with_name("table.md"), table(read(path)))
+    write_text(README, with_results(README.read_text(encoding="utf-8")))
+
+
+def read(path: Path) -> Any:
+    """Return what a file of the results holds."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def with_results(page: str) -> str:
+    """Return README with its table written again."""
+    before, rest = page.split(BEGIN)
+    return before + BEGIN + "\n".join(_readme()) + "\n" + END + rest.split(END)[1]
+
+
+def _readme() -> Iterator[str]:
+    yield "| experiment | measure | before | strict | compared with | n | source |"
+    yield "|---|---|---|---|---|---|---|"
+    yield from _easy_to_hard(read(RESULTS / "easy-to-hard" / "bases.json"))
+    yield from _dose(read(RESULTS / "dose-response" / "bases.json"))
+    actor = read(RESULTS / "actor-critic-demo" / "report.json")
+    yield _of_run(actor, "certified", "dialog with a critic, one round", "certified programs", "actor-critic-demo")
+    trips = read(RESULTS / "autoeval-demo" / "report.json")
+    yield _of_run(trips, "certified", "round trips, two rounds", "equivalent when translated back", "autoeval-demo")
+
+
+def _easy_to_hard(found: Mapping[str, Any]) -> Iterator[str]:
+    num, seeds = len(found["bases"]), len(found["bases"][0]["seeds"])
+    for counted, measure in (("certified", f"certified, {BEYOND} (primary)"), ("right", f"right, {BEYOND}")):
+        rates = {arm["arm"]: arm["rounds"] for arm in found["arms"] if _is_about(arm, counted)}
+        leads = {lead["b"]: lead["difference"] for lead in found["leads"] if _is_about(lead, counted)}
+        others = "; ".join(
+            f"{name} {_mean(rates[name][-1])}, lead {_lead(leads[name])}"
+            for name in rates
+            if name in leads and "gold" not in name
+        )
+        n = f"{num} bases, {seeds} seeds"
+        strict = rates["strict"]
+        yield (
+            f"| easy to hard | {measure} | {_mean(strict[0])} | **{_mean(strict[-1])}** | {others} | {n} | "
+            "`docs/results/easy-to-hard` |"
+        )
+        blind = f"{_mean(rates['strict-no-gold'][-1])} | majority vote {_mean(rates['majority-no-gold'][-1])}"
+        yield f"| the same without gold answers | {measure} | {_mean(strict[0])} | {blind} | {n} | the same |"
+
+
+def _is_about(found: Mapping[str, Any], counted: str) -> bool:
+    return found["counted"] == counted and found["problems"] == BEYOND
+
+
+def _dose(found: Mapping[str, Any]) -> Iterator[str]:
+    doses = {(dose["rate"], dose["flaw"]): dose for dose in found["doses"]}
+    most = max(rate for rate, _ in doses)
+    none = _mean(doses[0.0, None]["certified"])
+    told = "; ".join(
+        f"{flaw.replace('_', ' ') if flaw else 'at random'} {_mean(dose['certified'])}"
+        for (rate, flaw), dose in doses.items() if rate == most
+    )  # fmt: skip
+    yield (
+        f"| {percent(most)} of the lucky traces let through | certified, {BEYOND} | | {none} without them | {told} | "
+        f"{len(found['bases'])} bases | `docs/results/dose-response` |"
+    )
+
+
+def _mean(found: Mapping[str, Any]) -> str:
+    return percent(found["mean"])
+
+
+def _lead(found: Mapping[str, Any]) -> str:
+    return f"{points(found['mean'])} ({points(found['interval'])})"
+
+
+def _of_run(report: Mapping[str, Any], metric: str, experiment: str, measure: str, folder: str) -> str:
+    first, last = (report["arms"]["strict"]["rounds"][at] for at in (0, -1))
+    others = "; ".join(
+        f"{c['b']} {percent(report['arms'][c['b']]['rounds'][-1][metric])}, lead {points(c['difference'])} "
+        f"({points(c.get('interval_seeds') or c['interval'])})"
+        for c in report["comparisons"] if c["metric"] == metric and c["a"] == "strict"
+    )  # fmt: skip
+    rates = f"{percent(first[metric])} | **{percent(last[metric])}**"
+    return f"| {experiment} | {measure} | {rates} | {others} | {last['n']} | `docs/results/{folder}` |"
 
 
 def reports() -> list[Path]:

@@ -1,0 +1,41 @@
+"""Numbers that pages quote, against the results that they quote."""
+
+import json
+import re
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from tools.result_tables import BEGIN, END, README, RESULTS, read, reports, table, with_results
+from training.reporting.bases import bases_table, compare_bases
+
+RUNS = ("easy-to-hard", "dose-response")
+
+
+def test_readme_quotes_what_the_results_hold():
+    page = README.read_text(encoding="utf-8")
+    assert with_results(page) == page, "write it again: python -m tools.result_tables"
+    section = page[page.index("## Results") : page.index("## Read on")]
+    prose = section[: section.index(BEGIN)] + section[section.index(END) :]
+    typed = re.findall(r"\d+\.\d+%?|\d+%", prose)
+    assert set(typed) <= {"95%"}, f"typed by hand: {typed}; let tools/result_tables.py write it"
+
+
+def test_every_table_is_what_its_report_says():
+    for path in reports():
+        assert path.with_name("table.md").read_text(encoding="utf-8") == table(read(path)), path
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_comparisons_over_bases_are_made_again_from_the_evaluations(name: str, tmp_path: Path):
+    runs: list[Path] = []
+    for packed in sorted((RESULTS / name).glob("*.tar.xz")):
+        with tarfile.open(packed) as archive:
+            archive.extractall(tmp_path, filter="data")
+        runs.append(tmp_path / packed.name.removesuffix(".tar.xz"))
+    summary = compare_bases(runs, beyond=3)
+    assert (RESULTS / name / "table.md").read_text(encoding="utf-8") == bases_table(summary)
+    stored = json.loads((RESULTS / name / "bases.json").read_text(encoding="utf-8"))
+    assert stored == json.loads(json.dumps(summary.record()))
+    assert summary.primary == "certified"
