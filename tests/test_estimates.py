@@ -192,3 +192,10 @@ def test_a_sample_that_does_not_vary_does_not_make_an_unpaired_difference_sure()
     found = compare_unpaired([1, 0, 0, 0] * 100, [0] * 5, [0] * 400, [0] * 5, test="permutation")
     assert found.interval[0] < 0 < found.interval[1]
     assert found.p > 0.05
+
+
+def test_alike_answers_under_all_seeds_are_no_certainty():
+    found = compare_paired([1, 0, 1, 0], [1, 0, 1, 0], [0, 0, 1, 1], test="mcnemar")
+    assert found.interval_seeds == (0.0, 0.0)
+    assert found.widest == found.interval
+    assert found.widest[0] < 0 < found.widest[1]

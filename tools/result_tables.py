@@ -100,7 +100,7 @@ def _of_run(report: Mapping[str, Any], metric: str, experiment: str, measure: st
     first, last = (report["arms"]["strict"]["rounds"][at] for at in (0, -1))
     others = "; ".join(
         f"{c['b']} {percent(report['arms'][c['b']]['rounds'][-1][metric])}, lead {points(c['difference'])} "
-        f"({points(c.get('interval_seeds') or c['interval'])})"
+        f"({points(_widest(c))})"
         for c in report["comparisons"] if c["metric"] == metric and c["a"] == "strict"
     )  # fmt: skip
     rates = f"{percent(first[metric])} | **{percent(last[metric])}**"
@@ -138,13 +138,19 @@ def _rate(found: Mapping[str, Any], name: str) -> str:
     return f"{percent(found[name])} ({percent(found[f'{name}_interval'])})"
 
 
+def _widest(c: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the interval that speaks of other seeds too, as reports show it."""
+    ends = [c["interval"], c.get("interval_seeds") or c["interval"]]
+    return min(low for low, _ in ends), max(high for _, high in ends)
+
+
 def _comparisons(report: Mapping[str, Any]) -> list[str]:
     if not report["comparisons"]:
         return []
     lines = ["| metric | between | points (95%) | p | p, Holm | n |", "|---|---|--:|--:|--:|--:|"]
     for c in report["comparisons"]:
         what = c["metric"] + " (primary)" * bool(c.get("primary"))
-        found = f"{points(c['difference'])} ({points(c.get('interval_seeds') or c['interval'])})"
+        found = f"{points(c['difference'])} ({points(_widest(c))})"
         p = f"{p_value(c['p'])} | {p_value(c['p_holm']) if 'p_holm' in c else '–'}"
         lines.append(f"| {what} | {c['a']} over {c['b']} | {found} | {p} | {c['n']} |")
     return lines

@@ -96,8 +96,14 @@ class PairedComparison:
 
     @property
     def widest(self) -> Interval:
-        """The interval that speaks of other seeds too; that of the pairs alone where there is one seed."""
-        return self.interval_seeds or self.interval
+        """The interval that speaks of other seeds too, and never a shorter one than that of the pairs alone.
+
+        Where no pair differs under any seed, resampling seeds gives a width of 0, which would claim too much.
+        """
+        if self.interval_seeds is None:
+            return self.interval
+        (low, high), (other_low, other_high) = self.interval, self.interval_seeds
+        return (min(low, other_low), max(high, other_high))
 
     def record(self) -> dict[str, object]:
         """Return the JSON form."""

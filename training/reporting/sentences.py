@@ -63,7 +63,9 @@ def facts(summary: Summary) -> list[tuple[str, str]]:
     cells = [cell for cell in summary.square if cell.decoding == summary.arms[cell.arm].decoding]
     temperature = max((cell.temperature for cell in cells), default=1.0)
     how = {"guided": "under the guide", "free": "freely"}
-    decodings = "; ".join(f"{name} {how.get(arm.decoding, arm.decoding)}" for name, arm in summary.arms.items())
+    ways = {name: how.get(arm.decoding, arm.decoding) for name, arm in summary.arms.items()}
+    one = len(set(ways.values())) == 1
+    decodings = f"every arm {ways[next(iter(ways))]}" if one else "; ".join(map(" ".join, ways.items()))
     n = max(arm.rounds[-1].rates.n for arm in arms)
     answers = f"{n} answers an arm: {measured.get('n', '?')} problems held out (split {measured.get('split', '?')})"
     chance = [arm.rounds[-1].chance for arm in arms if arm.rounds[-1].chance is not None]
