@@ -168,7 +168,7 @@ def _draw_retries(axes: Any, arms: Mapping[str, ArmSummary], metric: Rate) -> No
     for y, (value, name) in zip(_apart([y for y, _ in sorted(ends)]), sorted(ends), strict=True):
         axes.plot([last + 0.13, last + 0.25], [value, y], color=drawn[name][0], lw=1)
         axes.text(last + 0.3, y, f"{name} {value:.0f}%", va="center")
-    axes.text(0.05, 100 * first[0].rates[metric].rate - 4, "start", color=GREY, va="top")
+    axes.text(0.05, 100 * first[0].rates[metric].rate - 4, "start", va="top")
     axes.set_xlim(-0.25, last + 0.3 + 0.3 * max(1, last))
     axes.set_xticks(range(last + 1))
     axes.set_xlabel("retries")
