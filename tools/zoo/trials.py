@@ -27,6 +27,7 @@ from rollout.traces import Sampling, Trace
 from tools.zoo.models import SHAPES
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
+from training.finetuning.architecture import require_suited
 from training.finetuning.job import FineTuning
 from training.finetuning.packing import Pack, PackCollator
 from training.finetuning.stage import train_here
@@ -127,7 +128,7 @@ def full(subject: Subject) -> None:
 def padded(subject: Subject) -> None:
     """Compare the logits of two examples in a batch with those of each alone."""
     job = subject.job("padded")
-    model = trainable_model(job).eval()
+    model = trainable_model(job, require_suited(job.model, job.training)).eval()
     one, other = _examples(40, 30), _examples(35, 5)
     batch = _logits(model, CompletionCollator(0)([one, other]))
     for row, example in enumerate((one, other)):
@@ -139,7 +140,7 @@ def packed(subject: Subject) -> None:
     """Fine-tune on packs, and compare the logits of a packed example with those of it alone, and beside another."""
     job = subject.job("packed", layout="packed")
     _trained(subject, job)
-    model = trainable_model(job).eval()
+    model = trainable_model(job, require_suited(job.model, job.training)).eval()
     one, changed, other = _examples(40, 30), _examples(40, 30, seed=5), _examples(35, 5)
     alone = _logits(model, PackCollator(0)([Pack((other,))]))[0]
     for neighbour in (one, changed):

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from critics.problem import is_list, is_object
 from training.configuration.model import ModelConfig
 from training.configuration.pretraining import ActorPretrainingConfig, PretrainingConfig, RoundTripPretrainingConfig
 from training.configuration.rewards import ReinforcementConfig
@@ -44,13 +45,13 @@ def _ref(kind: type[BaseModel]) -> dict[str, str]:
 
 def _plain(part: Any) -> Any:
     """Return a part of the schema without titles that say a key again, and with each description on one line."""
-    if isinstance(part, list):
-        return [_plain(each) for each in part]  # pyright: ignore[reportUnknownVariableType]
-    if not isinstance(part, dict):
+    if is_list(part):
+        return [_plain(each) for each in part]
+    if not is_object(part):
         return part
     found: dict[str, Any] = {}
-    for key, value in part.items():  # pyright: ignore[reportUnknownVariableType]
-        if key == "properties":
+    for key, value in part.items():
+        if key == "properties" and is_object(value):
             found[key] = {name: _plain(each) for name, each in value.items()}
         elif key == "description":
             found[key] = " ".join(str(value).split())

@@ -4,7 +4,7 @@ A text is punished whole where nobody knows its first bad step: an attempt that 
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from critics.problem import Attempt
 from critics.reading import NOT_READ
@@ -42,7 +42,7 @@ def credited(trainer: Any) -> Any:
 
     class Credited(trainer):
         def _generate_and_score_completions(self, inputs: Any) -> Any:
-            made = cast("dict[str, Any]", cast("Any", super())._generate_and_score_completions(inputs))
+            made = super()._generate_and_score_completions(inputs)
             ids, mask = made["completion_ids"], made["completion_mask"]
             spread: Any = made["advantages"].unsqueeze(1).repeat(1, ids.size(1))
             for row, start in enumerate(self.reward_funcs[0].bad_starts):

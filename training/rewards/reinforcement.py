@@ -19,6 +19,7 @@ from rollout.policy import adapter_weights_digest, load_tokenizer, model_digest
 from rollout.prompt import messages, text
 from rollout.traces import Judgement, read_judgement
 from training.configuration.rewards import ReinforcementConfig
+from training.finetuning.architecture import require_suited
 from training.finetuning.job import FineTuning
 from training.finetuning.trainable import trainable_model
 from training.lineage.adapter_files import MANIFEST, not_finite
@@ -85,7 +86,7 @@ def _trainer(config: ReinforcementConfig, problems: list[Problem], certified: Ce
     tokenizer.padding_side = "left"
     settled = config.training.on(1)
     return trainer(
-        model=trainable_model(job),
+        model=trainable_model(job, require_suited(config.model, settled)),
         reward_funcs=certified,
         args=arguments(
             output_dir=str(work),
