@@ -42,7 +42,7 @@ def credited(trainer: Any) -> Any:
 
     class Credited(trainer):
         def _generate_and_score_completions(self, inputs: Any) -> Any:
-            made = super()._generate_and_score_completions(inputs)
+            made: Any = trainer._generate_and_score_completions(self, inputs)
             ids, mask = made["completion_ids"], made["completion_mask"]
             spread: Any = made["advantages"].unsqueeze(1).repeat(1, ids.size(1))
             for row, start in enumerate(self.reward_funcs[0].bad_starts):
