@@ -48,30 +48,31 @@ def _readme() -> Iterator[str]:
     yield _of_run(actor, "certified", "dialog with a critic, one round", "certified programs", "actor-critic-demo")
     trips = read(RESULTS / "autoeval-demo" / "report.json")
     yield _of_run(trips, "certified", "round trips, two rounds", "equivalent when translated back", "autoeval-demo")
+    yield _answers(read(RESULTS / "answer" / "pooled.json")[-1])
 
 
 def _easy_to_hard(found: Mapping[str, Any]) -> Iterator[str]:
-    num, seeds = len(found["bases"]), len(found["bases"][0]["seeds"])
-    for counted, measure in (("certified", f"certified, {BEYOND} (primary)"), ("right", f"right, {BEYOND}")):
-        rates = {arm["arm"]: arm["rounds"] for arm in found["arms"] if _is_about(arm, counted)}
-        leads = {lead["b"]: lead["difference"] for lead in found["leads"] if _is_about(lead, counted)}
+    n = f"{len(found['bases'])} bases, {len(found['bases'][0]['seeds'])} seeds"
+    source = "`docs/results/easy-to-hard`"
+    asked = (("certified", "all"), ("certified", BEYOND), ("right", "all"), ("right", BEYOND))
+    for counted, problems in asked:
+        rates = {arm["arm"]: arm["rounds"] for arm in found["arms"] if _is_about(arm, counted, problems)}
+        leads = {lead["b"]: lead["difference"] for lead in found["leads"] if _is_about(lead, counted, problems)}
         others = "; ".join(
             f"{name} {_mean(rates[name][-1])}, lead {_lead(leads[name])}"
-            for name in rates
-            if name in leads and "gold" not in name
+            for name in ("right", "right-matched", "unfiltered")
         )
-        n = f"{num} bases, {seeds} seeds"
         strict = rates["strict"]
-        yield (
-            f"| easy to hard | {measure} | {_mean(strict[0])} | **{_mean(strict[-1])}** | {others} | {n} | "
-            "`docs/results/easy-to-hard` |"
-        )
-        blind = f"{_mean(rates['strict-no-gold'][-1])} | majority vote {_mean(rates['majority-no-gold'][-1])}"
-        yield f"| the same without gold answers | {measure} | {_mean(strict[0])} | {blind} | {n} | the same |"
+        is_primary = problems == "all" and counted == found["primary"]
+        measure = f"{counted}{', ' + problems if problems != 'all' else ''}{' (primary)' * is_primary}"
+        yield f"| easy to hard | {measure} | {_mean(strict[0])} | **{_mean(strict[-1])}** | {others} | {n} | {source} |"
+        if problems == "all":
+            blind = f"{_mean(rates['strict-no-gold'][-1])} | majority vote {_mean(rates['majority-no-gold'][-1])}"
+            yield f"| the same without gold answers | {counted} | {_mean(strict[0])} | {blind} | {n} | {source} |"
 
 
-def _is_about(found: Mapping[str, Any], counted: str) -> bool:
-    return found["counted"] == counted and found["problems"] == BEYOND
+def _is_about(found: Mapping[str, Any], counted: str, problems: str) -> bool:
+    return found["counted"] == counted and found["problems"] == problems
 
 
 def _dose(found: Mapping[str, Any]) -> Iterator[str]:
@@ -86,6 +87,14 @@ def _dose(found: Mapping[str, Any]) -> Iterator[str]:
         f"| {percent(most)} of the lucky traces let through | certified, {BEYOND} | | {none} without them | {told} | "
         f"{len(found['bases'])} bases | `docs/results/dose-response` |"
     )
+
+
+def _answers(found: Mapping[str, Any]) -> str:
+    proofs, vote = found["3_proofs"], found["majority"]
+    told = f"**{proofs['right']} of {proofs['answered']}** ({percent(proofs['accuracy_interval'])})"
+    voted = f"majority vote {percent(vote['accuracy'])} ({percent(vote['accuracy_interval'])})"
+    told += f"; {percent(proofs['coverage'])} answered | {voted} | {proofs['n']}"
+    return f"| answer with a proof, or abstain | right, of those answered | | {told} | `docs/results/answer` |"
 
 
 def _mean(found: Mapping[str, Any]) -> str:
