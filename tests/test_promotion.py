@@ -124,7 +124,8 @@ def test_no_published_run_would_have_been_stopped():
     counted = 0
     for path in sorted((ROOT / "docs" / "results").glob("**/*.json")):
         report = json.loads(path.read_text())
-        for arm in report.get("arms", {}).values() if isinstance(report, dict) else ():
+        arms = report.get("arms") if isinstance(report, dict) else None
+        for arm in arms.values() if isinstance(arms, dict) else ():
             for number in arm["rounds"]:
                 right = round(number["accuracy"] * number["n"])
                 chance = 0.0 if "round_trips" in number else 0.5

@@ -16,6 +16,7 @@ PURPOSES = {
     "trl": "certistar reinforce",
     "verifiers": "the critics as a taskset of verifiers",
     "openenv": "the critics as an environment of OpenEnv",
+    "reasoning-gym": "certistar audit-data reasoning-gym:TASK",
     "trackers": "training.trackers: tensorboard and trackio",
 }
 """What each extra is for; `docs` and `dev` are for who works on the project."""
@@ -32,6 +33,7 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
     "trl": ("trl",),
     "verifiers": ("verifiers",),
     "openenv": ("openenv",),
+    "reasoning-gym": ("reasoning_gym",),
     "trackers": ("tensorboard", "trackio"),
 }
 """The modules of each extra, those that its packages bring along included where they are imported by name."""
