@@ -1,10 +1,10 @@
 """Credit at the first bad step against credit of whole attempts, on the embedded seed model.
 
-    python -m tools.credit --out docs/results/credit --seeds 0 1 2 --until 04:12
+    python -m tools.credit --out docs/results/credit --seeds 0 1 2
 
 Each seed trains an adapter for each kind of credit with the same problems, samples and steps (`reinforce`, GRPO), and
 writes one greedy attempt without a guide at each held-out problem; pairs are of the same problem and seed. What is in
-the results already is not measured again. `--until` begins no seed that may end later; every finished seed counts.
+the results already is not measured again. `--until HH:MM` begins no seed that may end later; every finished seed counts.
 """
 
 import argparse
