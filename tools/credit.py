@@ -4,7 +4,7 @@
 
 Each seed trains an adapter for each kind of credit with the same problems, samples and steps (`reinforce`, GRPO), and
 writes one greedy attempt without a guide at each held-out problem; pairs are of the same problem and seed. What is in
-the results already is not measured again. `--until HH:MM` begins no seed that may end later; every finished seed counts.
+the results already is not measured again. `--until HH:MM` begins no seed that may end later.
 """
 
 import argparse
