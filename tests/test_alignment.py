@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -177,9 +178,13 @@ def test_forms_of_a_word_have_one_stem() -> None:
     assert stem("Brazillian") == stem("Brazilian")
 
 
-def annotated(shared: Path) -> Iterator[dict[str, Any]]:
-    """Yield FOLIO's annotations as attempts that are certified."""
-    for problem in load_folio(shared / "data" / "folio_validation_partA.jsonl"):
+FIRST = pytest.mark.parametrize("num", [12, pytest.param(1_000, marks=pytest.mark.slow)])
+"""The quick run tries the first annotations, the slow one all."""
+
+
+def annotated(shared: Path, num: int) -> Iterator[dict[str, Any]]:
+    """Yield the certified ones of FOLIO's first annotations, as judged attempts."""
+    for problem in islice(load_folio(shared / "data" / "folio_validation_partA.jsonl"), num):
         premises, goal = problem.meta["premises_fol"], problem.meta["conclusion_fol"]
         text = "\n".join(["Premises:", *premises, "Conclusion:", goal])
         shown = replace(problem, meta={}, answer=None).record()
@@ -189,45 +194,47 @@ def annotated(shared: Path) -> Iterator[dict[str, Any]]:
             yield {**made, "judgement": judgement}
 
 
-def is_taken(made: dict[str, Any]) -> str | None:
-    """Return what an attempt answers, if it is certified and aligned."""
-    judgement = judge_on_trust(made)
+def is_taken(judgement: dict[str, Any]) -> str | None:
+    """Return the answer of an attempt that is certified and aligned."""
     aligned = judgement["verdict"] == "certified" and judgement["certificate"]["formalisation"] == "aligned"
     return judgement["answer"] if aligned else None
 
 
-def test_attacks_on_folios_annotations_are_not_aligned(shared: Path) -> None:
+@FIRST
+def test_attacks_on_folios_annotations_are_not_aligned(shared: Path, num: int) -> None:
     """A changed goal is never taken, and a changed premise changes no answer: at most 1 in 100."""
     tried: list[str] = []
     taken: list[str] = []
-    for made in annotated(shared):
-        honest, answer = formalisation(read_attempt(made)), is_taken(made)
+    for made in annotated(shared, num):
+        honest, answer = formalisation(read_attempt(made)), is_taken(made["judgement"])
         if honest is None or answer is None:
             continue
         for attack in attacks(honest, 1, seed=7):
             tried.append(attack.kind)
-            found = is_taken({**made, "completion": attack.text()})
+            found = is_taken(judge_on_trust({**made, "completion": attack.text()}))
             wrong = says_otherwise(attack, honest) if attack.changes_goal else found != answer
             taken += [f"{made['id']} {attack.kind}: {attack.text()}"] if found is not None and wrong else []
-    assert len(tried) > 200
+    assert len(tried) > (200 if num > 100 else 50)
     assert len(taken) <= len(tried) / 100, "\n\n".join(taken)
 
 
-def test_a_program_of_another_problem_is_not_aligned(shared: Path) -> None:
-    programs = list(annotated(shared))
+@FIRST
+def test_a_program_of_another_problem_is_not_aligned(shared: Path, num: int) -> None:
     problems = list(load_folio(shared / "data" / "folio_validation_partA.jsonl"))
-    taken = 0
-    for at, made in enumerate(programs):
+    tried = taken = 0
+    for at, made in enumerate(annotated(shared, num)):
         attempt = read_attempt(made)
         for problem in problems[at % 4 :: 4]:
             if (problem.context, problem.question) != (attempt.problem.context, attempt.problem.question):
+                tried += 1
                 taken += is_aligned(replace(attempt, problem=replace(problem, meta={})), made["judgement"]["answer"])
+    assert tried > 100
     assert taken == 0
 
 
 def test_attacks_on_proofwriter_are_not_aligned() -> None:
     taken = tried = 0
-    for problem in proofwriter.generate(proofwriter.ProofWriter(), 25, seed=5):
+    for problem in proofwriter.generate(proofwriter.ProofWriter(), 12, seed=5):
         assert problem.formal is not None
         axioms = [f"[[axiom:{axiom}]]" for axiom in problem.formal.axioms]
         goal = problem.formal.goal
@@ -240,7 +247,7 @@ def test_attacks_on_proofwriter_are_not_aligned() -> None:
             if attack.changes_goal:
                 tried += 1
                 taken += is_aligned(replace(asked, completion=attack.text()), "true")
-    assert tried > 50
+    assert tried > 25
     assert taken == 0, (taken, tried)
 
 

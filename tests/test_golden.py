@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from critics.checker import digest
 from rollout.programs.prompt import problem_text, solved_examples
 from tests.rehearsal.server import Sent, completion, listening, sent
+from training.cli import app
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = Path(__file__).parent / "golden"
@@ -35,6 +37,12 @@ def certistar(*words: object) -> None:
         [sys.executable, "-m", "training", *map(str, words)], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def within(*words: object) -> None:
+    """Run a command in this process, which spares it the imports."""
+    done = CliRunner().invoke(app, [*map(str, words)])
+    assert done.exit_code == 0, done.output
 
 
 def run_files(name: str, out: Path) -> dict[str, str]:
@@ -77,14 +85,14 @@ def certificate_files(out: Path) -> dict[str, str]:
     attempts[0].write_text("".join(line for line in honest if '"format": "english"' not in line), encoding="utf-8")
     for name in GENERATED:
         problems, made = out / f"{name}.problems.jsonl", out / f"{name}.attempts.jsonl"
-        certistar("problems", name, "--num", 6, "--split", "develop", "--out", problems)
+        within("problems", name, "--num", 6, "--split", "develop", "--out", problems)
         format_ = ("--format", "asp") if name == "controlled-english" else ()
-        certistar("demonstrate", problems, "--out", made, *format_)
+        within("demonstrate", problems, "--out", made, *format_)
         attempts.append(made)
     merged = out / "attempts.jsonl"
     merged.write_text("".join(path.read_text(encoding="utf-8") for path in attempts), encoding="utf-8")
-    certistar("judge", merged, "--out", out / "verdicts.jsonl")
-    certistar("recheck", out / "verdicts.jsonl")
+    within("judge", merged, "--out", out / "verdicts.jsonl")
+    within("recheck", out / "verdicts.jsonl")
     return {name: (out / name).read_text(encoding="utf-8") for name in ("attempts.jsonl", "verdicts.jsonl")}
 
 

@@ -1,7 +1,6 @@
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ def judge_record(record):
     if record["completion"] == "die":
         os._exit(3)
     if record["completion"] == "dawdle":
-        time.sleep(0.7)
+        time.sleep(0.5)
     return real(record)
 '''
 
@@ -57,39 +56,24 @@ def test_a_pool_keeps_the_order_and_agrees_with_judging_alone():
 
 
 @pytest.mark.usefixtures("fakes")
-def test_a_hanging_critic_is_a_timeout_a_dead_one_an_error_and_the_others_do_not_notice():
-    records = [attempt("0"), attempt("1", "hang"), attempt("2", "die"), attempt("3")]
-    start = time.perf_counter()
-    with JudgePool(jobs=1, timeout_s=3) as pool:
-        verdicts = list(pool.judge(records))
-    assert time.perf_counter() - start < 30
-    assert [(v["id"], v["verdict"], v["reason"]) for v in verdicts] == [
-        ("0", "certified", "proved"),
-        ("1", "timeout", "time_limit"),
-        ("2", "error", "worker_died"),
-        ("3", "certified", "proved"),
-    ]
-    assert all(v["feedback"] for v in verdicts)
-    assert [v["certificate"] is None for v in verdicts] == [False, True, True, False]
-
-
-@pytest.mark.usefixtures("fakes")
 def test_neither_death_nor_a_time_limit_reaches_the_other_attempts():
-    completions = [PROOF] * 40
-    completions[3], completions[7], completions[11] = "hang", "die", "hang"
+    completions = [PROOF] * 20
+    completions[3], completions[7] = "hang", "die"
     records = [attempt(str(i), completion) for i, completion in enumerate(completions)]
-    with JudgePool(jobs=1, timeout_s=2) as pool:
+    with JudgePool(jobs=1, timeout_s=1.5) as pool:
         verdicts = list(pool.judge(records))
-    assert [v["id"] for v in verdicts] == [str(i) for i in range(40)]
-    odd = {v["id"]: v["verdict"] for v in verdicts if v["verdict"] != "certified"}
-    assert odd == {"3": "timeout", "7": "error", "11": "timeout"}
+    assert [v["id"] for v in verdicts] == [str(i) for i in range(20)]
+    odd = {v["id"]: (v["verdict"], v["reason"]) for v in verdicts if v["verdict"] != "certified"}
+    assert odd == {"3": ("timeout", "time_limit"), "7": ("error", "worker_died")}
+    assert all(v["feedback"] for v in verdicts)
+    assert [v["id"] for v in verdicts if v["certificate"] is None] == ["3", "7"]
 
 
 @pytest.mark.usefixtures("fakes")
 def test_slow_attempts_together_longer_than_the_limit_are_each_within_it():
-    records = [attempt(str(i), "dawdle") for i in range(8)]
-    with JudgePool(jobs=1, timeout_s=2) as pool:
-        assert [v["verdict"] for v in pool.judge(records)] == ["unproved"] * 8
+    records = [attempt(str(i), "dawdle") for i in range(4)]
+    with JudgePool(jobs=1, timeout_s=1.5) as pool:
+        assert [v["verdict"] for v in pool.judge(records)] == ["unproved"] * 4
 
 
 def test_a_critic_that_raises_is_an_error_whatever_it_raises(monkeypatch: pytest.MonkeyPatch):

@@ -475,9 +475,9 @@ MET |= {
 MET |= {"other_problem", "reference_is_not_the_text", "inconsistent", "inconsistent_context", "unbound_head_var"}
 
 
-def test_of_50_certificates_no_mutant_passes_that_is_no_proof():
-    reasons, passed = survivors(50, share=0.4)
-    assert reasons.total() > 20_000
+def test_of_20_certificates_no_mutant_passes_that_is_no_proof():
+    reasons, passed = survivors(20, share=0.3)
+    assert reasons.total() > 5_000
     assert passed.keys() <= PASSING
     assert passed.total() < reasons.total() / 10
     assert reasons.keys() >= MET
