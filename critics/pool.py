@@ -10,15 +10,18 @@ of the line is made again alone: if its process dies each time, the call is the 
 """
 
 import logging
+import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from multiprocessing import current_process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
+from critics.errors import InputError
 from critics.lifeline import confine
 
 log = logging.getLogger(__name__)
@@ -30,6 +33,8 @@ CALLS_ALONE = 2
 """How often a lost call is made again alone before it counts as the cause."""
 FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP, signal.SIGTERM)
 """Exit codes; pebble's processes end at SIGTERM with its number."""
+UNGUARDED = 96
+"""Exit code of a process that would start processes while it reads the script that started it."""
 GRACE_S = 5.0
 """Seconds without progress, after a worker died or beyond the time limit, until the pool counts as broken."""
 LOOK_S = 0.5
@@ -119,6 +124,7 @@ class KillablePool(Generic[Result]):
         for _ in range(CALLS_ALONE):
             if not isinstance(found, _Lost):
                 return found
+            self._pool.require_guard()
             log.warning("%s; what it was at is called again", found.reason)
             self._replace()
             self._schedule(call)
@@ -181,6 +187,8 @@ class _Processes:
     def __init__(self, jobs: int) -> None:
         from pebble import ProcessPool
 
+        if getattr(current_process(), "_inheriting", False):
+            os._exit(UNGUARDED)  # quietly: every process that is started anew comes here
         self._context = _Recording()
         self._pool: Any = ProcessPool(
             max_workers=jobs, max_tasks=TASKS_PER_WORKER, context=self._context, initializer=confine
@@ -192,6 +200,14 @@ class _Processes:
             return self._pool.schedule(function, args=(argument,), timeout=timeout_s)
         except RuntimeError:
             return None
+
+    def require_guard(self) -> None:
+        """Raise `InputError` where the caller's script starts its pool again in each of the pool's processes."""
+        if any(process.exitcode == UNGUARDED for process in self._context.started):
+            raise InputError(
+                "each process that judges reads the script that started it, and this script would start more of them; "
+                'put what it does under `if __name__ == "__main__":`'
+            )
 
     @property
     def has_losses(self) -> bool:

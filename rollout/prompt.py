@@ -16,7 +16,7 @@ import yaml
 
 from critics.background import background, vocabulary
 from critics.checker import in_terms_of
-from critics.formula import Rule, canonical_statement, parse_statement
+from critics.formula import Rule, canonical_statement, parse_literal, parse_statement
 from critics.matching import literals_of
 from critics.problem import TRUTH_VALUES, Formal, Problem, read_problem
 from critics.reference import reference
@@ -296,7 +296,9 @@ def solution(problem: Problem, formal: Formal, format_: str) -> str:
     answer, inferences = decide(formal)
     steps = [read_aloud(literal, problem.context) for literal in inferences]
     if answer == "unknown":
-        steps.append("Nothing else follows.")
+        # Who says that nothing decides a question has to say the question, and all that bears on it.
+        asked = f"The question is: {read_aloud(parse_literal(formal.goal), problem.context)}"
+        steps = [asked, problem.context, *steps, "Nothing else follows."]
     return f"Reasoning: {' '.join(steps)}\n{answer_line(problem)}"
 
 

@@ -11,6 +11,7 @@ from critics.judge import judge_record
 from critics.problem import Formal, Problem
 from rollout.policy import ScriptedPolicy
 from rollout.problems.catalogue import FAMILIES
+from rollout.published.loaders import looks_like
 from rollout.traces import Judgement, Sampling, Trace, read_trace
 from training.cli import app
 from training.configuration.run import load_run
@@ -205,6 +206,13 @@ def test_a_published_file_is_read_by_what_it_looks_like(shared, name):
     first = next(load_problems(shared / "data" / name))
     assert first.dataset == PUBLISHED[name]
     assert next(load_problems(shared / "data" / name, PUBLISHED[name])) == first
+
+
+@pytest.mark.parametrize("keys", [["hypothesis", "label"], ["premises", "question"], ["passage"], ["puzzle"], ["theory"]])
+def test_a_key_that_others_have_too_names_no_data_set(keys: list[str], tmp_path: Path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(dict.fromkeys(keys, "Every cat is warm.")))
+    assert looks_like(path) is None
 
 
 def test_problem_records_of_any_data_set_are_read_as_they_are(tmp_path):

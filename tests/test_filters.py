@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import pytest
+
 from critics.problem import Problem
 from critics.replay.grades import GRADES
 from rollout.digests import PolicyDigests
 from rollout.traces import Judgement, Sampling, Trace
-from training.curation.filters import false_positives, funnel, outline, select, subsample
+from training.curation.filters import false_positives, funnel, is_lucky, outline, select, subsample
 
 
 def trace(
@@ -79,8 +81,21 @@ def test_a_subsample_depends_on_ids_not_on_order():
 
 def test_the_funnel_counts_lucky_guesses():
     counts = funnel(list(map(outline, TRACES)), 2)
-    assert (counts["sampled"], counts["right"], counts["certified"], counts["lucky"], counts["kept"]) == (7, 5, 2, 3, 2)
+    # The right answer at which the critic failed is no guess: nobody knows.
+    assert (counts["sampled"], counts["right"], counts["certified"], counts["lucky"], counts["kept"]) == (7, 5, 2, 2, 2)
     assert counts["verdicts"]["malformed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("verdict", "reason"),
+    [("timeout", "work_limit"), ("error", "worker_died"), ("malformed", "no_answer"), ("unproved", "free_text")],
+)
+def test_a_right_answer_that_nobody_read_or_decided_is_not_lucky(verdict: str, reason: str) -> None:
+    made = trace(0, verdict, "true")
+    unknown = replace(made, judgement=replace(made.judged, reason=reason))
+    assert not is_lucky(unknown)
+    assert funnel([outline(unknown)], 0)["lucky"] == 0
+    assert is_lucky(trace(0, "unproved", "true"))
 
 
 def voted(*answers: str | None, finished=True):

@@ -2,6 +2,7 @@ import importlib
 import logging
 import os
 import signal
+import subprocess
 import sys
 from multiprocessing import active_children
 from pathlib import Path
@@ -114,3 +115,15 @@ def test_a_call_that_ends_its_batch_ends_no_other_call(kind: str, chores: Module
         found = list(pool.outcomes_of_batches(batches))
     assert [outcome for outcome in found if isinstance(outcome, Returned)] == list(map(Returned, "abcde"))
     assert isinstance(found[3], Died | Raised | OverTime)
+
+
+def test_a_script_without_a_guard_is_told_so_once(tmp_path: Path) -> None:
+    """Each process that is started reads the script, and would start processes of its own without end."""
+    script = tmp_path / "mine.py"
+    script.write_text("from critics.judge import JudgePool\nprint(list(JudgePool(jobs=2).judge([{}])))\n")
+    told = {**os.environ, "PYTHONPATH": str(Path(critics.__file__).parents[1])}
+    done = subprocess.run([sys.executable, script], env=told, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.count("__main__") == 1
+    assert done.stderr.rstrip().endswith("put what it does under `if __name__ == \"__main__\":`")

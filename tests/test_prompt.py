@@ -54,8 +54,12 @@ def test_every_unguided_example_ends_in_the_gold_answer_and_holds_no_block(datas
     shown = solved_examples(8, "cot", dataset)
     assert len(shown) == 8
     for asked, solution in shown:
-        assert final_answer(solution, problems[asked]) == problems[asked].answer
+        problem = problems[asked]
+        assert final_answer(solution, problem) == problem.answer
         assert "[[" not in solution
+        # A text that a critic reads shows nothing but what is certified.
+        verdict = judge(problem, Attempt("shown", problem, "cot", solution))
+        assert verdict.verdict == "certified" or verdict.reason in ("free_text", "no_answer"), solution
 
 
 @pytest.mark.parametrize("dataset", FORMAL_DATASETS)

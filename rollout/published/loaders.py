@@ -41,20 +41,20 @@ LOADERS: Mapping[str, Loader] = {
     LOGIEVAL: load_multi_logieval,
 }
 _OWN_KEYS = {
-    "theory": "proofwriter",
-    "premises_fol": "folio",
-    "premises-FOL": "folio",
-    "premises": "syllogism",
-    "continuations": "wason",
-    "peano": "deontiqa",
-    "passage": "ar-lsat",
-    "ontology": "prontoqa",
-    "quiz": "knights",
-    "puzzle": "zebra",
-    "nl2fol": "proverqa",
-    "hypothesis": "fld",
+    ("theory", "questions"): "proofwriter",
+    ("premises_fol",): "folio",
+    ("premises-FOL",): "folio",
+    ("premises", "conclusion", "valid"): "syllogism",
+    ("input", "continuations"): "wason",
+    ("peano",): "deontiqa",
+    ("passage", "questions"): "ar-lsat",
+    ("ontology",): "prontoqa",
+    ("quiz", "names", "solution"): "knights",
+    ("puzzle", "solution"): "zebra",
+    ("nl2fol",): "proverqa",
+    ("hypothesis", "world_assump_label"): "fld",
 }
-"""Keys that one data set alone has, where its records do not name it."""
+"""Keys that together one data set alone has, where its records do not name it."""
 _OWN_IDS = {"ProofWriter_": "proofwriter", "logical_deduction_": "logicaldeduction", "ar_lsat_": "ar-lsat",
             "FOLIO_": "folio"}  # fmt: skip
 """How the ids of one data set begin in Logic-LM's files, whose records have the same keys in all of them."""
@@ -82,6 +82,6 @@ def looks_like(path: Path) -> str | None:
     asked = as_fields(record.get("test_example")) or record
     if str(asked.get("query", "")).startswith("Prove: "):
         return "prontoqa-ood"
-    by_key = (dataset for key, dataset in _OWN_KEYS.items() if key in record)
+    by_key = (dataset for keys, dataset in _OWN_KEYS.items() if all(key in record for key in keys))
     by_id = (dataset for start, dataset in _OWN_IDS.items() if str(record.get("id")).startswith(start))
     return next(by_key, next(by_id, None))

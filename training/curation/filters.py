@@ -22,6 +22,7 @@ from rollout.steps import DialogTurn
 from rollout.traces import Trace, derived_seed
 from training.curation.coverage import has_unread
 from training.curation.environment import proves_label
+from training.curation.outcomes import is_decided
 
 Keep = Literal["naive", "guided", "label", "tests", "strict", "trusted", "faithful", "majority", "proved", "unfiltered"]
 KEEPS: tuple[Keep, ...] = get_args(Keep)
@@ -34,6 +35,7 @@ class Outline:
     """Counted properties of a judged trace: so few that a million fit in memory."""
 
     right: bool
+    lucky: bool
     verdict: str
     reason: str
     grade: Grade | None = None
@@ -41,7 +43,7 @@ class Outline:
 
 def outline(trace: Trace) -> Outline:
     """Return what is counted of a judged trace."""
-    return Outline(is_right(trace), trace.judged.verdict, trace.judged.reason, trace.judged.grade)
+    return Outline(is_right(trace), is_lucky(trace), trace.judged.verdict, trace.judged.reason, trace.judged.grade)
 
 
 def is_right(trace: Trace) -> bool:
@@ -56,8 +58,8 @@ def is_certified(trace: Trace) -> bool:
 
 
 def is_lucky(trace: Trace) -> bool:
-    """Say whether the answer is right without being proved."""
-    return is_right(trace) and not is_certified(trace)
+    """Say whether the answer is right, and a critic that read the whole text found no proof in it."""
+    return is_right(trace) and not is_certified(trace) and is_decided(trace)
 
 
 def is_strict(trace: Trace) -> bool:
@@ -208,7 +210,7 @@ def funnel(traces: Sequence[Outline], num_kept: int) -> dict[str, Any]:
         "right": sum(outline.right for outline in traces),
         "certified": sum(outline.verdict == "certified" for outline in traces),
         "grades": count_by_grade(outline.grade for outline in traces),
-        "lucky": sum(outline.right and outline.verdict != "certified" for outline in traces),
+        "lucky": sum(outline.lucky for outline in traces),
         "kept": num_kept,
         "verdicts": _counts(outline.verdict for outline in traces),
         "reasons": _counts(outline.reason for outline in traces),

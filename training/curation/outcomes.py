@@ -21,7 +21,7 @@ MEANINGS: Mapping[str, str] = {
     UNDECIDED: "the critic ran out of time or failed: that says nothing of the text",
     UNREAD: "nothing was judged, so it is neither proved nor wrong",
 }
-_UNREAD_REASONS = ("context_not_read", "question_not_read", "no_reference", "ill_formed")
+_UNREAD_REASONS = ("context_not_read", "question_not_read", "no_reference", "ill_formed", "free_text")
 _READ_TEXTS = ("english", "guided", "cot")
 
 
@@ -36,6 +36,11 @@ def outcome(trace: Trace) -> str:
     if judged.verdict in ("timeout", "error"):
         return UNDECIDED
     return SENTENCE if bad else UNPROVED
+
+
+def is_decided(trace: Trace) -> bool:
+    """Say whether a critic read the whole text and came to an end."""
+    return outcome(trace) not in (UNDECIDED, UNREAD)
 
 
 def outcomes(traces: Sequence[Trace], num_unreadable: int) -> dict[str, int]:

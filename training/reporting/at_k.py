@@ -17,7 +17,7 @@ from typing import Any
 
 from rollout.traces import Trace
 from training.curation.filters import problem_key
-from training.curation.outcomes import UNDECIDED, UNREAD, outcome
+from training.curation.outcomes import is_decided
 from training.estimates import Estimate, mean, rate_interval
 
 NAMES = ("certified", "lucky", "answered", "maj")
@@ -87,11 +87,6 @@ def _counted(made: Sequence[Trace], gold: str | None) -> Samples:
         gold=None if gold is None else votes[gold],
         others=tuple(sorted(num for answer, num in votes.items() if answer != gold)),
     )
-
-
-def is_decided(trace: Trace) -> bool:
-    """Say whether a critic read the whole text and came to an end."""
-    return outcome(trace) not in (UNDECIDED, UNREAD) and trace.judged.reason != "free_text"
 
 
 def at_k(samples: Sequence[Samples]) -> list[AtK]:

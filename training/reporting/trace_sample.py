@@ -135,11 +135,6 @@ def is_right(trace: Trace) -> bool | None:
     return None if gold is None else str(trace.judged.answer).casefold() == gold.casefold()
 
 
-def is_lucky(trace: Trace) -> bool:
-    """Say whether the answer is right and not certified."""
-    return bool(is_right(trace)) and verdict_of(trace) != "certified"
-
-
 def written(trace: Trace) -> str:
     """Return all that the model wrote and read in an attempt, as one text."""
     return "\n\n".join(f"{m.get('role')}: {m.get('content')}" for m in trace.messages) or trace.completion
