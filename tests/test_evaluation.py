@@ -208,7 +208,7 @@ def test_a_published_file_is_read_by_what_it_looks_like(shared, name):
     assert next(load_problems(shared / "data" / name, PUBLISHED[name])) == first
 
 
-@pytest.mark.parametrize("keys", [["hypothesis", "label"], ["premises", "question"], ["passage"], ["puzzle"], ["theory"]])
+@pytest.mark.parametrize("keys", [["hypothesis", "label"], ["premises", "question"], ["passage"], ["puzzle"]])
 def test_a_key_that_others_have_too_names_no_data_set(keys: list[str], tmp_path: Path):
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps(dict.fromkeys(keys, "Every cat is warm.")))
