@@ -1,7 +1,7 @@
 """Pool of processes that can be killed, in which all critics run.
 
-A call that takes too long has its process killed: `OverTime`. One whose process dies is `Died`; one that raises is
-`Raised`.
+A call that takes too much time of its own (`critics.own_time`) ends its process: `OverTime`. One whose process dies is
+`Died`; one that raises is `Raised`.
 
 Pebble, which runs the processes, does not survive a worker that is killed from outside. It takes an idle worker's death
 for a broken pool; if the worker held the lock of the queue, the others wait for it without end. Such a pool is replaced
@@ -23,6 +23,7 @@ from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 from critics.errors import InputError
 from critics.lifeline import confine
+from critics.own_time import computed_and_waited, limited
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -35,9 +36,11 @@ FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP, signal.SIGTERM
 """Exit codes; pebble's processes end at SIGTERM with its number."""
 UNGUARDED = 96
 """Exit code of a process that would start processes while it reads the script that started it."""
-GRACE_S = 5.0
-"""Seconds without progress, after a worker died or beyond the time limit, until the pool counts as broken."""
+GRACE_S = 60.0
+"""Seconds, beyond the time limit of a call, in which a pool's processes may do nothing; then it counts as broken."""
 LOOK_S = 0.5
+_IDLE = 0.1
+"""Share of the time that an idle process may spend on waiting for its next call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ class _Lost:
 
 
 class KillablePool(Generic[Result]):
-    """Calls one function in `jobs` processes, each call within `timeout_s` seconds; a context manager.
+    """Calls one function in `jobs` processes, each call within `timeout_s` seconds of its own; a context manager.
 
     The processes are started by the first call.
     """
@@ -134,20 +137,18 @@ class KillablePool(Generic[Result]):
     def _schedule(self, call: "_Call") -> None:
         """Schedule a call with the processes that are there now, unless it is done."""
         if call.future is None or not call.future.done() or isinstance(_seen(call.future), _Lost):
-            call.future = self._pool.schedule(call.function, call.argument, self._timeout_s)
+            call.future = self._pool.schedule(_Limited(call.function, self._timeout_s), call.argument)
 
     def _awaited(self, call: "_Call") -> "CallOutcome[Any] | _Lost":
         """Return what became of a call at the head of the line."""
         if call.future is None:
             return _Lost("a pool of critics broke before a call")
-        stood_s, was_begun = 0.0, False
+        stood_s, spent_s = 0.0, 0.0
         while not wait([call.future], LOOK_S).done:
-            is_begun = call.future.running()
-            stood_s, was_begun = (stood_s + LOOK_S if is_begun == was_begun else 0.0), is_begun
-            if is_begun and stood_s > self._timeout_s + GRACE_S:
-                return _Lost("a pool of critics cannot end what takes too long")
-            if not is_begun and stood_s > GRACE_S and self._pool.has_losses:
-                return _Lost("a pool of critics does nothing since one of its processes died")
+            before_s, spent_s = spent_s, self._pool.spent_s()
+            stood_s = stood_s + LOOK_S if spent_s - before_s < _IDLE * LOOK_S else 0.0
+            if stood_s > self._timeout_s + GRACE_S:
+                return _Lost("a pool of critics does nothing")
         return _seen(call.future)
 
     def _replace(self) -> None:
@@ -181,6 +182,19 @@ class _Each:
         return [self.function(argument) for argument in arguments]
 
 
+@dataclass(frozen=True, slots=True)
+class _Limited:
+    """Calls a function within so many seconds of its own, or ends the process."""
+
+    function: Callable[[Any], Any]
+    seconds: float
+
+    def __call__(self, argument: Any) -> Any:
+        """Return the result."""
+        with limited(self.seconds):
+            return self.function(argument)
+
+
 class _Processes:
     """A pebble pool and all processes that it has started."""
 
@@ -194,10 +208,10 @@ class _Processes:
             max_workers=jobs, max_tasks=TASKS_PER_WORKER, context=self._context, initializer=confine
         )
 
-    def schedule(self, function: Callable[[Any], Any], argument: Any, timeout_s: float) -> "Future[Any] | None":
+    def schedule(self, function: Callable[[Any], Any], argument: Any) -> "Future[Any] | None":
         """Schedule a call; None where the pool is broken."""
         try:
-            return self._pool.schedule(function, args=(argument,), timeout=timeout_s)
+            return self._pool.schedule(function, args=(argument,))
         except RuntimeError:
             return None
 
@@ -209,10 +223,10 @@ class _Processes:
                 'put what it does under `if __name__ == "__main__":`'
             )
 
-    @property
-    def has_losses(self) -> bool:
-        """Whether a process ended in another way than at the end of its work."""
-        return any(process.exitcode not in (None, 0) for process in self._context.started)
+    def spent_s(self) -> float:
+        """Return the seconds that the living processes have computed, or waited for a processor."""
+        living = (process.pid for process in self._context.started if process.exitcode is None)
+        return sum(sum(computed_and_waited(str(pid))) for pid in living)
 
     def stop(self) -> None:
         """End the processes at once."""
@@ -242,7 +256,7 @@ def _seen(future: "Future[Any]") -> "CallOutcome[Any] | _Lost":
             return Returned(future.result())
         case BrokenProcessPool() as error:
             return _Lost(f"a pool of critics broke ({error})")
-        case TimeoutError():
+        case ProcessExpired() as error if _status(error) == -signal.SIGPROF:
             return OverTime()
         case ProcessExpired() as error if _status(error) in FROM_OUTSIDE:
             return _Lost(f"a critic's process was ended by signal {abs(_status(error))}")

@@ -83,10 +83,10 @@ def test_what_is_measured_is_not_measured_again_and_an_error_ends_nothing(tmp_pa
 
 
 def test_a_part_that_is_cut_short_says_where_and_goes_on(tmp_path: Path) -> None:
-    (found,) = qualify(tmp_path, on_cpu=True, toy=True, parts=["masks"], minutes=0.018, tell=lambda _: None)
+    (found,) = qualify(tmp_path, on_cpu=True, toy=True, parts=["smoke"], minutes=0.018, tell=lambda _: None)
     assert found.ended.startswith("cut short")
-    assert found.command == "certistar bench gpu --on cpu --toy --parts masks --limit 0.018"
-    assert json.loads((tmp_path / "gpu.json").read_text())[0]["part"] == "masks"
+    assert found.command == "certistar bench gpu --on cpu --toy --parts smoke --limit 0.018"
+    assert json.loads((tmp_path / "gpu.json").read_text())[0]["part"] == "smoke"
 
 
 @pytest.mark.parametrize(

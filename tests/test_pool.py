@@ -50,7 +50,23 @@ def die(kind):
             raise KeyError("mine")
         case "sleeps":
             time.sleep(60)
+        case "computes without end":
+            3 ** (10**9)  # never returns to Python's loop, so no handler runs
     return kind
+
+
+def compute_beside_it(others):
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    parent = os.getpid()
+    for _ in range(others):
+        if os.fork() == 0:
+            while os.getppid() == parent:
+                pass
+            os._exit(0)
+    began, until = time.monotonic(), time.process_time() + 0.5
+    while time.process_time() < until:
+        pass
+    return time.monotonic() - began
 """
 NUMBERS = range(20)
 SQUARES = [Returned(number * number) for number in NUMBERS]
@@ -126,4 +142,18 @@ def test_a_script_without_a_guard_is_told_so_once(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.count("__main__") == 1
-    assert done.stderr.rstrip().endswith("put what it does under `if __name__ == \"__main__\":`")
+    assert done.stderr.rstrip().endswith('put what it does under `if __name__ == "__main__":`')
+
+
+def test_computing_that_never_returns_to_python_is_over_time_and_the_next_call_is_not(chores: ModuleType):
+    with KillablePool(chores.die, jobs=1, timeout_s=1) as pool:
+        found = list(pool.outcomes(["computes without end", "a", "sleeps", "b"]))
+    assert found == [OverTime(), Returned("a"), OverTime(), Returned("b")]
+
+
+@pytest.mark.skipif(not Path("/proc/thread-self/schedstat").exists(), reason="the system does not tell")
+def test_standing_in_line_for_a_processor_does_not_count(chores: ModuleType):
+    with KillablePool(chores.compute_beside_it, jobs=1, timeout_s=1) as pool:
+        (found,) = pool.outcomes([5])
+    assert isinstance(found, Returned)
+    assert found.value > 1

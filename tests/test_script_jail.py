@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from critics.own_time import own_time
 from critics.scripts import jail_examination
 from critics.scripts.jail import LAYERS, MAX_ANSWER, RAISED, JailAnswer, JailDied, Overran, run_jailed
 from critics.scripts.jail_examination import FRIGHTENING, TRIALS, holds, missing_layers, usable_layers
@@ -135,10 +136,10 @@ BOMBS = {
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_ends_within_its_limit_and_half_a_second(name: str):
     def takes_too_long() -> bool:
-        start = time.monotonic()
+        start = own_time()
         ended = run_jailed(hosted(BOMBS[name]), limit_s=LIMIT_S)
         assert not isinstance(ended, JailAnswer) or ended.answer.startswith(b"failed")
-        return time.monotonic() - start > LIMIT_S + 0.5
+        return own_time() - start > LIMIT_S + 0.5
 
     # A busy machine may be late; a jail that does not kill is late every time.
     assert not all(takes_too_long() for _ in range(3))

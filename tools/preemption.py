@@ -220,7 +220,8 @@ def full_disks(folder: Path, job: FineTuning, config: RunConfig, num: int, chanc
         mine = replace(job, out=disk / "adapter")
         for room in sorted(chance.randrange(4, need["fine-tuning"]) for _ in range(num)):
             fill(disk, room)
-            found.append(Filled("fine-tuning", room, _end(Child(train, mine)), newest(mine)))
+            ended = _end(Child(train, mine)).replace(str(disk), "DISK")
+            found.append(Filled("fine-tuning", room, ended, newest(mine)))
         fill(disk, None)
         found.append(Filled("fine-tuning", 1024 * SMALL, _end(Child(train, mine)), newest(mine)))
         must_equal(mine.out, alone.out)

@@ -5,7 +5,7 @@ taken on its word: the model is read off and evaluated by ours. Where it is not 
 """
 
 import importlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from critics.equivalence.outcome import Different, Equivalent, UndecidedPair
@@ -29,6 +29,7 @@ from critics.fol.syntax import (
     Variable,
     signature,
 )
+from critics.own_time import within_own_time
 
 METHOD = "solver"
 _KINDS = {
@@ -48,6 +49,14 @@ def decide_by_cvc5(left: Formula, right: Formula, budget: Budget) -> Equivalent 
         cvc5: Any = importlib.import_module("cvc5")
     except ImportError:
         return UndecidedPair()
+    return within_own_time(
+        budget.wall_ms / 1000,
+        lambda milliseconds: _asked(cvc5, left, right, replace(budget, wall_ms=milliseconds)),
+        lambda found: isinstance(found, UndecidedPair),
+    )
+
+
+def _asked(cvc5: Any, left: Formula, right: Formula, budget: Budget) -> Equivalent | Different | UndecidedPair:
     terms = _Terms(cvc5, signature([left, right]), budget)
     try:
         terms.solver.assertFormula(terms.of("XOR", terms.formula(left, {}), terms.formula(right, {})))

@@ -1,7 +1,6 @@
 """Explanation of first-order premises without an answer: a contradiction among them, or two models that differ."""
 
 from collections.abc import Sequence
-from time import monotonic
 
 from critics.cores import smallest
 from critics.fol.closure import closed_all
@@ -11,6 +10,7 @@ from critics.fol.printing import canonical
 from critics.fol.program import Program, read_program
 from critics.fol.solvers import Answer, solve
 from critics.fol.syntax import Formula, FormulaError
+from critics.own_time import own_time
 from critics.problem import Attempt, Problem
 
 WALL_S = 3.0
@@ -38,10 +38,10 @@ def explain_premises(problem: Problem, attempt: Attempt) -> str | None:
 
 
 def _clashing(premises: Sequence[Formula]) -> list[int]:
-    deadline = monotonic() + WALL_S
+    deadline = own_time() + WALL_S
 
     def core_of(numbers: Sequence[int]) -> Sequence[int] | None:
-        if monotonic() > deadline:
+        if own_time() > deadline:
             return None
         solved = solve([premises[number] for number in numbers], DEFAULT_BUDGET)
         return numbers if solved.answer is Answer.UNSATISFIABLE else None

@@ -29,6 +29,7 @@ from critics.fol.syntax import (
     Variable,
     signature,
 )
+from critics.own_time import z3_check
 
 CLOSED_SIZES = (1, 2, 3, 5)
 """Sizes of domains tried one by one where Z3 finds no model by itself, each with a quarter of the budget."""
@@ -51,7 +52,7 @@ class Budget:
     rlimit: int = 4_000_000
     """Z3's own count of work, half a second or so; the same on every machine, so that verdicts are reproducible."""
     wall_ms: int = 1_500
-    """In case the count stands still; far above what the work takes."""
+    """Milliseconds of its own time, in case the count stands still; above what the work takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +90,11 @@ def _solve_z3(formulas: list[Formula], used: Signature, size: int | None, budget
     z3, terms = _module("z3"), _Terms(used)
     solver = z3.Solver(ctx=terms.context)
     solver.set("rlimit", budget.rlimit)
-    solver.set("timeout", budget.wall_ms)
     try:
         solver.add([terms.formula(formula, {}) for formula in formulas])
         if size is not None:
             solver.add(terms.closed(size))
-        result = solver.check()
+        result = z3_check(solver, (), budget.wall_ms / 1000)
     except z3.Z3Exception:
         return Solved(Answer.UNDECIDED)
     if result == z3.unsat:

@@ -2,10 +2,10 @@
 
 import importlib
 from collections.abc import Sequence
-from time import monotonic
 from typing import Any
 
 from critics.cores import smallest
+from critics.own_time import own_time, z3_check
 from critics.programs.grounding import Ground
 from critics.programs.smtlib import declarations, written
 from critics.replay.finite.terms import Function
@@ -22,7 +22,7 @@ class Clashes:
     def __init__(self, unknowns: Sequence[Function], statements: Sequence[Ground]) -> None:
         z3: Any = importlib.import_module("z3")
         self._z3, context = z3, z3.Context()
-        self._deadline = monotonic() + WALL_S
+        self._deadline = own_time() + WALL_S
         self._solver: Any = z3.Solver(ctx=context)
         self._solver.set("rlimit", RLIMIT)
         self._solver.from_string(_script(unknowns, statements))
@@ -34,11 +34,11 @@ class Clashes:
         return None if first is None else smallest(first, self._core)
 
     def _core(self, numbers: Sequence[int]) -> list[int] | None:
-        left = self._deadline - monotonic()
+        left = self._deadline - own_time()
         if left <= 0:
             return None
-        self._solver.set("timeout", max(1, int(left * 1000)))
-        if self._solver.check(*(self._switches[number] for number in numbers)) != self._z3.unsat:
+        switches = [self._switches[number] for number in numbers]
+        if z3_check(self._solver, switches, left) != self._z3.unsat:
             return None
         kept = {int(str(switch)[1:]) for switch in self._solver.unsat_core()}
         return [number for number in numbers if number in kept]

@@ -2,15 +2,15 @@
 
 Nothing of a program reaches Z3 but the shape of its formulas, in SMT-LIB that `critics.programs.smtlib` writes: read in
 one go that is several times quicker than Z3's Python terms. Every formula stands behind a switch, so that one solver
-decides all queries. `rlimit` makes verdicts reproducible; the wall clock is the second fence.
+decides all queries. `rlimit` makes verdicts reproducible; a limit of time is the second fence.
 """
 
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any
 
+from critics.own_time import own_time, z3_check
 from critics.programs.grounding import Ground
 from critics.programs.smtlib import declarations, written
 from critics.replay.finite.terms import Function, Value
@@ -54,7 +54,7 @@ class Z3Solver:
     ) -> None:
         z3: Any = importlib.import_module("z3")
         self._z3, context = z3, z3.Context()
-        self._deadline = monotonic() + WALL_S
+        self._deadline = own_time() + WALL_S
         self._solver: Any = z3.Solver(ctx=context)
         self._solver.set("rlimit", rlimit)
         self._unknowns = unknowns
@@ -64,14 +64,13 @@ class Z3Solver:
 
     def check(self, query: int | None = None, *, constrained: bool = True, negated: bool = False) -> Outcome:
         """Say whether a query by number (None: no query), or its negation, can hold."""
-        left = self._deadline - monotonic()
+        left = self._deadline - own_time()
         if left <= 0:
             return OutOfBudget()
-        self._solver.set("timeout", max(1, int(left * 1000)))
         switches = [self._constraints] if constrained else []
         if query is not None:
             switches.append(self._z3.Not(self._queries[query]) if negated else self._queries[query])
-        result = self._solver.check(*switches)
+        result = z3_check(self._solver, switches, left)
         if result == self._z3.sat:
             return self._model(self._solver.model())
         return Unsatisfiable() if result == self._z3.unsat else OutOfBudget()

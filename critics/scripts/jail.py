@@ -4,7 +4,8 @@
 
 The child is forked, so it starts with what is loaded; then it gives up, in this order, its descriptors, environment,
 chance of new privileges, files (Landlock), resources and system calls (seccomp). One pipe is left, and its parent
-reads no more from it than `MAX_ANSWER` and no longer than `limit_s`. Whoever reads must distrust the bytes.
+reads no more from it than `MAX_ANSWER` and no longer than `limit_s`, in which a wait for a processor does not count.
+Whoever reads must distrust the bytes.
 
 It does not hide the parent's memory, a copy of which the child has and cannot send anywhere but through that pipe;
 nor does it stop what a flaw in the kernel allows.
@@ -19,10 +20,11 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, sleep
+from time import sleep
 from typing import TypeAlias
 
 from critics.lifeline import die_with_parent
+from critics.own_time import counting, own_time
 from critics.scripts.landlock import give_up_files
 from critics.scripts.seccomp import keep_only_computing
 
@@ -125,7 +127,7 @@ def run_jailed(task: Callable[[], bytes], *, limit_s: float, layers: Iterable[st
 
     A layer that cannot be entered ends the child before the task begins. The child is gone when this returns.
     """
-    deadline, parent = monotonic() + limit_s, os.getpid()
+    deadline, parent = own_time() + limit_s, os.getpid()
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -133,8 +135,9 @@ def run_jailed(task: Callable[[], bytes], *, limit_s: float, layers: Iterable[st
     answer = status = None
     try:
         os.close(writing)
-        answer = _read(reading, deadline)
-        status = None if answer is None else _wait(child, deadline)
+        with counting(child):
+            answer = _read(reading, deadline)
+            status = None if answer is None else _wait(child, deadline)
     finally:
         os.close(reading)
         if status is None:
@@ -177,7 +180,7 @@ def _read(descriptor: int, deadline: float) -> bytes | None:
     """Return everything up to the end; None where the time runs out first, or where it is too much."""
     poll, chunks, total = select.poll(), list[bytes](), 0
     poll.register(descriptor, select.POLLIN)
-    while (left := deadline - monotonic()) > 0 and total <= MAX_ANSWER:
+    while (left := deadline - own_time()) > 0 and total <= MAX_ANSWER:
         if poll.poll(left * 1000):
             chunk = os.read(descriptor, _CHUNK)
             if not chunk:
@@ -191,10 +194,11 @@ def _wait(child: int, deadline: float) -> int | None:
     """Return how the child ended, as an exit status or minus a signal; None where it goes on beyond the deadline."""
     pause_s = 0.0001
     while True:
+        now = own_time()
         found, status = os.waitpid(child, os.WNOHANG)
         if found:
             return os.waitstatus_to_exitcode(status)
-        if monotonic() > deadline:
+        if now > deadline:
             # Attack: say something, close the pipe, and stay.
             return None
         sleep(pause_s)

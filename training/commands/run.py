@@ -40,6 +40,8 @@ def run(
 ) -> None:
     """Run rounds of one arm or of a comparison; the same command again goes on after a crash."""
     if not dry:
+        if on is not None or measured is not None:
+            raise InputError(f"{'--on' if on else '--measured'}: belongs to a plan; add --dry-run")
         run_with_progress(config, out, overrides, mirror=mirror, retrain=retrain, patience_s=patience)
         return
     from training.benches.gpu.speeds import machine_speeds
