@@ -11,7 +11,9 @@ refused: the first bad step where a text is shown; a verdict's own spans say unr
 
 
 NOT_READ = "the sentence is not read"
-"""The reason of a first bad step that nobody knows to be bad."""
+TOO_MUCH_WORK = "the step takes more work to check than is allowed"
+UNDECIDED = frozenset((NOT_READ, TOO_MUCH_WORK))
+"""The reasons of a first bad step that nobody knows to be bad."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,6 +175,18 @@ class Support:
             return "unread"
         if value != self.blocks.answer:
             raise UnsupportedError("the last line answers otherwise")
+        return "answer" if not unit.because else self._answer_because(unit)
+
+    def _answer_because(self, unit: AnswerClaim) -> Kind:
+        """Attack: `the answer is true because ..` and then anything that holds."""
+        goal = self.blocks.goal
+        drawn = next((one for one in (goal, goal and goal.negated()) if one and self._is_inferred(one)), None)
+        if drawn is None:
+            return "unread"
+        conclusion = Claim(unit.passage, (fact(drawn),))
+        is_said = any(claim.said == conclusion.said for claim in unit.because)
+        if not is_said and not self._follows(Reasoning(unit.because, (), (conclusion,))):
+            raise UnsupportedError("it does not follow from what is given for it")
         return "answer"
 
     def _is_goal(self, claim: Claim) -> bool:

@@ -8,7 +8,7 @@ from critics.blocks import BlockError
 from critics.english.passage import lines
 from critics.pieces import pieces
 from critics.problem import Attempt, Problem
-from critics.reading import NOT_READ
+from critics.reading import UNDECIDED
 from critics.reference import ReferenceMismatch, reference
 from critics.replay.grades import STRICT
 from critics.trust.bars import is_foreign
@@ -62,7 +62,7 @@ def labelled(verdict: Verdict, attempt: Attempt) -> tuple[LabelledStep, ...]:
     steps = text_steps(attempt.format, attempt.problem, attempt.completion)
     unread = [span for span in verdict.spans if span.kind == "unread"]
     bad = bad_place(verdict, steps) if verdict.coverage is not None else None
-    is_unknown = verdict.first_bad_step is not None and verdict.first_bad_step.reason == NOT_READ
+    is_unknown = verdict.first_bad_step is not None and verdict.first_bad_step.reason in UNDECIDED
     is_compared = _is_compared(verdict, attempt)
     found: list[LabelledStep] = []
     for at, step in enumerate(steps):

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 from critics.problem import Problem, RecordError, is_object, read_attempt
-from critics.replay.grades import Grade, grade_of
+from critics.replay.grades import STRICT, Grade, grade_of
 from critics.verdict import VERDICTS
 from rollout.decoding.switches import ALL_OFF, Switches
 from rollout.digests import PolicyDigests, read_digests
@@ -84,6 +84,19 @@ class Judgement:
             return self.others.get(GRADE)
         word, source = self.certificate["formalisation"], self.certificate["evidence"].get("reference")
         return word if source is None else grade_of(word, source)
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether somebody beside the model vouches for what is proved, and its text holds nothing but that.
+
+        Attack: a proof, and falsehoods beside it in words that the reader of the data set's language cannot read.
+        """
+        return self.is_certified and self.grade in STRICT and not (self.grade == "checked" and self.unread)
+
+    @property
+    def unread(self) -> tuple[tuple[int, int], ...]:
+        """The stretches of the text behind which nothing stands, and which are no filler."""
+        return tuple((s["start"], s["end"]) for s in self.others.get("spans") or () if s["kind"] == "unread")
 
     def without_certificate(self) -> "Judgement":
         """Return it with the grade in the certificate's place: thousands of certificates fill the memory."""

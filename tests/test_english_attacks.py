@@ -5,6 +5,7 @@ The other cheats are in the catalogue of `critics.audit`.
 
 import copy
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -133,3 +134,37 @@ def test_a_closure_must_be_one() -> None:
     short: Any = copy.deepcopy(honest)
     short["evidence"]["closure"] = short["evidence"]["closure"][:-1]
     assert forged(short) == "axiom_missing"
+
+
+@pytest.mark.parametrize(
+    ("ending", "verdict"),
+    [
+        ("Answer: true\nAssume Pip is a newt.", "unproved answer_in_context"),
+        ("The answer is true because Pip is a wren.", "certified proved"),
+        ("The answer is true because every wren is a bird and Pip is a bird.", "certified proved"),
+        ("The answer is true because Ned is a newt.", "unproved unsupported_sentence"),
+        ("Since Pip is feathered, the statement is true.", "certified proved"),
+        ("Since every newt is not a bird, the statement is true.", "unproved unsupported_sentence"),
+        ("Ned is a newt, so Ned is not a bird, so the statement is true.", "unproved unsupported_sentence"),
+        ("True, Ned is a newt.", "unproved unsupported_sentence"),
+        ("True, Pip is feathered.", "certified proved"),
+    ],
+)
+def test_an_answer_ends_the_text_and_has_its_own_reasons(ending: str, verdict: str) -> None:
+    assert said(PIP, f"{GOOD} {ending}") == verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("Answer: true", "unproved goal_not_reached"),
+        ("We need to determine whether Pip is a wren. Ned is a newt. Answer: true", "unproved goal_not_reached"),
+        ("Pip is a wren. Answer: true", "certified proved"),
+        ("Yes, Pip is a wren.", "malformed not_read"),
+        ("The statement that Pip is a wren is true.", "certified proved"),
+        ("Answer: false", "refuted answer_mismatch"),
+    ],
+)
+def test_the_answer_alone_is_no_chain_of_thought(text: str, verdict: str) -> None:
+    """Also where the context says what is asked: the text has to."""
+    assert said(replace(PIP, question="True or false: Pip is a wren."), text) == verdict

@@ -64,6 +64,20 @@ def test_a_proof_of_which_nothing_says_that_it_is_about_the_question_is_worth_no
     assert reward({"verdict": "certified", "certificate": certificate}) == worth
 
 
+def test_a_proof_with_words_beside_it_that_nobody_reads_is_worth_nothing():
+    problem = PROBLEMS[0]
+    texts = [proved(problem), proved(problem).replace("\nAnswer", "\nWhereas the moon is made of cheese.\nAnswer")]
+    attempts = [
+        {"id": str(at), "problem": problem.record(), "format": "guided", "prompt": "P", "completion": said}
+        for at, said in enumerate(texts)
+    ]
+    verdicts = list(judge(attempts))
+    assert [verdict["verdict"] for verdict in verdicts] == ["certified"] * 2
+    assert list(map(reward, verdicts)) == [1, 0]
+    judged = [read_trace(each | {"judgement": verdict}) for each, verdict in zip(attempts, verdicts, strict=True)]
+    assert [row["id"] for row in preferences(judged, "kto")] == ["0"]
+
+
 def test_rewards_are_the_verdicts_and_every_attempt_is_shown():
     shown = []
     table = list(rows(PROBLEMS, lambda problem: text(problem, PromptStyle()), "guided"))

@@ -11,6 +11,7 @@ from critics.verdict import read_verdict
 from rollout.prompt import problem_text
 from training.cli import app
 from training.exchange.step_labels import JudgedText, step_row
+from training.rewards.credit import bad_start
 
 PIP = Problem("p", "prontoqa", "Every wren is a bird. Every bird is feathered. Pip is a wren.",
               "True or false: Pip is feathered.", answer="true")  # fmt: skip
@@ -42,6 +43,13 @@ def test_fover_has_null_for_what_nobody_checked():
     assert step_row(text(UNREAD), "fover")["error_labels"] == [True, None, None, None]
     assert step_row(text(UNREAD), "stepwise")["labels"] == [True]
     assert step_row(text(BAD), "steps")["first_bad_step"] == 1
+
+
+def test_a_step_that_took_too_long_is_not_known_to_be_bad(monkeypatch):
+    monkeypatch.setattr("critics.english.steps.WORK_LIMIT", 1)
+    late = text(WHOLE)
+    assert (late.verdict.verdict, step_row(late, "fover")["error_labels"]) == ("timeout", [True, None, None, None])
+    assert bad_start(late.attempt, late.verdict) is None
 
 
 @pytest.mark.parametrize("answer", ["true", "false"])

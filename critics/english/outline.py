@@ -7,7 +7,7 @@ is unread as a whole.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from critics.clause import denied
 from critics.english import phrases
@@ -129,12 +129,13 @@ class Outline:
         if (match := phrases.YES.match(text)) is not None:
             units = self._units(passage.part(match.end()), promise=Promise.NONE)
             if units is not None and all(isinstance(unit, Reasoning) for unit in units):
-                return (*units, AnswerClaim(passage.part(0, match.end("value")), _value(match["value"])))
+                answer = AnswerClaim(passage.part(0, match.end("value")), _value(match["value"]))
+                return (*units, replace(answer, because=_concluded(units)))
         for comma in phrases.BECAUSE.finditer(text):
             before = phrases.ANSWERS.fullmatch(text[: comma.start()])
             premises = None if before is None else self._claims(passage.part(comma.end()))
             if before is not None and premises is not None:
-                answer = AnswerClaim(passage.part(0, comma.start()), _value(before["value"]))
+                answer = AnswerClaim(passage.part(0, comma.start()), _value(before["value"]), None, premises)
                 return (Reasoning((), (), premises), answer)
         return self._answer_about(passage) or self._answer_after(passage)
 
@@ -154,7 +155,8 @@ class Outline:
                 (Reasoning((), (), claims),) if claims is not None else self._arguments(before, promise=Promise.NONE)
             )
             if arguments is not None:
-                return (*arguments, AnswerClaim(passage.part(end), _value(after["value"])))
+                answer = AnswerClaim(passage.part(end), _value(after["value"]), None, _concluded(arguments))
+                return (*arguments, answer)
         return None
 
     def _answer_about(self, passage: Passage) -> tuple[Unit, ...] | None:
@@ -289,6 +291,11 @@ class Outline:
                 return None
             self._memory[text] = self.language.read(text)
         return self._memory[text]
+
+
+def _concluded(units: tuple[Unit, ...]) -> tuple[Claim, ...]:
+    """Return what the last of several arguments comes to."""
+    return units[-1].conclusions if units and isinstance(units[-1], Reasoning) else ()
 
 
 def _trimmed(passage: Passage) -> Passage:

@@ -24,11 +24,15 @@ def saturation(language: ProblemLanguage) -> Kernel:
 
 
 def unsaid(language: ProblemLanguage, said: Set[str]) -> list[Implication]:
-    """Return what bears on the question, stated or inferred, and is not among the canonical texts that are said."""
+    """Return what bears on the question and is not among the canonical texts that are said."""
+    return [c for c in bearing(language) if not language.is_granted(c) and c.canonical() not in said]
+
+
+def bearing(language: ProblemLanguage) -> list[Implication]:
+    """Return what bears on the question, stated or inferred."""
     relevant = _relevant(language)
     stated = [clause for clause in language.stated if _key(clause.conclusions[0]) in relevant]
-    inferred = [fact(literal) for literal in _inferred(language) if _key(literal) in relevant]
-    return [c for c in (*stated, *inferred) if not language.is_granted(c) and c.canonical() not in said]
+    return [*stated, *(fact(literal) for literal in _inferred(language) if _key(literal) in relevant)]
 
 
 def _inferred(language: ProblemLanguage) -> list[Literal]:

@@ -14,7 +14,7 @@ from critics.conclusion import Refusal, brief
 from critics.english.answer import answer_of
 from critics.english.language import ProblemLanguage, Said
 from critics.english.passage import Passage, TextSentence
-from critics.english.saturation import saturation, unsaid
+from critics.english.saturation import bearing, saturation, unsaid
 from critics.english.steps import Ledger, Warrant
 from critics.english.unit import (
     Aim,
@@ -31,7 +31,7 @@ from critics.english.unit import (
 )
 from critics.entailment import OutOfWork, follows
 from critics.problem import Problem
-from critics.reading import NOT_READ, BadStep, Kind, Span
+from critics.reading import NOT_READ, TOO_MUCH_WORK, BadStep, Kind, Span
 from critics.verdict import Malformed, Refusing, Refuted, TimedOut, Unproved
 
 MAX_QUOTED = 160
@@ -101,17 +101,20 @@ class Trial:
             for unit in units:
                 said += self._unit(unit)
         except OutOfWork:
-            raise self._refused(TimedOut, "work_limit", "the step takes more work to check than is allowed") from None
+            raise self._refused(TimedOut, "work_limit", TOO_MUCH_WORK) from None
         if line.label is not None and said:
             self._labels[line.label] = tuple(said)
 
     def end(self) -> None:
         """Check that an answer was given and proved; raises `BadSentence`."""
         if self._early is not None:
-            if self._decided() is not None:
+            decided = self._decided()
+            if decided is not None and self._is_said(decided):
                 # Attack: write the answer first and decorate it with a proof.
                 raise BadSentence(Unproved, "answer_in_context", "an answer is given before its proof", self._early)
-            raise BadSentence(Unproved, "goal_not_reached", "neither the claim nor its denial is proved", self._early)
+            raise BadSentence(
+                Unproved, "goal_not_reached", "the text proves neither the claim nor its denial", self._early
+            )
         if self._late is not None:
             raise BadSentence(Unproved, "answer_in_context", "the text goes on after its answer", self._late)
         if self._open is not None and self.proved != "true":
@@ -120,10 +123,10 @@ class Trial:
             raise BadSentence(Malformed, "no_answer", "no sentence gives an answer", None)
 
     def _unit(self, unit: Unit) -> list[int]:
+        if self.claimed is not None and isinstance(unit, Reasoning | Assumption | Contradiction):
+            self._late = self._late or self._bad("the text goes on after its answer")
         match unit:
             case Reasoning():
-                if self.claimed is not None:
-                    self._late = self._late or self._bad("the text goes on after its answer")
                 self._last = tuple(self._argument(unit))
                 return list(self._last)
             case Aim():
@@ -225,6 +228,7 @@ class Trial:
             self._check_plain(claim)
             raise self._refused(Unproved, "unsupported_sentence", "it does not follow from what is given for it")
         entries = tuple(self.ledger.add(clause, step) for clause, step in zip(claim.said, found, strict=True))
+        self._said |= {clause.canonical() for clause in claim.said}
         self._pending.clear()
         self._mark(claim.passage, "step", entries[-1])
         return entries
@@ -288,12 +292,16 @@ class Trial:
         decided = self._decided()
         if decided is None and value == in_terms_of("unknown", options):
             decided = self._undecided()
-        if decided is None:
-            self._early = self._early or self._bad("the answer is not proved")
-        elif in_terms_of(decided, options) != value:
+        if decided is not None and in_terms_of(decided, options) != value:
             raise self._refused(
                 Refuted, "answer_mismatch", f"the steps prove {in_terms_of(decided, options)}, the answer is {value}"
             )
+        if decided is None or not (unit.about or self._is_said(decided)):
+            # Attack: the answer alone, where the context says what is asked.
+            self._early = self._early or self._bad("the answer is not proved")
+        elif not {c.canonical() for claim in unit.because for c in claim.said} <= self._reasons(decided):
+            # Attack: `the answer is true because ..` and then anything that holds.
+            raise self._refused(Unproved, "unsupported_sentence", "it does not follow from what is given for it")
         self.claimed, self.proved, self._late = value, decided, None
         self._mark(unit.passage, "answer", self._goal_entry())
 
@@ -304,6 +312,29 @@ class Trial:
             return "true"
         opposite = denied(goal)
         return "false" if opposite is not None and self._is_established(opposite) else None
+
+    def _is_said(self, decided: str) -> bool:
+        """Say whether a sentence says what is decided; that nothing is, `_undecided` has held against the text."""
+        return {clause.canonical() for clause in self._answered(decided)} <= self._said
+
+    def _answered(self, decided: str) -> Said:
+        goal = self.language.goal
+        return goal if decided == "true" else denied(goal) or () if decided == "false" else ()
+
+    def _reasons(self, decided: str) -> set[str]:
+        """Return the canonical texts of what leads to an answer."""
+        if decided == "unknown":
+            return {clause.canonical() for clause in bearing(self.language)}
+        found: set[int] = set()
+        todo = [at for clause in self._answered(decided) if (at := self.ledger.find(clause)) is not None]
+        for clause in self._answered(decided):
+            todo += [at for step in self.ledger.steps(clause, self.ledger.rules()) for at in step.premises]
+        while todo:
+            at = todo.pop()
+            if at not in found:
+                found.add(at)
+                todo += self.ledger.entries[at].step.premises
+        return {self.ledger.entries[at].clause.canonical() for at in found}
 
     def _undecided(self) -> str | None:
         """Return `unknown` where the semantics lets saturation decide and everything that could decide is said."""
@@ -389,7 +420,7 @@ class Trial:
         return all(self.language.is_granted(self.ledger.entries[at].clause) for at in rules)
 
     def _mark(self, passage: Passage, kind: Kind, by: int | None) -> None:
-        if by is not None:
+        if by is not None and kind != "answer":
             self._said.add(self.ledger.entries[by].clause.canonical())
         start, end = passage.span
         self.spans.append(Span(start, end, kind, by))

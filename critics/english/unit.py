@@ -49,11 +49,12 @@ class Aim:
 
 @dataclass(frozen=True, slots=True)
 class AnswerClaim:
-    """An answer; `about` is the claim that it is said of, where that is repeated."""
+    """An answer; `about` is the claim that it is said of, where that is repeated, and `because` what is said for it."""
 
     passage: Passage
     value: str
     about: Claim | None = None
+    because: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ TOKEN_SHARES = tuple(f"tokens_{kind}" for kind in SHARES)
 
 def unread_stretches(trace: Trace) -> tuple[tuple[int, int], ...]:
     """Return the stretches of the text behind which nothing stands, and which are no filler."""
-    return tuple((s["start"], s["end"]) for s in trace.judged.others.get("spans", ()) if s["kind"] == "unread")
+    return trace.judged.unread
 
 
 def has_unread(trace: Trace) -> bool:

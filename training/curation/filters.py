@@ -17,10 +17,9 @@ from typing import Any, Literal, get_args
 
 from critics.errors import InputError
 from critics.faithfulness.faithful import gather, is_disputed, outcome, problem_key
-from critics.replay.grades import STRICT, Grade, count_by_grade
+from critics.replay.grades import Grade, count_by_grade
 from rollout.steps import DialogTurn
 from rollout.traces import Trace, derived_seed
-from training.curation.coverage import has_unread
 from training.curation.environment import proves_label
 from training.curation.outcomes import is_decided
 
@@ -63,12 +62,8 @@ def is_lucky(trace: Trace) -> bool:
 
 
 def is_strict(trace: Trace) -> bool:
-    """Say whether somebody beside the model vouches for what is proved, and its text holds nothing but that.
-
-    Attack: a proof, and falsehoods beside it in words that the reader of the data set's language cannot read.
-    """
-    grade = trace.judged.grade
-    return grade in STRICT and not (grade == "checked" and has_unread(trace))
+    """Say whether somebody beside the model vouches for what is proved, and its text holds nothing but that."""
+    return trace.judged.is_strict
 
 
 def is_guided(trace: Trace) -> bool:

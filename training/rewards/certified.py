@@ -13,7 +13,6 @@ from typing import Any
 from critics.errors import InputError
 from critics.judge import Judging
 from critics.problem import Problem, read_attempt
-from critics.replay.grades import STRICT
 from critics.verdict import read_verdict
 from rollout.traces import read_judgement
 from training.rewards.credit import bad_start
@@ -27,7 +26,7 @@ def reward(verdict: Mapping[str, Any]) -> float | None:
     """Return what a verdict record is worth; None: unknown, to be masked."""
     if verdict["verdict"] in UNKNOWN:
         return None
-    return float(verdict["verdict"] == "certified" and read_judgement(verdict).grade in STRICT)
+    return float(read_judgement(verdict).is_strict)
 
 
 class CertifiedReward:

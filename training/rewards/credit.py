@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from critics.problem import Attempt
-from critics.reading import NOT_READ
+from critics.reading import UNDECIDED
 from critics.text_steps import bad_place, text_steps
 from critics.verdict import Certified, Verdict
 
@@ -18,7 +18,7 @@ Credit = Literal["attempt", "first_bad_step"]
 def bad_start(attempt: Attempt, verdict: Verdict) -> int | None:
     """Return where the first bad step begins, in characters of the completion; None where nobody knows one."""
     bad = verdict.first_bad_step
-    if isinstance(verdict, Certified) or verdict.coverage is None or (bad is not None and bad.reason == NOT_READ):
+    if isinstance(verdict, Certified) or verdict.coverage is None or (bad is not None and bad.reason in UNDECIDED):
         return None
     steps = text_steps(attempt.format, attempt.problem, attempt.completion)
     at = bad_place(verdict, steps)

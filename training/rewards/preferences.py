@@ -14,7 +14,6 @@ from typing import get_args
 from critics.errors import InputError
 from critics.judge import slim
 from critics.problem import read_attempt
-from critics.replay.grades import STRICT
 from critics.verdict import read_verdict
 from rollout.traces import Trace
 from training.rewards.credit import Credit, bad_start
@@ -43,7 +42,7 @@ def _groups(traces: Iterable[Trace], credit: Credit) -> dict[tuple[str, str], Gr
     groups: dict[tuple[str, str], Group] = defaultdict(lambda: ([], []))
     for trace in traces:
         is_wrong = trace.judged.verdict == "refuted" if credit == "attempt" else _start(trace) is not None
-        if not is_wrong and trace.judged.grade not in STRICT:
+        if not is_wrong and not trace.judged.is_strict:
             continue
         if trace.prompt is None or trace.messages:
             raise InputError(
