@@ -7,12 +7,12 @@ alone, never on the gold answer, and certifies nothing: it is advice to whoever 
 from collections.abc import Callable
 
 from critics.fol.explanation import explain_premises
-from critics.problem import Attempt, Problem
+from critics.problem import Attempt
 from critics.programs.csp_explanation import explain_solutions
 from critics.programs.options_explanation import explain_options
 from critics.programs.rules_explanation import explain_derivations
 
-EXPLAINERS: dict[str, Callable[[Problem, Attempt], str | None]] = {
+EXPLAINERS: dict[str, Callable[[Attempt], str | None]] = {
     "rules": explain_derivations,
     "csp": explain_solutions,
     "logic-program": explain_options,
@@ -20,10 +20,10 @@ EXPLAINERS: dict[str, Callable[[Problem, Attempt], str | None]] = {
 }
 
 
-def explanation(problem: Problem, attempt: Attempt) -> str | None:
+def explanation(attempt: Attempt) -> str | None:
     """Return what can be shown of an attempt whose critic found no answer; None where there is nothing to show.
 
     Takes about as long as judging it did, so it needs a killable worker as well.
     """
     explain = EXPLAINERS.get(attempt.format)
-    return None if explain is None else explain(problem, attempt)
+    return None if explain is None else explain(attempt)

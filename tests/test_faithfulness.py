@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 
+from critics.faithfulness import faithful
 from critics.faithfulness.agreement import MAX_COMPARED
-from critics.faithfulness.faithful import ALL_CHECKS, beside_text, findings, gather, is_faithful, outcome
-from critics.faithfulness.finding import Failed, NotApplicable, Passed
+from critics.faithfulness.beside import beside
+from critics.faithfulness.faithful import ALL_CHECKS, gather, outcome, read_judged
+from critics.faithfulness.finding import Failed, Finding, NotApplicable, Passed
 from critics.guided import judge_guided
 from critics.judge import judge_on_trust
-from critics.problem import Problem, read_attempt
+from critics.problem import Attempt, Problem, read_attempt
 from critics.reference import formalisation_trusted
 from critics.verdict import verdict_record
 from rollout.problems import prontoqa, proofwriter
@@ -35,7 +37,11 @@ def fol(premise: str, conclusion: str, *, context: str, question: str) -> dict[s
 
 
 def found(check: str, made: dict[str, Any]) -> type:
-    return type(beside_text(made)[check])
+    return type(beside(read_attempt(made), None)[check])
+
+
+def findings(made: dict[str, Any], *others: dict[str, Any]) -> dict[str, Finding]:
+    return faithful.findings(read_judged(made), gather(map(read_judged, others)))
 
 
 @pytest.mark.parametrize(
@@ -113,8 +119,7 @@ def test_a_models_comment_is_not_the_text() -> None:
 def test_what_cannot_be_laid_beside_sentences_is_never_faithful() -> None:
     made = attempt('{"Model": []}', question="Tom is furry.", format_="asp")
     judgement = {"verdict": "certified", "answer": "true", "certificate": {"formalisation": "trusted"}}
-    assert outcome({**made, "judgement": judgement}) == ("nothing_applies", ())
-    assert not is_faithful({**made, "judgement": judgement})
+    assert outcome(read_judged({**made, "judgement": judgement})) == ("nothing_applies", ())
 
 
 def proof(goal: str, steps: str, answer: str, *, question: str, id_: str) -> dict[str, Any]:
@@ -146,7 +151,8 @@ def test_an_uncertified_or_cut_off_attempt_is_not_kept() -> None:
 
 def test_what_was_checked_passes_outright() -> None:
     certificate = {**FLIPPED["judgement"]["certificate"], "formalisation": "checked"}
-    assert outcome({**FLIPPED, "judgement": {**FLIPPED["judgement"], "certificate": certificate}}) == ("checked", ())
+    judged = read_judged({**FLIPPED, "judgement": {**FLIPPED["judgement"], "certificate": certificate}})
+    assert outcome(judged) == ("checked", ())
 
 
 def other_format(answer: str) -> dict[str, Any]:
@@ -157,8 +163,8 @@ def other_format(answer: str) -> dict[str, Any]:
 @pytest.mark.parametrize(("answer", "expected"), [("true", Passed), ("false", Failed)])
 def test_two_formats_must_certify_one_answer(answer: str, expected: type) -> None:
     both = [HONEST, {**other_format(answer)}]
-    assert isinstance(findings(HONEST, gather(both))["cross_agreement"], expected)
-    assert isinstance(findings(HONEST, gather([HONEST]))["cross_agreement"], NotApplicable)
+    assert isinstance(findings(HONEST, *both)["cross_agreement"], expected)
+    assert isinstance(findings(HONEST, HONEST)["cross_agreement"], NotApplicable)
 
 
 def sample(completion: str, id_: str) -> dict[str, Any]:
@@ -169,8 +175,8 @@ def test_another_sample_that_says_the_same_is_a_second_opinion_and_a_copy_is_non
     reordered = sample(" ".join(HONEST["completion"].split("]] ")[::-1]), "unreadable")
     again = sample("So. " + HONEST["completion"], "again")
     copy = sample(HONEST["completion"], "copy")
-    assert isinstance(findings(HONEST, gather([HONEST, again]))["round_trip"], Passed)
-    assert isinstance(findings(HONEST, gather([HONEST, copy, reordered]))["round_trip"], NotApplicable)
+    assert isinstance(findings(HONEST, HONEST, again)["round_trip"], Passed)
+    assert isinstance(findings(HONEST, HONEST, copy, reordered)["round_trip"], NotApplicable)
 
 
 def test_a_sample_that_says_otherwise_fails_both_unless_the_text_contradicts_it() -> None:
@@ -178,14 +184,14 @@ def test_a_sample_that_says_otherwise_fails_both_unless_the_text_contradicts_it(
     one = {**HONEST, "problem": both_in_the_text}
     signs = HONEST["completion"].replace("-> (furry 'x)", "-> (not (furry 'x))")
     two = {**sample(signs, "two"), "problem": both_in_the_text}
-    assert isinstance(findings(one, gather([one, two]))["round_trip"], Failed)
+    assert isinstance(findings(one, one, two)["round_trip"], Failed)
     against_the_text = sample(signs, "two")
-    assert isinstance(findings(HONEST, gather([HONEST, against_the_text]))["round_trip"], NotApplicable)
+    assert isinstance(findings(HONEST, HONEST, against_the_text)["round_trip"], NotApplicable)
 
 
 def test_comparing_with_other_samples_is_bounded() -> None:
     many = [sample(f"{'So. ' * n}{HONEST['completion']}", str(n)) for n in range(1, 50)]
-    assert isinstance(findings(HONEST, gather(many))["round_trip"], Passed)
+    assert isinstance(findings(HONEST, *many)["round_trip"], Passed)
     assert MAX_COMPARED < 10
 
 
@@ -210,10 +216,9 @@ def test_what_our_translators_formalise_never_fails_polarity_names_or_order_and_
         axioms = " ".join(f"[[axiom:{axiom}]]" for axiom in problem.formal.axioms)
         goal = problem.formal.goal
         denied = goal.removeprefix("(not ").removesuffix(")") if goal.startswith("(not ") else f"(not {goal})"
-        record = {"id": "a", "problem": problem.record(), "format": "guided"}
-        honest = beside_text({**record, "completion": f"{axioms} [[goal:{goal}]]"})
+        honest = beside(Attempt("a", problem, "guided", f"{axioms} [[goal:{goal}]]"), None)
         assert not [name for name, each in honest.items() if isinstance(each, Failed)], (problem, honest)
-        flipped = beside_text({**record, "completion": f"{axioms} [[goal:{denied}]]"})["polarity_of_goal"]
+        flipped = beside(Attempt("a", problem, "guided", f"{axioms} [[goal:{denied}]]"), None)["polarity_of_goal"]
         assert not isinstance(flipped, Passed)
         num_goals += isinstance(flipped, Failed)
     assert num_goals >= 290

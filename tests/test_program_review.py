@@ -134,9 +134,9 @@ def test_there_is_nothing_to_explain_of_a_program_that_answers_or_cannot_be_read
     for example in solved_examples():
         attempt = Attempt("a", example.problem, example.format, example.program)
         if example.format != "fol":  # of two models there is always something to show
-            assert explanation(example.problem, attempt) is None
-        assert explanation(example.problem, replace(attempt, completion="nonsense")) is None
-    assert explanation(MINE, Attempt("a", MINE, "asp", "{}")) is None
+            assert explanation(attempt) is None
+        assert explanation(replace(attempt, completion="nonsense")) is None
+    assert explanation(Attempt("a", MINE, "asp", "{}")) is None
 
 
 def test_a_language_without_a_critic_is_named():

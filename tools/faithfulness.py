@@ -17,14 +17,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from critics.faithfulness.faithful import ALL_CHECKS, beside_text, concluded, findings, gather, outcome
+from critics.faithfulness.beside import beside
+from critics.faithfulness.faithful import ALL_CHECKS, concluded, findings, gather, outcome, read_judged
 from critics.faithfulness.finding import Finding
 from critics.faithfulness.formalisation import Formalisation, formalisation
 from critics.fol.parser import parse
 from critics.fol.printing import canonical
 from critics.fol.syntax import FormulaError, negated
 from critics.judge import judge_on_trust, judge_record
-from critics.problem import read_attempt
+from critics.problem import Attempt, read_attempt
 from rollout.published.folio import load_folio
 from rollout.published.recorded import load_recorded
 from tools.unfaithful import attacks, says_otherwise
@@ -109,9 +110,9 @@ def measure(traces: Mapping[str, Sequence[Record]]) -> list[Record]:
     rows: list[Record] = []
     for dataset, attempts in traces.items():
         for half, part in halves(attempts):
-            opinions = gather(part)
+            opinions = gather(map(read_judged, part))
             certified = [t for t in part if t["judgement"]["verdict"] == "certified"]
-            found = {t["id"]: findings(t, opinions) for t in certified}
+            found = {t["id"]: findings(read_judged(t), opinions) for t in certified}
             gold = sum(t["is_gold"] for t in part)
             rows += [{"dataset": dataset, "half": half, **row} for row in _rows(certified, found, gold)]
     return rows
@@ -149,7 +150,7 @@ def attacked(traces: Sequence[Record]) -> list[Record]:
         done: set[tuple[str, Formalisation]] = set()
         for trace in part:
             honest = formalisation(read_attempt(trace))
-            if honest is None or outcome(trace)[0] != "passed" or (trace["problem"]["id"], honest) in done:
+            if honest is None or outcome(read_judged(trace))[0] != "passed" or (trace["problem"]["id"], honest) in done:
                 continue
             if len(done) == ATTACKED:
                 break
@@ -162,7 +163,7 @@ def attacked(traces: Sequence[Record]) -> list[Record]:
                 count[1] += judgement["verdict"] == "certified"
                 is_wrong = judgement["answer"] != trace["judgement"]["answer"]
                 is_wrong = says_otherwise(attack, honest) if attack.changes_goal else is_wrong
-                count[2] += is_wrong and outcome({**made, "judgement": judgement})[0] == "passed"
+                count[2] += is_wrong and outcome(read_judged({**made, "judgement": judgement}))[0] == "passed"
         rows += [
             {"half": half, "attack": kind, "on": where, "certified": count[1], "aligned": _shown(count[2], count[0])}
             for (kind, where), count in sorted(counts.items())
@@ -182,7 +183,7 @@ def elsewhere(dataset: str, traces: Sequence[Record]) -> list[Record]:
             at = next(i for i, problem in enumerate(problems) if problem["id"] == trace["problem"]["id"])
             for problem in [*problems[at + 1 :], *problems[:at]][:ELSEWHERE]:
                 tried += 1
-                aligned += outcome({**trace, "problem": problem})[0] == "passed"
+                aligned += outcome(read_judged({**trace, "problem": problem}))[0] == "passed"
         rows.append({"dataset": dataset, "half": half, "aligned": _shown(aligned, tried)})
     return rows
 
@@ -199,10 +200,9 @@ def annotated(path: Path) -> list[Record]:
             goal = parse(problem.meta["conclusion_fol"]).formula
         except FormulaError:
             continue
-        shown = replace(problem, meta={}).record()
         for name, conclusion in zip(ANNOTATED, (goal, negated(goal)), strict=True):
             text = "\n".join(["Premises:", *premises, "Conclusion:", canonical(conclusion)])
-            found = beside_text({"id": problem.id, "problem": shown, "format": "fol", "completion": text})
+            found = beside(Attempt(problem.id, replace(problem, meta={}), "fol", text), None)
             counts[name][concluded(found)[0]] += 1
             counts[f"{name}: {POLARITY}"][found[POLARITY].word] += 1
     return [{"formalisation": name, **count} for name, count in counts.items()]

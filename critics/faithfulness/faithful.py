@@ -1,4 +1,4 @@
-"""Faithfulness of a certified trace to its question: the findings, check by check, and what they come to.
+"""Faithfulness of a certified attempt to its question: the findings, check by check, and what they come to.
 
 A formalisation that was compared with something (`checked`, `given`) is believed outright. One on trust is believed,
 and its certificate says `aligned`, where every check that applies passes, and one at least applies.
@@ -6,6 +6,7 @@ and its certificate says `aligned`, where every check that applies passes, and o
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from critics.faithfulness.agreement import Opinion, Opinions, cross_agreement, round_trip
@@ -18,28 +19,41 @@ ALL_CHECKS = (*TEXT_CHECKS, "cross_agreement", "round_trip")
 Outcome = Literal["checked", "passed", "failed", "nothing_applies", "not_certified"]
 
 
-TraceRecord = Mapping[str, object]
-"""The JSON form of an attempt with its judgement."""
+@dataclass(frozen=True, slots=True)
+class JudgedAttempt:
+    """An attempt, and its judgement as far as faithfulness asks for it."""
+
+    attempt: Attempt
+    answer: str | None
+    grade: str | None
+    """A certificate's word for its formalisation; None where the attempt is not certified."""
 
 
-def findings(trace: TraceRecord, opinions: Opinions | None = None) -> dict[str, Finding]:
-    """Return what every check finds in a certified trace; `opinions` are other certified attempts, by problem."""
-    return beside_text(trace) | _agreement(trace, opinions or {})
+def read_judged(trace: Mapping[str, object]) -> JudgedAttempt:
+    """Read an attempt's JSON form, with its judgement where there is one."""
+    attempt, judgement = read_attempt(trace), trace.get("judgement")
+    if not is_object(judgement):
+        return JudgedAttempt(attempt, None, None)
+    answer, certificate = judgement.get("answer"), judgement.get("certificate")
+    grade = None
+    if judgement.get("verdict") == "certified" and is_object(certificate):
+        grade = str(certificate.get("formalisation"))
+    return JudgedAttempt(attempt, answer if isinstance(answer, str) else None, grade)
 
 
-def is_disputed(trace: TraceRecord, opinions: Opinions) -> bool:
+def findings(judged: JudgedAttempt, opinions: Opinions | None = None) -> dict[str, Finding]:
+    """Return what every check finds in a certified attempt; `opinions` are other certified ones, by problem."""
+    return beside(judged.attempt, judged.answer) | _agreement(judged, opinions or {})
+
+
+def is_disputed(judged: JudgedAttempt, opinions: Opinions) -> bool:
     """Say whether another certified attempt at the same problem answers or formalises otherwise."""
-    return any(isinstance(found, Failed) for found in _agreement(trace, opinions).values())
+    return any(isinstance(found, Failed) for found in _agreement(judged, opinions).values())
 
 
-def _agreement(trace: TraceRecord, opinions: Opinions) -> dict[str, Finding]:
-    own, others = _opinion(trace), opinions.get(problem_key(read_attempt(trace).problem), ())
+def _agreement(judged: JudgedAttempt, opinions: Opinions) -> dict[str, Finding]:
+    own, others = _opinion(judged), opinions.get(problem_key(judged.attempt.problem), ())
     return {"cross_agreement": cross_agreement(own, others), "round_trip": round_trip(own, others)}
-
-
-def beside_text(trace: TraceRecord) -> dict[str, Finding]:
-    """Return what the checks find that need nothing but the attempt and its problem's text."""
-    return beside(read_attempt(trace), _answer(trace))
 
 
 def is_aligned(attempt: Attempt, answer: str) -> bool:
@@ -47,25 +61,25 @@ def is_aligned(attempt: Attempt, answer: str) -> bool:
     return concluded(beside(attempt, answer))[0] == "passed"
 
 
-def gather(traces: Iterable[TraceRecord]) -> dict[str, list[Opinion]]:
+def gather(attempts: Iterable[JudgedAttempt]) -> dict[str, list[Opinion]]:
     """Return the certified attempts by problem, to be given to `findings`; what the text contradicts is no opinion."""
     found: dict[str, list[Opinion]] = {}
-    for trace in traces:
-        grade = _grade(trace)
-        if grade in ("checked", "given") or (grade is not None and concluded(beside_text(trace))[0] != "failed"):
-            found.setdefault(problem_key(read_attempt(trace).problem), []).append(_opinion(trace))
+    for judged in attempts:
+        is_compared = judged.grade in ("checked", "given")
+        if is_compared or (judged.grade and concluded(beside(judged.attempt, judged.answer))[0] != "failed"):
+            found.setdefault(problem_key(judged.attempt.problem), []).append(_opinion(judged))
     return found
 
 
-def outcome(trace: TraceRecord, opinions: Opinions | None = None) -> tuple[Outcome, tuple[str, ...]]:
-    """Return why a trace is believed or not, and the names of the checks that fail."""
-    match _grade(trace):
+def outcome(judged: JudgedAttempt, opinions: Opinions | None = None) -> tuple[Outcome, tuple[str, ...]]:
+    """Return why an attempt is believed or not, and the names of the checks that fail."""
+    match judged.grade:
         case None:
             return "not_certified", ()
         case "checked" | "given":
             return "checked", ()
         case _:
-            return concluded(findings(trace, opinions))
+            return concluded(findings(judged, opinions))
 
 
 def concluded(found: Mapping[str, Finding]) -> tuple[Outcome, tuple[str, ...]]:
@@ -76,31 +90,11 @@ def concluded(found: Mapping[str, Finding]) -> tuple[Outcome, tuple[str, ...]]:
     return ("passed" if any(isinstance(f, Passed) for f in found.values()) else "nothing_applies"), ()
 
 
-def is_faithful(trace: TraceRecord, opinions: Opinions | None = None) -> bool:
-    """Say whether a trace is certified and believed to be about its question."""
-    return outcome(trace, opinions)[0] in ("checked", "passed")
-
-
 def problem_key(problem: Problem) -> str:
     """Return what two attempts at one problem share, whatever the problem is called."""
     return json.dumps([problem.context, problem.question, problem.options])
 
 
-def _opinion(trace: TraceRecord) -> Opinion:
-    attempt = read_attempt(trace)
-    return Opinion(attempt.id, attempt.format, str(_answer(trace)), attempt.completion, formalisation(attempt))
-
-
-def _answer(trace: TraceRecord) -> str | None:
-    judgement = trace.get("judgement")
-    answer = judgement.get("answer") if is_object(judgement) else None
-    return answer if isinstance(answer, str) else None
-
-
-def _grade(trace: TraceRecord) -> str | None:
-    """Return a certificate's word for its formalisation; None where the trace is not certified."""
-    judgement = trace.get("judgement")
-    if not is_object(judgement) or judgement.get("verdict") != "certified":
-        return None
-    certificate = judgement.get("certificate")
-    return str(certificate.get("formalisation")) if is_object(certificate) else None
+def _opinion(judged: JudgedAttempt) -> Opinion:
+    attempt = judged.attempt
+    return Opinion(attempt.id, attempt.format, str(judged.answer), attempt.completion, formalisation(attempt))

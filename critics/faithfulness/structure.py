@@ -79,7 +79,7 @@ def _connectives(pair: Aligned, formula: Formula, words: tuple[str, ...]) -> str
         return "has no `or`, its formula does"
     if Operator.IMPLIES in operators and not is_general and not (_CONDITIONAL | _OR) & told:
         return "is no condition, its formula is"
-    if "if" in words[:1] and not operators & {Operator.IMPLIES, Operator.OR} and Not not in map(type, [formula]):
+    if "if" in words[:1] and not operators & {Operator.IMPLIES, Operator.OR} and not isinstance(formula, Not):
         return "is a condition, its formula is none"
     is_rule = bool(_CONDITIONAL & told) or is_general
     hidden = any(names_word(name, frozenset({"or"})) for each in pair.atoms for name in each.atom.names())

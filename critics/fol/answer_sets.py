@@ -55,7 +55,6 @@ class AnswerSetProgram:
     query: tuple[str, ...]
     exact: bool
     """The answer is that of all models, and not only of those with so few objects."""
-    num_elements: int
 
     def completion(self, tests: Sequence[object] = ()) -> str:
         """Return the text of an attempt in the `asp` format."""
@@ -79,7 +78,7 @@ def as_program(premises: Sequence[Formula], conclusion: Formula) -> AnswerSetPro
     for guard, clauses in defined.items():
         lines += [f"% {guard}: {canonical(sides[guard])}", *writer.rules(clauses, (guard,))]
     exact = not used.functions and not any(witnesses.values())
-    return AnswerSetProgram(tuple(lines), query or (f"ATOM({CONCLUSION})",), exact, len(writer.elements))
+    return AnswerSetProgram(tuple(lines), query or (f"ATOM({CONCLUSION})",), exact)
 
 
 def _queried(conclusion: Formula, names: Names) -> tuple[str, ...]:

@@ -11,14 +11,14 @@ from critics.fol.program import Program, read_program
 from critics.fol.solvers import Answer, solve
 from critics.fol.syntax import Formula, FormulaError
 from critics.own_time import own_time
-from critics.problem import Attempt, Problem
+from critics.problem import Attempt
 
 WALL_S = 3.0
 """For finding what contradicts what; then more is shown than need be."""
 MAX_ATOMS = 24
 
 
-def explain_premises(problem: Problem, attempt: Attempt) -> str | None:
+def explain_premises(attempt: Attempt) -> str | None:
     """Return what the solver finds; None where the premises decide the conclusion, or cannot be read."""
     try:
         program = read_program(attempt.completion)

@@ -78,16 +78,16 @@ def solve(formulas: Iterable[Formula], budget: Budget) -> Solved:
 
 def version() -> str:
     """Return the name and version of the solver that `solve` asks."""
-    return f"z3 {_module('z3').get_version_string()}"
+    return f"z3 {_z3().get_version_string()}"
 
 
-def _module(name: str) -> Any:
-    """Import a solver where it is first needed; neither has types."""
-    return importlib.import_module(name)
+def _z3() -> Any:
+    """Import Z3 where it is first needed; it has no types."""
+    return importlib.import_module("z3")
 
 
 def _solve_z3(formulas: list[Formula], used: Signature, size: int | None, budget: Budget) -> Solved:
-    z3, terms = _module("z3"), _Terms(used)
+    z3, terms = _z3(), _Terms(used)
     solver = z3.Solver(ctx=terms.context)
     solver.set("rlimit", budget.rlimit)
     try:
@@ -116,7 +116,7 @@ class _Terms:
     """Formulas as terms of one Z3 context, and Z3's models as ours."""
 
     def __init__(self, used: Signature) -> None:
-        z3 = self._z3 = _module("z3")
+        z3 = self._z3 = _z3()
         self.context = z3.Context()
         self.sort: Any = z3.DeclareSort("U", self.context)
         truth = z3.BoolSort(self.context)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from critics.cores import smallest
-from critics.problem import Attempt, Problem
+from critics.problem import Attempt
 from critics.programs.core import TooLarge, Undefined
 from critics.programs.csp_reader import TITLES, CspProgram, read_csp
 from critics.programs.csp_search import Solution, compiled, solutions
@@ -14,7 +14,7 @@ from critics.replay.finite.terms import Operator, Term
 MAX_OPTIONS_SHOWN = 3
 
 
-def explain_solutions(problem: Problem, attempt: Attempt) -> str | None:
+def explain_solutions(attempt: Attempt) -> str | None:
     """Return what the search finds; None where the program answers, or cannot be searched."""
     try:
         program = read_csp(attempt.completion, Repairs())

@@ -1,6 +1,6 @@
 """All solutions of a finite-domain program by backtracking: each constraint is tried once its variables are set.
 
-Constraints are compiled to closures here; certificates are checked with `critics.programs.core.Evaluation` instead.
+Constraints are compiled to closures here; certificates are checked by `critics.replay.finite`, which compiles nothing.
 """
 
 import operator

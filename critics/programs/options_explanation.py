@@ -6,7 +6,7 @@ constraint is seen in two situations that differ, and an excessive one in the co
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from critics.problem import Attempt, Problem
+from critics.problem import Attempt
 from critics.programs.clashes import Clashes
 from critics.programs.core import TooLarge, Undefined
 from critics.programs.declarations import Declarations, Type
@@ -22,7 +22,7 @@ MAX_OPTIONS_SHOWN = 3
 Tables = Mapping[str, Mapping[tuple[int, ...], Value]]
 
 
-def explain_options(problem: Problem, attempt: Attempt) -> str | None:
+def explain_options(attempt: Attempt) -> str | None:
     """Return what the solver finds; None where the program answers, or cannot be run."""
     try:
         program = read_logic_program(attempt.completion, Repairs())

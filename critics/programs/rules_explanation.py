@@ -3,15 +3,15 @@
 from critics.conclusion import Refusal
 from critics.formula import Literal, Rule, Statement
 from critics.kernel import Inference
-from critics.problem import Attempt, Problem
+from critics.problem import Attempt
 from critics.programs.rules import Consequences, execute
 from critics.reference import ReferenceMismatch, reference
 
 
-def explain_derivations(problem: Problem, attempt: Attempt) -> str | None:
+def explain_derivations(attempt: Attempt) -> str | None:
     """Return which statements the contradiction comes from; None where there is none."""
     try:
-        run = execute(attempt.completion, problem, reference(problem))
+        run = execute(attempt.completion, attempt.problem, reference(attempt.problem))
     except (Refusal, ReferenceMismatch):
         return None
     clash = run.kernel.contradiction()

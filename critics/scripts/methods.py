@@ -34,7 +34,7 @@ class Attributes:
                 method = self._methods(value).get(name)
                 found = None if method is None else Native(name, method)
         if found is None:
-            raise ScriptError("attribute", f"there is no {name!r} on {_kind(value)} that a script may use")
+            raise ScriptError("attribute", f"there is no {name!r} on {type(value).__name__} that a script may use")
         return found
 
     def _methods(self, value: Any) -> Methods:
@@ -192,7 +192,3 @@ class Attributes:
             "startswith": value.startswith,
             "endswith": value.endswith,
         }
-
-
-def _kind(value: Any) -> str:
-    return type(value).__name__

@@ -26,11 +26,10 @@ SAT, UNSAT, UNKNOWN = Result("sat"), Result("unsat"), Result("unknown")
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """A function from the fixed table; `is_operator` if it makes a formula or a term of its arguments."""
+    """A function from the fixed table."""
 
     name: str
     function: Callable[..., Any]
-    is_operator: bool = False
 
     def __str__(self) -> str:
         return f"<function {self.name}>"

@@ -33,16 +33,16 @@ class SymbolTable:
         self._session, self._z3, self._owner = session, session.z3, owner
         self.names: dict[str, Any] = {"sat": SAT, "unsat": UNSAT, "unknown": UNKNOWN}
         for name in (*_OPERATORS, *_CARDINALITIES):
-            self._add(name, self._operator(name), is_operator=True)
+            self._add(name, self._operator(name))
         for name in _SORTS:
             self._add(name, self._plain_sort(name))
         for name in ("Bool", "Int", "Real"):
             self._add(name, self._symbol(name))
             self._add(f"{name}s", self._symbols(name))
             self._add(f"{name}Vector", self._vector(name))
-            self._add(f"{name}Val", self._numeral(name), is_operator=True)
+            self._add(f"{name}Val", self._numeral(name))
         for name in ("ForAll", "Exists"):
-            self._add(name, self._quantifier(name), is_operator=True)
+            self._add(name, self._quantifier(name))
         self._add("Const", self._constant)
         self._add("Consts", self._consts)
         self._add("Function", self._function)
@@ -55,10 +55,10 @@ class SymbolTable:
             self._add(name, ignore)
         for name in ("is_true", "is_false"):
             self._add(name, self._test(name))
-        self._add("simplify", self._simplify, is_operator=True)
+        self._add("simplify", self._simplify)
 
-    def _add(self, name: str, function: Callable[..., Any], *, is_operator: bool = False) -> None:
-        self.names[name] = Native(name, function, is_operator)
+    def _add(self, name: str, function: Callable[..., Any]) -> None:
+        self.names[name] = Native(name, function)
 
     def _operator(self, name: str) -> Callable[..., Any]:
         made = getattr(self._z3, name)

@@ -62,7 +62,7 @@ def require_critic(format_: str) -> None:
 
 
 def review(submission: Submission) -> RunReview:
-    """RunReview one program. Needs a killable worker: not every solver keeps to its budget."""
+    """Run and review one program. Needs a killable worker: not every solver keeps to its budget."""
     attempt = Attempt("draft", submission.problem, submission.format, submission.program)
     verdict = judge(submission.problem, attempt)
     kind = _kind(verdict)
@@ -70,7 +70,7 @@ def review(submission: Submission) -> RunReview:
         return RunReview(kind, "proved", "", verdict.answer)
     told = verdict.feedback if submission.finished or kind != "unreadable" else _CUT_OFF
     answer = verdict.answer if kind == "answered" else None
-    shown = explanation(submission.problem, attempt) if kind == "undecided" else None
+    shown = explanation(attempt) if kind == "undecided" else None
     return RunReview(kind, verdict.reason, _shortened(told), answer, _shortened(shown or ""))
 
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from critics.errors import InputError
-from critics.faithfulness.faithful import gather, is_disputed, outcome, problem_key
+from critics.faithfulness.faithful import JudgedAttempt, gather, is_disputed, outcome, problem_key
+from critics.problem import Attempt
 from critics.replay.grades import Grade, count_by_grade
 from rollout.steps import DialogTurn
 from rollout.traces import Trace, derived_seed
@@ -178,14 +179,20 @@ def _agreeing(chosen: list[Trace], others: Sequence[Trace]) -> list[Trace]:
     doubted = {problem_key(trace.problem) for trace in chosen if trace.judged.grade == "aligned"}
     if not doubted:
         return chosen
-    opinions = gather(trace.record() for trace in (*chosen, *others) if problem_key(trace.problem) in doubted)
-    return [t for t in chosen if t.judged.grade != "aligned" or not is_disputed(t.record(), opinions)]
+    opinions = gather(map(_judged, (t for t in (*chosen, *others) if problem_key(t.problem) in doubted)))
+    return [t for t in chosen if t.judged.grade != "aligned" or not is_disputed(_judged(t), opinions)]
+
+
+def _judged(trace: Trace) -> JudgedAttempt:
+    attempt = Attempt(trace.id, trace.problem, trace.format, trace.completion)
+    return JudgedAttempt(attempt, trace.judged.answer, trace.judged.grade)
 
 
 def faithfulness_counts(traces: Sequence[Trace]) -> dict[str, Any]:
     """Count how certified traces are believed or not, and which checks fail, each trace under all that it fails."""
-    opinions = gather(trace.record() for trace in traces)
-    found = [outcome(trace.record(), opinions) for trace in traces]
+    attempts = list(map(_judged, traces))
+    opinions = gather(attempts)
+    found = [outcome(judged, opinions) for judged in attempts]
     return {
         "faithfulness": _counts(how for how, _ in found),
         "unfaithful": _counts(c for _, failed in found for c in failed),
