@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from critics.clause import Implication, fact, read_clause
-from critics.english.critic import EnglishReading, read_english
+from critics.english.critic import read_english
 from critics.english.passage import lines
 from critics.english.steps import Ledger, Warrant
 from critics.entailment import follows, is_consistent
@@ -17,7 +17,7 @@ from critics.formula import Literal
 from critics.judge import judge_record
 from critics.problem import Attempt, Problem, read_problem
 from critics.recheck import recheck
-from critics.verdict import Certified
+from critics.verdict import Certified, Verdict
 
 PARAPHRASES = Path(__file__).parent / "data" / "english_paraphrases.jsonl"
 PIP = Problem(
@@ -57,20 +57,20 @@ CASES = Problem(
 )
 
 
-def read(problem: Problem, text: str) -> EnglishReading:
+def read(problem: Problem, text: str) -> Verdict:
     return read_english(problem, Attempt("an attempt", problem, "english", text))
 
 
 def said(problem: Problem, text: str) -> str:
-    reading = read(problem, text)
-    return f"{reading.verdict.verdict} {reading.verdict.reason}"
+    verdict = read(problem, text)
+    return f"{verdict.verdict} {verdict.reason}"
 
 
 def test_paraphrases_of_both_halves_are_certified() -> None:
     records = [json.loads(line) for line in PARAPHRASES.read_text(encoding="utf-8").splitlines()]
     assert len(records) == 200
     problems = [read_problem(record["problem"]) for record in records]
-    verdicts = [read(p, record["completion"]).verdict for p, record in zip(problems, records, strict=True)]
+    verdicts = [read(p, record["completion"]) for p, record in zip(problems, records, strict=True)]
     failed = [r["id"] for r, verdict in zip(records, verdicts, strict=True) if not isinstance(verdict, Certified)]
     # Its style puts words into the context's mouth: a derived fact, said to be the context's.
     assert failed == ["english/quoting/proofwriter/7"]
@@ -124,7 +124,7 @@ def test_chatty_forms_are_certified(problem: Problem, text: str) -> None:
 def test_every_character_is_accounted_for() -> None:
     text = f"Let's think step by step.\n\n1. **Pip is a wren.**\n2. Every wren is a bird.\n{GOOD}\nAnswer: true"
     reading = read(PIP, text)
-    assert isinstance(reading.verdict, Certified)
+    assert isinstance(reading, Certified)
     covered = [text[span.start : span.end] for span in reading.spans]
     assert "".join("".join(covered).split()) == "".join(text.split())
     kinds = {text[span.start : span.end].strip("* "): span.kind for span in reading.spans}
@@ -139,8 +139,7 @@ def test_first_bad_step_quotes_the_sentence() -> None:
     reading = read(PIP, f"{GOOD} Ned is a bird.\nAnswer: true")
     assert reading.first_bad_step is not None
     assert (reading.first_bad_step.index, reading.first_bad_step.text) == (5, "Ned is a bird.")
-    assert reading.verdict.feedback is not None
-    assert "Ned is a bird." in reading.verdict.feedback
+    assert "Ned is a bird." in reading.feedback
     assert reading.spans[-1].kind == "unread"
 
 
@@ -150,7 +149,7 @@ def test_modus_tollens_is_a_step_where_the_semantics_is_classical() -> None:
         "Tom is not a dog. Every cat is a dog. So Tom is not a cat.",
     )
     classical = Problem("tom", "prontoqa", context, "True or false: Tom is a cat.")
-    assert read(classical, f"{text}\nAnswer: false").verdict.verdict == "certified"
+    assert read(classical, f"{text}\nAnswer: false").verdict == "certified"
     forward = Problem("bob", "proofwriter", "If someone is kind then they are big. Bob is not big.", "Bob is kind.")
     text = "Bob is not big. If someone is kind then they are big. So Bob is not kind.\nAnswer: false"
     assert said(forward, text) == "unproved unsupported_sentence"

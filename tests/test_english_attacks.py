@@ -27,7 +27,7 @@ GOOD = "Pip is a wren. Every wren is a bird. So Pip is a bird. Birds are feather
 
 
 def said(problem: Problem, text: str) -> str:
-    verdict = read_english(problem, Attempt("an attempt", problem, "english", text)).verdict
+    verdict = read_english(problem, Attempt("an attempt", problem, "english", text))
     return f"{verdict.verdict} {verdict.reason}"
 
 
@@ -63,7 +63,7 @@ def test_long_texts_cost_little(text: str) -> None:
 
 
 def certificate(problem: Problem, text: str) -> dict[str, Any]:
-    verdict = read_english(problem, Attempt("an attempt", problem, "english", text)).verdict
+    verdict = read_english(problem, Attempt("an attempt", problem, "english", text))
     assert isinstance(verdict, Certified)
     return verdict.certificate.record()
 

@@ -112,7 +112,7 @@ def paraphrases(path: Path) -> dict[str, dict[str, int]]:
     for line in path.read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
         problem = read_problem(record["problem"])
-        verdict = read_english(problem, Attempt(record["id"], problem, "english", record["completion"])).verdict
+        verdict = read_english(problem, Attempt(record["id"], problem, "english", record["completion"]))
         row = table.setdefault(record["style"], {"tuning": 0, "held-out": 0})
         row[record["half"]] += isinstance(verdict, Certified)
     return table
@@ -244,13 +244,13 @@ def measured(chains: Sequence[Chain]) -> dict[str, Any]:
     certified, covered, start = 0, 0.0, time.perf_counter()
     examples: list[str] = []
     for chain in chains:
-        reading = read_english(chain.problem, Attempt(chain.problem.id, chain.problem, "english", chain.text))
-        if isinstance(reading.verdict, Certified):
+        verdict = read_english(chain.problem, Attempt(chain.problem.id, chain.problem, "english", chain.text))
+        if isinstance(verdict, Certified):
             certified += 1
-            covered += reading.coverage
+            covered += verdict.coverage or 0.0
         else:
-            reasons[f"{reading.verdict.verdict}: {reading.verdict.reason}"] += 1
-            examples.append(f"{chain.problem.id}: {reading.verdict.feedback}")
+            reasons[f"{verdict.verdict}: {verdict.reason}"] += 1
+            examples.append(f"{chain.problem.id}: {verdict.feedback}")
     spent = time.perf_counter() - start
     return {
         "n": len(chains),
@@ -269,7 +269,7 @@ def attacked(chains: Sequence[Chain], num: int, seed: int) -> dict[str, Any]:
     for kind, mutant in mutants(chains, num, seed):
         # The gold answer is hidden: the critic must not lean on it.
         problem = replace(mutant.problem, answer=None)
-        verdict = read_english(problem, Attempt(problem.id, problem, "english", mutant.text)).verdict
+        verdict = read_english(problem, Attempt(problem.id, problem, "english", mutant.text))
         table[kind]["n"] += 1
         if isinstance(verdict, Certified):
             table[kind]["certified"] += 1

@@ -7,7 +7,7 @@ reason `not_read`. Both quote the sentence.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from critics.checker import in_terms_of
@@ -36,16 +36,6 @@ MAX_CHARACTERS = 30_000
 MAX_SENTENCES = 400
 
 
-@dataclass(frozen=True, slots=True)
-class EnglishReading:
-    """A verdict with what stands behind each piece of the text."""
-
-    verdict: Verdict
-    spans: tuple[Span, ...]
-    coverage: float
-    first_bad_step: BadStep | None
-
-
 def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     """Judge one attempt; pure, deterministic and bounded."""
     has_reader = reader_of(problem.dataset) != CONTROLLED and not is_trusting()
@@ -54,12 +44,11 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     if is_trusting():
         # A text in English is read or it is nothing: there is no formalisation to be taken on trust.
         return CriticError("no_reference", None, "plain English is not judged where no reader is to be used")
-    read = read_english(problem, attempt)
-    return replace(read.verdict, reading=TextReading(read.coverage, read.spans, read.first_bad_step))
+    return read_english(problem, attempt)
 
 
-def read_english(problem: Problem, attempt: Attempt) -> EnglishReading:
-    """Judge one attempt, and say what stands behind each piece of its text."""
+def read_english(problem: Problem, attempt: Attempt) -> Verdict:
+    """Judge one attempt by its problem's English alone; the verdict says what stands behind each piece of the text."""
     text = attempt.completion
     if len(text) > MAX_CHARACTERS:
         return _unread(Malformed("too_long", None, f"more than {MAX_CHARACTERS} characters"), text)
@@ -93,7 +82,7 @@ def _tried(
     sentences: Sequence[TextSentence],
     answer: str | None,
     outline: Outline,
-) -> EnglishReading:
+) -> Verdict:
     bad: BadStep | None = None
     done: list[tuple[int, int]] = []
     try:
@@ -106,7 +95,7 @@ def _tried(
         bad = sentence.bad
         verdict = refused(sentence, problem, answer)
     spans = painted(trial.spans if bad is None else _before(trial.spans, bad, done), done, attempt.completion)
-    return EnglishReading(verdict, spans, coverage(spans, attempt.completion), bad)
+    return replace(verdict, reading=TextReading(coverage(spans, attempt.completion), spans, bad))
 
 
 def _before(spans: Sequence[Span], bad: BadStep, done: Sequence[tuple[int, int]]) -> list[Span]:
@@ -154,5 +143,5 @@ def _check_consistency(language: ProblemLanguage) -> None:
         raise _InconsistentError
 
 
-def _unread(verdict: Verdict, text: str) -> EnglishReading:
-    return EnglishReading(verdict, painted((), (), text), 0.0, None)
+def _unread(verdict: Verdict, text: str) -> Verdict:
+    return replace(verdict, reading=TextReading(0.0, painted((), (), text)))
