@@ -6,7 +6,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal as Choice
-from typing import TypeAlias
 
 from critics.checker import in_terms_of
 from critics.clause import clause_of, fact
@@ -17,7 +16,7 @@ from critics.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.problem import Formal, Problem
 from critics.replay.semantics import semantics_of
 from critics.translators import deductions, deontiqa, knights, prontoqa, proofwriter, syllogism, zebra
-from critics.translators.translation import TranslationError, Translator
+from critics.translators.translation import Answer, TranslationError, Translator
 from critics.verdict import Unproved
 
 TRANSLATORS: dict[str, Translator] = {
@@ -29,14 +28,15 @@ TRANSLATORS: dict[str, Translator] = {
 }
 """The data sets whose language is regular. Their problems are translated whether they bring a formalisation or not."""
 FIRST_ORDER: dict[str, Translator] = {"knights": knights.translate}
-"""Those whose sentences take more than Horn rules: the critic of `fol` alone compares with them."""
-
-Answer: TypeAlias = Choice["true", "false", "unknown"]
+"""The same for data sets whose sentences need first-order logic: only attempts in the format `fol` are compared."""
 PUZZLES: dict[str, Callable[[str, str], Answer | None]] = {
     "knights": knights.decide,
     "zebra": zebra.decide,
 }
-"""What a puzzle's text says of its question, by trying everything; None where nothing fits, and `TranslationError`."""
+"""Solvers of puzzles: each returns what a text says of its question by trying everything, None where nothing fits.
+
+They raise `TranslationError` for any other text.
+"""
 _trusting: ContextVar[bool] = ContextVar("trusting", default=False)
 
 
@@ -95,24 +95,18 @@ class Theory:
         return statement in self.axioms or canonical_statement(statement) in self.stated
 
 
-def reference(problem: Problem) -> Reference | None:
+def reference(problem: Problem, *, first_order: bool = False) -> Reference | None:
     """Return what an attempt's formalisation is compared with; None where there is nothing.
 
+    `first_order`: the attempt is in first-order logic, into which more languages are translated (`FIRST_ORDER`).
     Raises `ReferenceMismatch` where the text of a problem in a regular language means something else than its
     `formal`, or has no `formal` and cannot be translated: a wrong reference would certify wrong theorems.
     """
     if _trusting.get():
         return None
-    if problem.dataset not in TRANSLATORS:
-        return None if problem.formal is None else Reference(problem.formal, "given")
-    return _translated(problem.dataset, problem.context, problem.question, problem.formal)
-
-
-def first_order_reference(problem: Problem) -> Reference | None:
-    """Return the same for attempts in first-order logic, which more languages are translated into."""
-    if _trusting.get() or problem.dataset not in FIRST_ORDER:
-        return reference(problem)
-    return _translated(problem.dataset, problem.context, problem.question, problem.formal)
+    if problem.dataset in TRANSLATORS or (first_order and problem.dataset in FIRST_ORDER):
+        return _translated(problem.dataset, problem.context, problem.question, problem.formal)
+    return None if problem.formal is None else Reference(problem.formal, "given")
 
 
 @lru_cache(maxsize=128)

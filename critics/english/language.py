@@ -242,19 +242,14 @@ _READERS: dict[str, Callable[[str, str, str, Formal, Mapping[str, Implication]],
 
 
 def _remedy(dataset: str, context: str, question: str) -> str:
-    """Name the data set in whose language a problem is read that nothing says the language of.
+    """Return a hint for a problem of an unknown data set whose text is in the language of a known one.
 
-    `Every impus is not brown.` denies it of each in PrOntoQA, and elsewhere of each or of some: people must say which.
+    Users must name the data set: `Every impus is not brown.` denies it of each in PrOntoQA, elsewhere perhaps of some.
     """
     for name in () if dataset in TRANSLATORS else TRANSLATORS:
-        if _reads(name, context, question):
-            return f'; if it is the English of {name}, say so: dataset="{name}" (--dataset {name})'
+        try:
+            translation(name, context, question)
+        except TranslationError:
+            continue
+        return f'; if it is the English of {name}, say so: dataset="{name}" (--dataset {name})'
     return ""
-
-
-def _reads(dataset: str, context: str, question: str) -> bool:
-    try:
-        translation(dataset, context, question)
-    except TranslationError:
-        return False
-    return True

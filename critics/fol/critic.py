@@ -41,21 +41,14 @@ from critics.fol.theory import (
 )
 from critics.formula import FormulaError as AnyFormulaError
 from critics.problem import Attempt, Problem
-from critics.reference import (
-    Reference,
-    ReferenceMismatch,
-    first_order_reference,
-    holds_in_semantics,
-    source_name,
-    text_contradicts,
-)
+from critics.reference import Reference, ReferenceMismatch, holds_in_semantics, reference, source_name, text_contradicts
 from critics.verdict import Certified, Malformed, TimedOut, Unproved, Vacuous, Verdict
 
 
 def judge_fol(problem: Problem, attempt: Attempt) -> Verdict:
     """Judge one attempt; bounded by the solver's budget for at most a dozen questions."""
     try:
-        known = first_order_reference(problem)
+        known = reference(problem, first_order=True)
         theory = None if known is None else read_theory(known.formal)
     except (ReferenceMismatch, AnyFormulaError) as error:
         return no_reference(error)

@@ -23,10 +23,12 @@ the spelling of SMT-LIB (`smtlib`), the tables of semantics and grades (`semanti
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
+from critics.problem import Attempt
 from critics.programs.core import TooLarge
 from critics.recheck.records import Origin
-from critics.recheck.text_reading import EQUIVALENCE_KINDS
+from critics.recheck.text_reading import EQUIVALENCE_KINDS, problem_of
 from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, Unchecked
 from critics.replay.consequences import is_contradictory
 from critics.replay.solvers import installed
@@ -193,14 +195,13 @@ def _formulas(origin: Origin, certificate: SealedCertificate) -> None:
     from critics.fol.printing import canonical as printed
     from critics.fol.program import read_program
     from critics.fol.theory import in_terms_of_theory, read_theory
-    from critics.problem import Formal
 
-    formal, evidence = certificate.problem.formal, certificate.evidence
+    formal, evidence = problem_of(certificate, None).formal, certificate.evidence
     if origin.attempt is None:
         return
     program = read_program(origin.attempt)
     if formal is not None:
-        program = in_terms_of_theory(program, read_theory(Formal(tuple(formal.axioms), formal.goal)))
+        program = in_terms_of_theory(program, read_theory(formal))
     if [printed(formula) for formula in program.formulas()] != [*evidence["premises"], evidence["conclusion"]]:
         raise Rejected("other_attempt")
     if list(program.repairs) != certificate.repairs:
@@ -249,30 +250,23 @@ def _script(_: Origin, certificate: SealedCertificate) -> None:
 def _english(_: Origin, certificate: SealedCertificate) -> None:
     """The text must be read and judged again to the same evidence, sentence by sentence."""
     from critics.english.critic import judge_english
-    from critics.problem import Attempt, Formal, Problem
 
-    sealed, evidence = certificate.problem, certificate.evidence
-    options = None if sealed.options is None else tuple(sealed.options)
-    formal = None if sealed.formal is None else Formal(tuple(sealed.formal.axioms), sealed.formal.goal)
-    problem = Problem("", certificate.reference, sealed.context, sealed.question, options, sealed.answer, formal)
+    problem, evidence = problem_of(certificate, certificate.reference), certificate.evidence
     again = judge_english(problem, Attempt("", problem, "english", evidence["completion"])).certificate
     if again is None or again.evidence.record() != evidence or again.claim != certificate.claim:
         raise Rejected("other_attempt")
-    if again.problem.formal != formal:
+    if again.problem.formal != problem.formal:
         raise Rejected("reference_is_not_the_text")
 
 
 def _chain(origin: Origin, certificate: SealedCertificate) -> None:
     """Each formula must stand beside its sentence as its critic finds it; the text is judged again."""
     from critics.english.formalised import judge_formalised
-    from critics.problem import Attempt, Problem
 
-    sealed, evidence = certificate.problem, certificate.evidence
+    evidence = certificate.evidence
     if origin.has_problem and origin.meta.get("formulas") != evidence["formulas"]:
         raise Rejected("other_problem")
-    options = None if sealed.options is None else tuple(sealed.options)
-    meta = {"formulas": evidence["formulas"]}
-    problem = Problem("", "", sealed.context, sealed.question, options, sealed.answer, None, meta)
+    problem = replace(problem_of(certificate, None), formal=None, meta={"formulas": evidence["formulas"]})
     again = judge_formalised(problem, Attempt("", problem, "english", evidence["completion"])).certificate
     if again is None or again.claim != certificate.claim or again.formalisation != certificate.grade:
         raise Rejected("other_attempt")

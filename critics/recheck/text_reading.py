@@ -6,6 +6,7 @@
 from collections.abc import Iterable
 from functools import lru_cache
 
+from critics.problem import Attempt, Formal, Problem
 from critics.recheck.records import Origin
 from critics.replay.answers import in_terms_of
 from critics.replay.certificate import FIRST_ORDER_REFERENCES, REFERENCES, UNTRUSTED, Rejected, SealedCertificate
@@ -60,15 +61,21 @@ def check_text(certificate: SealedCertificate, dataset: str | None) -> bool:
     return True
 
 
+def problem_of(certificate: SealedCertificate, dataset: str | None) -> Problem:
+    """Return the problem that a certificate embeds as critics read one."""
+    sealed = certificate.problem
+    options = None if sealed.options is None else tuple(sealed.options)
+    formal = None if sealed.formal is None else Formal(tuple(sealed.formal.axioms), sealed.formal.goal)
+    return Problem("", dataset or "", sealed.context, sealed.question, options, sealed.answer, formal)
+
+
 def _is_foreign(certificate: SealedCertificate, dataset: str | None) -> bool:
-    from critics.problem import Formal, Problem
     from critics.trust.bars import is_foreign
 
-    problem, formal = certificate.problem, certificate.problem.formal
-    assert formal is not None
-    own = Problem("", dataset or "", problem.context, problem.question)
+    problem = problem_of(certificate, dataset)
+    assert problem.formal is not None
     with UNTRUSTED:
-        return is_foreign(own, Formal(tuple(formal.axioms), formal.goal))
+        return is_foreign(problem, problem.formal)
 
 
 def _is_read_as_english(certificate: SealedCertificate, dataset: str | None) -> bool:
@@ -184,12 +191,9 @@ def confirmed_grade(origin: Origin, certificate: SealedCertificate) -> Grade:
     if origin.attempt is None or origin.format is None:
         return "trusted"
     from critics.faithfulness.faithful import is_aligned
-    from critics.problem import Attempt, Problem
 
-    sealed = certificate.problem
-    options = None if sealed.options is None else tuple(sealed.options)
-    problem = Problem("", origin.dataset or "", sealed.context, sealed.question, options, sealed.answer)
-    if not is_aligned(Attempt("", problem, origin.format, origin.attempt), certificate.claim):
+    attempt = Attempt("", problem_of(certificate, origin.dataset), origin.format, origin.attempt)
+    if not is_aligned(attempt, certificate.claim):
         # Attack: call a formalisation on trust one that the text bears out.
         raise Rejected("not_aligned")
     return "aligned"
@@ -200,10 +204,8 @@ def check_task(certificate: SealedCertificate, dataset: str | None) -> None:
     if certificate.kind not in EQUIVALENCE_KINDS:
         return
     from critics.equivalence.critic import asks_equivalence
-    from critics.problem import Formal
 
-    formal = certificate.problem.formal
-    named = None if formal is None else Formal(tuple(formal.axioms), formal.goal)
-    if dataset is not None and not asks_equivalence(dataset, named, certificate.evidence["language"]):
+    formal = problem_of(certificate, dataset).formal
+    if dataset is not None and not asks_equivalence(dataset, formal, certificate.evidence["language"]):
         # Attack: certify any answer `true` by the equivalence of a formula with itself.
         raise Rejected("other_task")

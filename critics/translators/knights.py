@@ -4,18 +4,19 @@
     Ada says that Ben is a knave.                               Knight(ada) ↔ Knave(ben)
 
 Two frames are read, this project's and that of the published problems (Xie et al. 2024, `K-and-K/knights-and-knaves`),
-whose kinds may have other names. Claims are one level deep, and a bare `either .. or ..` is refused: it does not say
-whether both can be. Every statement is an axiom twice, in both kinds and in the truthful one alone, because what
-either says follows from the other only by way of the first axiom.
+whose kinds may have other names. Claims are one level deep. A bare `either .. or ..` is refused: it does not say
+whether both can be. Every statement becomes two axioms, one that names both kinds and one that denies the truthful kind
+instead of naming the other. A premise must follow from one axiom alone, and each of the two follows from the other only
+together with the first axiom of the puzzle, that everybody is of one kind.
 """
 
 import re
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from critics.problem import Formal
-from critics.translators.translation import TranslationError, Unread, claim, reading
+from critics.translators.translation import Answer, TranslationError, Unread, agreed, claim, reading
 
 MAX_PEOPLE = 12
 _NAME = r"[A-Z][a-z]+"
@@ -135,14 +136,11 @@ def stated(formal: Formal, context: str) -> tuple[str, ...]:
     return formal.axioms[: 1 + len(dict.fromkeys(read_island(context).statements))]
 
 
-def decide(context: str, question: str) -> Literal["true", "false", "unknown"] | None:
+def decide(context: str, question: str) -> Answer | None:
     """Return what all solutions say of a question, by trying everything; None where there is no solution."""
     island = read_island(context)
     asked = _asked(question, island)
-    said = {holds(asked, knights) for knights in island.solutions()}
-    if not said:
-        return None
-    return "unknown" if len(said) > 1 else "true" if said.pop() else "false"
+    return agreed(holds(asked, knights) for knights in island.solutions())
 
 
 def read_island(context: str) -> Island:

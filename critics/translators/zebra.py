@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from critics.translators.translation import TranslationError, Unread, claim, reading
+from critics.translators.translation import Answer, TranslationError, Unread, agreed, claim, reading
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 MAX_NODES = 200_000
@@ -56,7 +56,7 @@ Solution: TypeAlias = dict[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Clue:
-    """Where one value is: at a house (by its number, from 0), or beside, left of, in the house of another value."""
+    """Place of one value: a house by its number, from 0, or its relation to the house of another value."""
 
     relation: Relation
     one: str
@@ -64,7 +64,7 @@ class Clue:
     sentence: str = ""
 
     def fits(self, solution: Solution) -> bool:
-        """Say whether it holds; also where a value that it names has no house yet."""
+        """Say whether a solution so far meets the clue; a value that has no house yet breaks none."""
         one = solution.get(self.one)
         other = self.other if isinstance(self.other, int) else solution.get(self.other)
         return one is None or other is None or _FITS[self.relation](one, other)
@@ -104,17 +104,12 @@ class Zebra:
         yield from placed({})
 
 
-def decide(context: str, question: str) -> Literal["true", "false", "unknown"] | None:
+def decide(context: str, question: str) -> Answer | None:
     """Return what all arrangements say of a question; None where none fits. Raises `TranslationError`."""
     zebra = read_zebra(context)
     asked = read_question(question, zebra)
-    found: set[bool] = set()
     with reading(context):
-        for solution in zebra.solutions():
-            found.add(asked.fits(solution))
-            if len(found) > 1:
-                return "unknown"
-    return None if not found else "true" if found.pop() else "false"
+        return agreed(map(asked.fits, zebra.solutions()))
 
 
 def read_zebra(context: str) -> Zebra:
