@@ -8,8 +8,6 @@ version and the processor the same instructions as where they were made.
 import hashlib
 import json
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,11 +30,11 @@ KEPT = ("traces.jsonl", "examples.jsonl", "summary.json", "evaluation.json")
 GENERATED = ("prontoqa", "proofwriter", "syllogism", "deontiqa", "controlled-english", "prontoqa-ood")
 
 
-def certistar(*words: object) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "training", *map(str, words)], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+def certistar(*words: object) -> str:
+    """Run a command in this process and return what it prints."""
+    done = CliRunner().invoke(app, list(map(str, words)), catch_exceptions=False)
+    assert done.exit_code == 0, done.stderr
+    return done.stdout
 
 
 def within(*words: object) -> None:
@@ -62,17 +60,11 @@ def program_files(out: Path) -> dict[str, str]:
         server = f"model.server.base_url={url}"
         certistar("rollout", config, "--problems", problems, "--out", traces, "--set", server)
         certistar("judge", traces, "--out", out / "verdicts.jsonl")
-        done = subprocess.run(
-            [sys.executable, "-m", "training", "evaluate", config, "--problems", problems, "--json", "--set", server],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        evaluation = certistar("evaluate", config, "--problems", problems, "--json", "--set", server)
     written = {
         "traces.jsonl": traces.read_text(encoding="utf-8"),
         "verdicts.jsonl": (out / "verdicts.jsonl").read_text(encoding="utf-8"),
-        "evaluation.json": done.stdout,
+        "evaluation.json": evaluation,
     }
     return {name: without_server(text) for name, text in written.items()}
 

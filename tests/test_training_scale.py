@@ -277,6 +277,7 @@ def test_grouped_rows_of_a_batch_are_of_like_length():
     assert max(spans) < 20
 
 
+@pytest.mark.slow
 def test_fsdp2_takes_steps_over_gloo(job, tmp_path):
     from torch.distributed import is_gloo_available
 
