@@ -21,9 +21,10 @@ $(STAMP): pyproject.toml
 demo: setup
 	$(BIN)/certistar demo
 
+# One worker more than there are cores, since tests of kills and time limits mostly wait.
 test: export OMP_NUM_THREADS = 1
 test: setup
-	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal
+	$(BIN)/python -m pytest -n $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) --maxprocesses 4 --dist worksteal
 
 check: setup
 	$(BIN)/ruff format --check .
