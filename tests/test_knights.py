@@ -130,6 +130,20 @@ def test_a_guess_at_what_somebody_said_is_not_certified():
     assert judge(blind, Attempt("a", blind, "guided", guided)).verdict != "certified"
 
 
+def test_what_one_statement_comes_to_is_no_premise():
+    """Of one knave's words alone who he is follows, and so may the answer: to write that down is to guess it."""
+    context = island("Ada says that Ben is a knave.", "Ben says that Ada is a knave and Ben is a knave.")
+    problem = posed("a", context, "True or false: Ada is a knight.", is_true=True)
+    assert verdict_of(problem).verdict == "certified"
+    axioms = [*translate(context, problem.question).axioms]
+    for said in (["Knight(ada)"], [*axioms, "Knight(ada) ∧ Knight(ada)"], [*axioms, "¬¬Knight(ada)"]):
+        program = "\n".join(["Premises:", *said, "Conclusion:", "Knight(ada)"])
+        found = judge(problem, Attempt("a", problem, "fol", program))
+        assert (found.verdict, found.reason) == ("vacuous", "goal_assumed")
+    turned = "\n".join(["Premises:", axioms[0], "Knave(ben) ↔ Knight(ada)", *axioms[2:], "Conclusion:", "Knight(ada)"])
+    assert judge(problem, Attempt("a", problem, "fol", turned)).verdict == "certified"
+
+
 def test_contradictory_and_open_islands_prove_nothing():
     paradox = island("Ada says that Ada is a knave.")
     broken = posed("a", paradox, "True or false: Ada is a knight.", is_true=True)

@@ -104,6 +104,7 @@ ATTACKS: dict[str, tuple[dict[str, object], str]] = {
     "no reply": (chat(USER), "several_turns"),
     "no turns": ({"messages": []}, "no_conversation"),
     "turns without text": (chat(USER, {"role": "assistant", "content": None}), "no_conversation"),
+    "a thought beside": (chat(USER, {**reply(PROOF), "reasoning_content": "Rex is a newt."}), "no_conversation"),
     "an image": (
         chat({"role": "user", "content": [{"type": "image_url", "image_url": "x"}]}, reply(PROOF)),
         "no_conversation",

@@ -186,7 +186,7 @@ def _compared(program: Program, theory: FolTheory, decided: Entailed | Denied | 
     """Return the result with models of the whole reference; raises `Refusal` where the program formalises else."""
     if not shares_vocabulary(program.formulas(), theory):
         raise Refusal(Unproved, "other_vocabulary", "the formulas use other symbols than the problem's formalisation")
-    _refuse_unstated(program.premises, theory.axioms)
+    _refuse_unstated(program, theory.axioms, RESULTS[type(decided)])
     same = key(program.conclusion) == key(theory.goal)
     if not same and not _entails((), Compound(Operator.IFF, (program.conclusion, theory.goal))):
         raise Refusal(Unproved, "goal_mismatch", "the conclusion is not what the problem asks")
@@ -199,15 +199,22 @@ def _compared(program: Program, theory: FolTheory, decided: Entailed | Denied | 
     return whole
 
 
-def _refuse_unstated(premises: Sequence[Formula], axioms: Sequence[Formula]) -> None:
+def _refuse_unstated(program: Program, axioms: Sequence[Formula], result: str) -> None:
     try:
-        parts = reworded(premises, axioms)
+        parts = reworded(program.premises, axioms)
     except FormulaError as error:
         raise Refusal(TimedOut, "solver_budget", str(error)) from error
     for part, candidates in parts:
         # Attack: write what follows from all axioms, the conclusion above all, as a premise.
         if not any(_entails([axiom], part) for axiom in candidates):
             raise Refusal(Unproved, "axiom_not_in_context", f"no statement says {canonical(part)}")
+        # Attack: write what one statement of a puzzle comes to, the answer, as if the text said it.
+        answer = program.conclusion if result == "true" else negated(program.conclusion)
+        if result == "unknown" or not _entails([part], answer):
+            continue
+        told = [one for axiom in candidates for one in conjuncts(axiom)]
+        if not any(key(one) == key(part) or (_entails([one], part) and _entails([part], one)) for one in told):
+            raise Refusal(Vacuous, "goal_assumed", "the answer is a premise, and no statement says it as it stands")
 
 
 def _entails(premises: Sequence[Formula], conclusion: Formula) -> bool:

@@ -35,6 +35,8 @@ NO_COLUMN = "-"
 """What `--columns` names where no column is a part, whatever it is called."""
 _CHAT = ("messages", "conversations", "conversation")
 _SENDERS = {"human": "user", "gpt": "assistant", "model": "assistant", "bot": "assistant", "chatgpt": "assistant"}
+_THOUGHT = re.compile("reason|think|thought|analysis|scratchpad|refusal", re.IGNORECASE)
+"""Names of what a turn may say beside its content."""
 _OF_ROLLOUTS = ("reward", "rewards", "advantage", "advantages", "metrics", "step")
 """Columns that verifiers and TRL write beside their samples."""
 
@@ -191,6 +193,10 @@ def _turns(value: object) -> list[tuple[str, object]]:
             role = "tool"
         if not isinstance(role, str) or not isinstance(said, str):
             raise RowError("no_conversation", "a turn has no role, or no text as its content")
+        beside = next((key for key, other in turn.items() if _THOUGHT.search(key) and other), None)
+        if beside is not None:
+            # Attack: a proof, and falsehoods thought aloud before it, which chat templates show and nobody judges.
+            raise RowError("no_conversation", f"a turn says more in {beside!r}; join it to the content, or take it out")
         turns.append((_SENDERS.get(role, role), said))
     return turns
 
