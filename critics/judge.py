@@ -40,10 +40,10 @@ Judging = Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]
 
 
 def _beside_text(critic: Judge) -> Judge:
-    """Return a critic that is not believed about a text that nobody compared with its certificate's formulas.
+    """Return a critic of formulas that also compares them with the problem's text.
 
-    What it takes on trust is refused where its words show that it is about something else, and `aligned` where the
-    text bears it out.
+    An attempt on trust is refused where its words are about something else, and graded `aligned` where the text bears
+    it out.
     """
 
     def judge_beside_text(problem: Problem, attempt: Attempt) -> Verdict:

@@ -1,7 +1,7 @@
 """Problems and attempts: what a critic is given, and how both are read from JSON lines.
 
-A `Problem` is what a data set asks; an `Attempt` is one answer to it in one format. Unknown keys of an
-attempt are everything else that its trace carries, and are none of a critic's business.
+A `Problem` is a question of a data set; an `Attempt` is one answer to it in one format. Critics ignore an attempt's
+unknown keys: its trace carries much else.
 """
 
 from collections.abc import Mapping

@@ -7,13 +7,13 @@ from typing import Literal as Choice
 
 Kind = Choice["premise", "citation", "step", "goal", "answer", "filler", "unread", "refused"]
 """premise: the context says it; citation: it was established before; step: it follows; filler: it says nothing.
-refused: the first bad step where a text is shown; a verdict's own spans say unread of it."""
+refused: the first bad step, in texts that are shown; a verdict's own spans call it unread."""
 
 
 NOT_READ = "the sentence is not read"
 TOO_MUCH_WORK = "the step takes more work to check than is allowed"
 UNDECIDED = frozenset((NOT_READ, TOO_MUCH_WORK))
-"""The reasons of a first bad step that nobody knows to be bad."""
+"""Reasons of a first bad step that was not judged, and so may be right."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,9 +42,9 @@ _trusting: ContextVar[bool] = ContextVar("trusting", default=False)
 
 @contextmanager
 def formalisation_trusted() -> Generator[None]:
-    """Within it no text is translated and no reference used: every certificate says `trusted`, and means no more.
+    """Judge without translators and references for a while: every certificate then says `trusted`.
 
-    For whoever measures what proofs alone are worth where there is no translator (`certistar answer`).
+    This measures what proofs alone are worth where there is no translator (`certistar answer`).
     """
     token = _trusting.set(True)
     try:

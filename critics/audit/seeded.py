@@ -1,7 +1,7 @@
-"""Attacks written by code from seeds: what a proof is about is changed, and the proof left as it is, or the other way.
+"""Attacks written by code from seeds: the problem is changed under its proof, or the proof under its problem.
 
-Small problems are drawn with an honest attempt in each format. An attempt then meets another problem or another
-question, loses a sentence or gains a false one. None may be certified, but as the answer that the problem has.
+Small problems are drawn with an honest attempt in each format. The attempt then meets another problem or another
+question, loses a sentence or gains a false one. No such attempt may be certified with a wrong answer.
 """
 
 import json

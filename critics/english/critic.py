@@ -1,8 +1,8 @@
 """The critic of `english` attempts: a chain of thought in regular English, judged sentence by sentence without a model.
 
-Every sentence must be the context's, established before, or one step away (`steps`), and the answer the one that is
-proved about the question that was asked. What is read and does not hold makes the attempt `unproved`, reason
-`unsupported_sentence` (or `skipped_steps` where it follows in several steps); what is not read makes it `malformed`,
+Every sentence must be the context's, established before, or one step away (`steps`), and the answer must be proved
+about the question that was asked. A sentence that is read and does not hold makes the attempt `unproved`, reason
+`unsupported_sentence` (`skipped_steps` where it follows in several steps). One that is not read makes it `malformed`,
 reason `not_read`. Both quote the sentence.
 """
 

@@ -1,8 +1,7 @@
 """Reads a sentence of a chain of thought into units: claims, arguments, the question said again, answers, filler.
 
-Phrases come from the closed lists of `phrases`; claims are read by the problem's language. Where the claims of a
-sentence end is found by trying: the first way to divide it in which every part is read is taken. What no way divides
-is unread as a whole.
+Phrases come from the closed lists of `phrases`; claims are read by the problem's language. The borders of claims are
+found by trying: the first division counts in which every part is read. A sentence without one is unread as a whole.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Asking cvc5, which searches finite models, whether two formulas can differ, and reading the model where they do.
+"""Queries to cvc5, which searches for finite models: can two formulas differ, and in which model?
 
-It is spoken to through its terms; the second opinion speaks to it through text. What it says of a model is never
-taken on its word: the model is read off and evaluated by ours. Where it is not installed nothing is decided here.
+This module builds cvc5's terms; the second opinion writes SMT-LIB text. A model that cvc5 reports is read off and
+evaluated by our own evaluator. Where cvc5 is not installed nothing is decided here.
 """
 
 import importlib

@@ -1,7 +1,7 @@
 """One attempt beside its problem's text: what every check finds.
 
-An attempt in first-order logic whose answer follows from a part of its premises is judged by that part: the text bears
-out the proof, if not all that was written beside it. `unknown` needs the whole text.
+An attempt in first-order logic is judged by the part of its premises from which its answer follows: the text must bear
+out the proof, and need not bear out what is written beside it. `unknown` needs the whole text.
 """
 
 from critics.checker import in_terms_of

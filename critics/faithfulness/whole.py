@@ -1,4 +1,4 @@
-"""Whole texts, which `unknown` needs beside it. Leaving anything out leaves things open."""
+"""Check of the whole text, for the answer `unknown`: to leave a sentence out is to leave its question open."""
 
 from critics.faithfulness.alignment import Aligned
 from critics.faithfulness.checks import OF_ONE, Reading

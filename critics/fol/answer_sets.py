@@ -10,7 +10,7 @@ where the translation is `exact`: no object's existence depends on another objec
 formulas that have a model have one with an object for each constant and each witness and no other (Bernays and
 Schönfinkel), and copies of an object change nothing that is said without =. Else a counter-model may need more objects.
 
-Such programs answer, and are not made to be certified: so many open atoms cost the second opinion more than it allows.
+These programs give answers and no certificates: the second opinion cannot afford so many open atoms.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Z3, which decides sets of formulas and finds models of them.
 
-Z3 is spoken to through its terms, and the re-check's solvers through SMT-LIB text, so that one mistake in putting
-formulas to a solver does not vouch for itself. Symbols are numbered. A model that Z3 reports counts only when our own
-evaluator confirms it; what Z3 gives up on stays undecided.
+This module builds Z3's terms; the re-check writes SMT-LIB text for its solvers, so that one mistake in writing formulas
+cannot vouch for itself. Symbols are numbered. A model that Z3 reports counts only when our own evaluator confirms it;
+where Z3 gives up, nothing is decided.
 """
 
 import importlib

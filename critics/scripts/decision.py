@@ -1,6 +1,6 @@
 """Decides a script's argument anew: in a process and a Z3 context of its own, from nothing but premises and statement.
 
-What the script's own solver calls came to plays no part in it.
+The results of the script's own solver calls play no part in it.
 """
 
 import importlib

@@ -1,7 +1,7 @@
-"""Runs a script in the jail: once for what it says, and again with made-up results for what its answer hangs on.
+"""Runs a script in the jail: once as it is, and again with made-up results, which show what its answer depends on.
 
-A script that is answered `sat` where Z3 says `unsat` shows what it makes of a check. Every formula is logged as text of
-the dialect. All of this happens in the child; what comes out is JSON, which `critics.scripts.report` distrusts.
+A script that is told `sat` where Z3 says `unsat` shows what it makes of a check. Every formula is logged as text of
+the dialect. All of this happens in the child; its output is JSON, which `critics.scripts.report` distrusts.
 """
 
 import ast

@@ -5,16 +5,16 @@
     Some dogs are pets.            (some dogs pets)
     Some dogs are not pets.        (not (all dogs pets))
 
-Kinds are the objects of this language, because `some` asserts that something exists and Horn rules over
-individuals have no existential quantifier. To the two premises come the rules of `CALCULUS`, so that the
-argument is valid if and only if its conclusion can be inferred: completeness over all forms is tested against
-all models. A kind may be empty: `All dogs are mammals` does not say that there are dogs, and weakened moods
-such as Darapti are invalid. No published label depends on this. `There are dogs.`, behind the premises, says it.
+Kinds are the objects of this language: `some` asserts that something exists, and Horn rules over individuals have no
+existential quantifier. With the rules of `CALCULUS` beside the two premises, an argument is valid if and only if its
+conclusion can be inferred; tests compare all forms with all models. A kind may be empty: `All dogs are mammals` does
+not say that there are dogs, so weakened moods such as Darapti are invalid. `There are dogs.` behind the premises says
+it. No published label depends on this.
 
-Two premises are read, about three kinds of which they share one, and a conclusion about two of them. There no
-premises contradict each other and no kind is forced to be empty, for both of which the calculus would need more
-rules. Where the conclusion is about the kinds of one premise (a conversion beside a distractor), or a kind is said to
-have members, the rules of `EXISTENCE` come to the others.
+A problem has two premises about three kinds, one of which they share, and a conclusion about two of them. Such premises
+never contradict each other and force no kind to be empty; other figures would need more rules. The rules of `EXISTENCE`
+are added where the conclusion is about the kinds of one premise (a conversion beside a distractor), and where a kind is
+said to have members.
 """
 
 import re
@@ -43,7 +43,7 @@ EXISTENCE = (
     "(some 'x 'y) -> (some 'x 'x)",
     "(not (all 'x 'y)) -> (some 'x 'x)",
 )
-"""What is known to have members. In a syllogism proper nothing follows from it that does not follow without."""
+"""Kinds that must have members. A syllogism proper needs neither rule: they prove nothing new there."""
 
 OPTIONS = ("Valid", "Invalid")
 """Valid: the goal follows. Invalid: it is refuted, or nothing decides it."""
@@ -69,7 +69,7 @@ def ask(conclusion: str) -> str:
 
 
 def translate(context: str, question: str) -> Formal:
-    """Return the premises in order, which kinds are said to have members, then the rules; the conclusion is the goal.
+    """Return the premises in order, the kinds that are said to have members, and the rules; the goal is the conclusion.
 
     The question is what `ask` returns. Raises `TranslationError` for whatever is no syllogism.
     """

@@ -5,8 +5,8 @@
     Eric is directly left of the dog owner.               There is one house between Eric and the dog owner.
     Eric is somewhere to the right of the dog owner.
 
-A phrase means the one listed value that it names in its own words; one that names none or two, or that denies
-something, is refused. What a text says of a question is found by trying everything that fits.
+A phrase means the one listed value whose words it has; a phrase with none or two of them is refused, and so is one that
+denies something. The answer to a question is found by trying every arrangement.
 """
 
 import re
@@ -72,7 +72,7 @@ class Clue:
 
 @dataclass(frozen=True, slots=True)
 class Zebra:
-    """Houses, the values of which each house has one, by what lists them, and clues."""
+    """Houses, lists of values under their headings (each house has one value of each list), and clues."""
 
     houses: int
     listed: tuple[tuple[str, tuple[str, ...]], ...]

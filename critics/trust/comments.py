@@ -1,8 +1,7 @@
 """Comments of programs: the sentences that a model writes beside its formulas, and before and after its program.
 
-A comment is told where its problem says it, or where it says in its formula's words what the formula says. One that is
-not told, though all of its words are the problem's, is `false_comment`: it says what nobody does. What has other words
-is not read: nothing is known of it.
+A comment is supported where the problem says it, or where it repeats its formula in the formula's words. One without
+support, all of whose words are the problem's, is false. One with other words is not read: nothing is known of it.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Puzzles as their text sets them up: the things, the places, and how many of one go into the other.
 
-What opens a text is in free English, so that cues are looked for: lists, numbers, `one at a time`. Every number and
-every word that may restrict something must be one of these cues; else the text is not read.
+The opening of a text is free English and read by cues: lists, numbers, `one at a time`. A text is not read where a
+number, or a word that may restrict something, belongs to none of these cues.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Conditions and options of a puzzle, read as claims: who is where, before whom, with whom, if what.
 
-Names are replaced by numbers first (`@2` is a thing, `#0` a place), so that what is left is a small language. Any word
-that it does not have makes a sentence unread. Verbs say nothing of their own: their words must be those of the opening.
+Names are replaced by numbers first (`@2` is a thing, `#0` a place); a small language is left. A sentence with any other
+word is unread. Verbs add nothing, so they must be verbs of the opening.
 """
 
 import re
