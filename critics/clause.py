@@ -8,16 +8,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from critics.formula import (
-    Application,
-    Literal,
-    Rule,
-    Statement,
-    Term,
-    canonical_statement,
-    is_variable,
-    parse_statement,
-)
+from critics import matching
+from critics.formula import Literal, Rule, Statement, Term, canonical_statement, parse_statement
 
 _OR = " or "
 
@@ -106,19 +98,4 @@ def denied(clauses: tuple[Implication, ...]) -> tuple[Implication, ...] | None:
 
 def ground_terms(clauses: Iterable[Implication]) -> list[Term]:
     """Return the ground terms that occur in clauses, parts of terms included, each once."""
-    found: dict[Term, None] = {}
-    for clause in clauses:
-        waiting = [a for literal in (*clause.premises, *clause.conclusions) for a in literal.arguments]
-        while waiting:
-            term = waiting.pop(0)
-            if isinstance(term, Application):
-                waiting += term.arguments
-            if not _has_variable(term):
-                found.setdefault(term)
-    return list(found)
-
-
-def _has_variable(term: Term) -> bool:
-    if isinstance(term, Application):
-        return any(map(_has_variable, term.arguments))
-    return is_variable(term)
+    return matching.ground_terms([literal for clause in clauses for literal in (*clause.premises, *clause.conclusions)])

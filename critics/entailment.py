@@ -5,16 +5,16 @@ no certificate rests on it. Variables range over the terms that stand in places 
 over one more that nobody names, which loses nothing as long as terms do not grow.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeAlias
 
 from critics.clause import Implication
-from critics.formula import Application, Literal, Term, is_variable, is_within_bounds, replaced
+from critics.formula import Application, Literal, Term, is_variable, is_within_bounds, replaced, subterms
+from critics.sat import GivenUp, Satisfied, solve_clauses
 
 MAX_INSTANCES = 5_000
-MAX_DECISIONS = 300
 _SOMETHING = "something-else"
 
 
@@ -27,10 +27,13 @@ _Place: TypeAlias = tuple[str, int]
 
 def is_consistent(clauses: Sequence[Implication]) -> bool:
     """Say whether clauses have a model; raises `OutOfWork`."""
-    table = _Table()
-    for clause in _instances(clauses):
-        table.add(clause.alternatives())
-    return table.has_model()
+    numbers: dict[Literal, int] = {}
+    solution = solve_clauses(
+        [_signed(literal, numbers) for literal in clause.alternatives()] for clause in _instances(clauses)
+    )
+    if isinstance(solution, GivenUp):
+        raise OutOfWork
+    return isinstance(solution, Satisfied)
 
 
 def follows(clauses: Sequence[Implication], target: Implication) -> bool:
@@ -38,6 +41,13 @@ def follows(clauses: Sequence[Implication], target: Implication) -> bool:
     fresh = {variable: f"any-{place}" for place, variable in enumerate(target.variables())}
     denied = [Implication((), (literal.negated(),)) for literal in target.substitute(fresh).alternatives()]
     return not is_consistent([*clauses, *denied])
+
+
+def _signed(literal: Literal, numbers: dict[Literal, int]) -> int:
+    """Return a literal as the number of its atom, negative where it is denied."""
+    atom = literal if literal.positive else literal.negated()
+    number = numbers.setdefault(atom, len(numbers) + 1)
+    return number if literal.positive else -number
 
 
 def _instances(clauses: Sequence[Implication]) -> Iterator[Implication]:
@@ -106,72 +116,9 @@ class _Places:
         return {place: list(terms) for place, terms in found.items()}
 
     def _built(self, term: Application, number: int, found: dict[_Place, dict[Term, None]]) -> list[Term]:
-        variables = list(dict.fromkeys(_variables(term)))
+        variables = list(dict.fromkeys(filter(is_variable, subterms(term))))
         ranges = [list(found[self.root((f"{number} {variable}", 0))]) for variable in variables]
         built = [replaced(term, dict(zip(variables, chosen, strict=True))) for chosen in product(*ranges)]
         if not all(map(is_within_bounds, built)) or len(built) > MAX_INSTANCES:
             raise OutOfWork
         return built
-
-
-def _variables(term: Term) -> Iterator[str]:
-    if isinstance(term, Application):
-        for argument in term.arguments:
-            yield from _variables(argument)
-    elif is_variable(term):
-        yield term
-
-
-@dataclass(slots=True)
-class _Table:
-    """Ground clauses as sets of signed numbers, searched by unit propagation and decisions."""
-
-    atoms: dict[Literal, int] = field(default_factory=dict[Literal, int])
-    clauses: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
-    _decisions: int = 0
-
-    def add(self, literals: Iterable[Literal]) -> None:
-        """Add one clause."""
-        signed: list[int] = []
-        for literal in literals:
-            atom = literal if literal.positive else literal.negated()
-            number = self.atoms.setdefault(atom, len(self.atoms) + 1)
-            signed.append(number if literal.positive else -number)
-        self.clauses.append(tuple(signed))
-
-    def has_model(self) -> bool:
-        """Say whether all clauses can hold together."""
-        self._decisions = 0
-        return self._search(frozenset())
-
-    def _search(self, true: frozenset[int]) -> bool:
-        found = set(true)
-        shortest: list[int] = []
-        changed = True
-        while changed:
-            changed, shortest = False, []
-            for clause in self.clauses:
-                if any(literal in found for literal in clause):
-                    continue
-                left = [literal for literal in clause if -literal not in found]
-                if not left:
-                    return False
-                if len(left) == 1:
-                    found.add(left[0])
-                    changed = True
-                elif not shortest or len(left) < len(shortest):
-                    shortest = left
-        if not shortest or self._holds_by_default(found):
-            return True
-        self._decisions += 1
-        if self._decisions > MAX_DECISIONS:
-            raise OutOfWork
-        return any(self._search(frozenset({*found, chosen})) for chosen in (shortest[0], -shortest[0]))
-
-    def _holds_by_default(self, found: set[int]) -> bool:
-        """Say whether what is open holds where all the rest is false, or all of it true."""
-        left = [clause for clause in self.clauses if not any(literal in found for literal in clause)]
-        return any(
-            all(any(literal * sign > 0 and -literal not in found for literal in clause) for clause in left)
-            for sign in (-1, 1)
-        )

@@ -21,7 +21,6 @@ from critics.equivalence.prenex import decide_by_prefix, is_constant
 from critics.equivalence.propositional import decide_propositional, propositions
 from critics.equivalence.regex import EmptyWord, Letter, Regex, Sequence, Star, Union, read_regex
 from critics.equivalence.sampling import sampled_difference, shown_difference
-from critics.equivalence.sat import Contradictory, Satisfied, solve_clauses
 from critics.equivalence.table import MAX_ATOMS, truth_table
 from critics.fol.model import Model, assignments, satisfies
 from critics.fol.printing import canonical
@@ -42,6 +41,7 @@ from critics.fol.syntax import (
 )
 from critics.replay.first_order.models import Model as ReplayedModel
 from critics.replay.first_order.reader import read as formula_of
+from critics.sat import Contradictory, Satisfied, solve_clauses
 
 PAIRS = ((Operator.IMPLIES, 0.15), (Operator.IFF, 0.1), (Operator.XOR, 0.1), (Operator.AND, 0.35), (Operator.OR, 0.3))
 

@@ -5,7 +5,7 @@ an assumption about `b`. So every question is a constraint `:- guard, ..` under 
 critic introduces, by a choice; assumptions are about guards alone. Actors cannot spell a guard: it starts with `__`.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -110,19 +110,6 @@ class FreshControls:
         lines = dict.fromkeys(line for guard in on for line in self._fragments[guard])
         facts = [f"{guard}." for guard in on]
         return _decided(compiled("\n".join([self._program, *facts, *lines])).solve())
-
-
-def deletion_minimal(items: Iterable[str], holds: Callable[[frozenset[str]], bool]) -> frozenset[str]:
-    """Return a subset that still `holds` and no longer does without any one of its members.
-
-    Minimal in that sense for every `holds`; a minimum, or minimal under inclusion, only where `holds` is monotone.
-    """
-    ordered = list(items)
-    kept = frozenset(ordered)
-    for item in ordered:
-        if holds(kept - {item}):
-            kept -= {item}
-    return kept
 
 
 def _clingo() -> Any:

@@ -4,14 +4,15 @@ A core is a minimal strongly inconsistent subset: every program between it and t
 what is asked, which is the right notion where rules are non-monotonic and makes deletion correct (notes, A4).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
 from critics.asp.adequacy import selector
-from critics.asp.control import CompileError, GuardedControl, deletion_minimal
+from critics.asp.control import CompileError, GuardedControl
 from critics.asp.reader import AspProgram
 from critics.asp.rules import AspLiteral, AspRule, Choice, Comparison, Condition, Element, is_variable
+from critics.cores import smallest
 
 MAX_GROUND = 2_000
 """Ground instances of one explanation; beyond, its rules alone are told."""
@@ -26,10 +27,15 @@ def strong_core(
     if found is None:
         return None
     order = sorted((i for i in range(num_rules) if selector(i) in found), key=lambda i: (i in first, -i))
-    kept = deletion_minimal(
-        [selector(i) for i in order], lambda rest: not solver.satisfiable(on | rest, free=selectors - rest)
-    )
+    kept = smallest(map(selector, order), _clashing(solver, selectors, on))
     return tuple(i for i in range(num_rules) if selector(i) in kept)
+
+
+def _clashing(
+    solver: GuardedControl, guards: frozenset[str], on: frozenset[str] = frozenset()
+) -> Callable[[Sequence[str]], Sequence[str] | None]:
+    """Return a test for `smallest`: some guards, where they clash beside `on` whatever the others are."""
+    return lambda rest: None if solver.satisfiable(on.union(rest), free=guards.difference(rest)) else rest
 
 
 def grounded(program: AspProgram, core: tuple[int, ...], extra: tuple[AspRule, ...]) -> list[tuple[int, AspRule]]:
@@ -52,7 +58,7 @@ def grounded(program: AspProgram, core: tuple[int, ...], extra: tuple[AspRule, .
     if solver.satisfiable(everything):
         return []
     # Last first: what becomes derivable late is what a proof most often does without.
-    kept = deletion_minimal(list(guards)[::-1], lambda rest: not solver.satisfiable(rest, free=everything - rest))
+    kept = smallest(list(guards)[::-1], _clashing(solver, everything))
     return [own[n] for n, guard in enumerate(guards) if guard in kept]
 
 

@@ -1,10 +1,10 @@
 """Examination of one submission before any verdict: for the critic, for dialogs and for reports."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from critics.asp.adequacy import Mutant, domain_facts, kills, mutants, selected_fragments, selector
-from critics.asp.control import Fragments, GuardedControl, GuardSolver, deletion_minimal
+from critics.asp.control import Fragments, GuardedControl, GuardSolver
 from critics.asp.core import givers, grounded, sentence, steps, strong_core
 from critics.asp.grounding import MAX_INSTANCES, check_recursion, check_safety, num_instances
 from critics.asp.hypothesis import Hypotheses, QueryValue
@@ -14,6 +14,7 @@ from critics.asp.rules import AspLiteral, AspRule, Comparison, constants_of
 from critics.asp.submission import Submission, read_submission
 from critics.asp.suite import FailedTest, guarded_tests, run_test
 from critics.asp.tokens import AspError
+from critics.cores import smallest
 
 MAX_MUTANTS = 400
 
@@ -124,10 +125,12 @@ class Inspection:
         stated = [i for i in rules if is_stated(self.program, i, source)]
         hidden = [i for i in rules if i not in stated]
 
-        def holds(kept: frozenset[str]) -> bool:
-            return self._solver.satisfiable(kept) and hypotheses.evaluate(self._solver, kept).value == value
+        def holding(rest: Sequence[str]) -> Sequence[str] | None:
+            kept = frozenset(rest)
+            is_given = self._solver.satisfiable(kept) and hypotheses.evaluate(self._solver, kept).value == value
+            return rest if is_given else None
 
-        kept = deletion_minimal(map(selector, [*stated, *hidden]), holds)
+        kept = smallest(map(selector, [*stated, *hidden]), holding)
         return tuple(i for i in rules if selector(i) in kept)
 
     def told(self, failure: FailedTest) -> str:

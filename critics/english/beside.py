@@ -114,7 +114,7 @@ def _quantifiers(formula: Formula, *, positive: bool) -> Iterator[Quantifier]:
     """Yield the quantifiers as they work: one below a negation or before an arrow is the other one."""
     match formula:
         case Quantified(quantifier, _, body):
-            yield quantifier if positive else _other(quantifier)
+            yield quantifier if positive else quantifier.other
             yield from _quantifiers(body, positive=positive)
         case Not(body):
             yield from _quantifiers(body, positive=not positive)
@@ -126,10 +126,6 @@ def _quantifiers(formula: Formula, *, positive: bool) -> Iterator[Quantifier]:
                 yield from _quantifiers(operand, positive=positive)
         case _:
             return
-
-
-def _other(quantifier: Quantifier) -> Quantifier:
-    return Quantifier.SOME if quantifier is Quantifier.ALL else Quantifier.ALL
 
 
 def _ranges(formula: Formula, told: str) -> Finding:

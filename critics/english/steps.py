@@ -18,7 +18,8 @@ from typing import TypeAlias
 
 from critics.clause import Implication, ground_terms
 from critics.entailment import OutOfWork
-from critics.formula import Application, Literal, Term, is_variable
+from critics.formula import Literal, Term
+from critics.matching import Kind, kind, match
 
 WORK_LIMIT = 200_000
 """Literals matched for one completion before the critic gives up."""
@@ -52,9 +53,7 @@ class Ledger:
     entries: list[Entry] = field(default_factory=list[Entry])
     hidden: set[int] = field(default_factory=set[int])
     _places: dict[str, int] = field(default_factory=dict[str, int])
-    _facts: dict[tuple[bool, str], dict[Literal, int]] = field(
-        default_factory=dict[tuple[bool, str], dict[Literal, int]]
-    )
+    _facts: dict[Kind, dict[Literal, int]] = field(default_factory=dict[Kind, dict[Literal, int]])
     _work: int = 0
 
     def add(self, clause: Implication, step: Warrant) -> int:
@@ -67,7 +66,7 @@ class Ledger:
         self.entries.append(Entry(clause, step, under | {at} if step.how == "assumption" else under))
         self._places[clause.canonical()] = at
         if clause.is_fact:
-            self._facts.setdefault(_key(clause.fact), {})[clause.fact] = at
+            self._facts.setdefault(kind(clause.fact), {})[clause.fact] = at
         return at
 
     def discharge(self, clause: Implication, step: Warrant, assumption: int) -> None:
@@ -88,11 +87,11 @@ class Ledger:
             self.hidden.add(at)
             self._places.pop(clause.canonical(), None)
             if clause.is_fact:
-                self._facts[_key(clause.fact)].pop(clause.fact, None)
+                self._facts[kind(clause.fact)].pop(clause.fact, None)
 
     def fact(self, literal: Literal) -> int | None:
         """Return the entry of a literal that is established as a fact."""
-        return self._facts.get(_key(literal), {}).get(literal)
+        return self._facts.get(kind(literal), {}).get(literal)
 
     def rules(self) -> list[int]:
         """Return the entries that are no facts."""
@@ -189,7 +188,7 @@ class Ledger:
         if not exact.variables():
             at = self.fact(exact)
             return [] if at is None else [(exact, (at,))]
-        return [(literal, (at,)) for literal, at in self._facts.get(_key(pattern), {}).items()]
+        return [(literal, (at,)) for literal, at in self._facts.get(kind(pattern), {}).items()]
 
     def _units(
         self, rules: Sequence[int], hypotheses: Mapping[Literal, tuple[int, ...]]
@@ -228,36 +227,9 @@ class Ledger:
         self._work += 1
         if self._work > WORK_LIMIT:
             raise OutOfWork
-        if pattern.positive != literal.positive or pattern.predicate != literal.predicate:
-            return None
-        return _bound(pattern.arguments, literal.arguments, binding)
-
-
-def _bound(patterns: Sequence[Term], terms: Sequence[Term], binding: Binding) -> Binding | None:
-    """Return the binding that makes patterns equal to ground terms; None where there is none."""
-    if len(patterns) != len(terms):
-        return None
-    for pattern, term in zip(patterns, terms, strict=True):
-        if isinstance(pattern, Application):
-            if not isinstance(term, Application) or term.function != pattern.function:
-                return None
-            inner = _bound(pattern.arguments, term.arguments, binding)
-            if inner is None:
-                return None
-            binding = inner
-        elif is_variable(pattern):
-            if binding.get(pattern, term) != term:
-                return None
-            binding = {**binding, pattern: term}
-        elif pattern != term:
-            return None
-    return binding
+        return match(pattern, literal, binding) if kind(pattern) == kind(literal) else None
 
 
 def _entries(used: Iterable[int]) -> tuple[int, ...]:
     """Return what was used without the hypotheses, which have negative numbers."""
     return tuple(at for at in used if at >= 0)
-
-
-def _key(literal: Literal) -> tuple[bool, str]:
-    return literal.positive, literal.predicate

@@ -32,7 +32,6 @@ WORK = 40_000
 """Of the propositional solver, for one order; a hundred times what generated formulas take."""
 MAX_ORDERS = 24
 """Orders of neighbouring quantifiers that are tried."""
-_FLIPPED = {Quantifier.ALL: Quantifier.SOME, Quantifier.SOME: Quantifier.ALL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,7 @@ class _Pulling:
                 return Not(self.pulled(body, not positive, names))
             case Quantified(quantifier, variable, body):
                 fresh = Variable(str(len(self.quantifiers)))
-                self.quantifiers.append((quantifier if positive else _FLIPPED[quantifier], fresh.name))
+                self.quantifiers.append((quantifier if positive else quantifier.other, fresh.name))
                 return self.pulled(body, positive, {**names, variable: fresh})
             case Compound(Operator.IMPLIES as operator, (one, other)):
                 return Compound(operator, (self.pulled(one, not positive, names), self.pulled(other, positive, names)))

@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 from critics.equivalence.graph import Graph
 from critics.equivalence.outcome import Different, Equivalent, Outcome, UndecidedPair
-from critics.equivalence.sat import MAX_WORK, Contradictory, GivenUp, Satisfied, solve_clauses
 from critics.equivalence.table import MAX_ATOMS, truth_table
 from critics.fol.model import Model, satisfies
 from critics.fol.syntax import Atom, Formula, subformulas
+from critics.sat import MAX_WORK, Contradictory, GivenUp, Satisfied, solve_clauses
 
 METHOD = "propositional"
 MAX_CHECKED = 20

@@ -53,9 +53,7 @@ def _outermost(formula: Formula) -> tuple[Quantifier | None, Formula]:
     outer = formula.quantifier
     while isinstance(formula, Quantified):
         formula = formula.body
-    if denied:
-        return (Quantifier.SOME if outer is Quantifier.ALL else Quantifier.ALL), Not(formula)
-    return outer, formula
+    return (outer.other, Not(formula)) if denied else (outer, formula)
 
 
 def _said(words: tuple[str, ...]) -> Quantifier | None:

@@ -36,6 +36,7 @@ from critics.fol.syntax import (
     Signature,
     Term,
     Variable,
+    negated,
     signature,
     subformulas,
     variables_of,
@@ -106,9 +107,9 @@ def _block(formula: Formula, names: Names, blocks: list[str]) -> int:
         case Not(body):
             text = f"NOT({_block(body, names, blocks)})"
         case Compound(Operator.IMPLIES, (left, right)):
-            text = f"OR({_block(_negation(left), names, blocks)}, {_block(right, names, blocks)})"
+            text = f"OR({_block(negated(left), names, blocks)}, {_block(right, names, blocks)})"
         case Compound(Operator.IFF, (left, right)):
-            text = f"EITHER-OR({_block(_negation(left), names, blocks)}, {_block(right, names, blocks)})"
+            text = f"EITHER-OR({_block(negated(left), names, blocks)}, {_block(right, names, blocks)})"
         case Compound(operator, operands):
             parts = [str(_block(operand, names, blocks)) for operand in operands]
             text = f"{_QUERIED[operator]}({', '.join(parts)})"
@@ -116,10 +117,6 @@ def _block(formula: Formula, names: Names, blocks: list[str]) -> int:
             raise _Inexpressible
     blocks.append(text)
     return len(blocks)
-
-
-def _negation(formula: Formula) -> Formula:
-    return formula.body if isinstance(formula, Not) else Not(formula)
 
 
 def _literal(formula: Atom | Not, names: Names) -> str:

@@ -109,8 +109,7 @@ def _negative(formula: Formula) -> Formula:
         case Not(body):
             return _affirmative(body)
         case Quantified(quantifier, variable, body):
-            other = Quantifier.SOME if quantifier is Quantifier.ALL else Quantifier.ALL
-            return Quantified(other, variable, _no(body))
+            return Quantified(quantifier.other, variable, _no(body))
         case Compound(Operator.AND, operands):
             return Compound(Operator.OR, tuple(map(_no, operands)))
         case Compound(Operator.OR, operands):

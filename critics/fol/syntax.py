@@ -39,6 +39,11 @@ class Quantifier(Enum):
     ALL = "∀"
     SOME = "∃"
 
+    @property
+    def other(self) -> "Quantifier":
+        """The one that it becomes below a negation."""
+        return Quantifier.SOME if self is Quantifier.ALL else Quantifier.ALL
+
 
 @dataclass(frozen=True, slots=True)
 class Variable:
