@@ -1,4 +1,4 @@
-"""What this process has loaded and keeps for its next policy: a tokenizer, masks, and a base model.
+"""Tokenizer, masks and base model that a process keeps loaded for its next policy.
 
 Nothing is kept unless the process says that it outlives its policies. Policies share a kept model's tensors and nothing
 else, so that what one joins to it is not seen by another.

@@ -18,8 +18,9 @@ from rollout.traces import read_trace
 from training.cli import app
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError
+from training.records.open_store import OpenStore
 from training.records.shards import pack
-from training.records.store import OpenStore, read_records, write_json, write_records
+from training.records.store import read_records, write_json, write_records
 from training.reporting.comparison import write_report
 from training.rounds.line import Line, RunError
 from training.rounds.loop import measure, run_line

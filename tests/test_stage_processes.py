@@ -18,8 +18,8 @@ from rollout.digests import PolicyDigests
 from rollout.policy import Completion
 from rollout.traces import Sampling
 from training.configuration.run import RunConfig, load_run
+from training.records.open_store import OpenStore
 from training.records.stage_times import read_times
-from training.records.store import OpenStore
 from training.rounds.line import Line, Notice, RunError, Shard
 from training.rounds.loop import run_round
 from training.rounds.measurement import Measured

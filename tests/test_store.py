@@ -9,17 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from training.records.store import (
-    OpenStore,
-    StoreError,
-    StoreFull,
-    fits,
-    is_stored,
-    line_of,
-    read_growing,
-    read_records,
-    write_records,
-)
+from training.records.open_store import OpenStore, read_growing
+from training.records.store import StoreError, StoreFull, fits, is_stored, line_of, read_records, write_records
 
 RECORDS = [{"id": "a", "text": 'quotes ", "crc": "00000000"}'}, {"id": "b", "text": "umlaut ä\u2028"}]
 MANY = [{"id": f"{n}", "text": "ä" * (n % 40)} for n in range(60)]
@@ -258,7 +249,7 @@ def test_a_packed_file_is_read_under_its_old_name(tmp_path):
 WRITER = """
 import sys, time
 from pathlib import Path
-from training.records.store import OpenStore
+from training.records.open_store import OpenStore
 path, name, size, total = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 store = OpenStore(path)
 done = sum(num for unit, num in store.units().items() if unit.startswith(name))

@@ -10,7 +10,8 @@ from critics.problem import Problem
 from rollout.digests import PolicyDigests
 from rollout.traces import Sampling, Trace
 from training.configuration.run import ArmConfig, RunConfig
-from training.records.store import OpenStore, read_records
+from training.records.open_store import OpenStore
+from training.records.store import read_records
 from training.rounds import rollout
 from training.rounds.rollout import RoundTraces
 from training.rounds.rollout_store import RolloutKey, RolloutStore, StoredStrategy, how_asked, unit_name

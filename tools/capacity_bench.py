@@ -22,7 +22,8 @@ from training.bench import DEFAULT_REPEATS, show
 from training.benches.kernel import certified_attempts
 from training.benches.synthetic import PADDING
 from training.benches.timing import Row
-from training.records.store import OpenStore, line_of
+from training.records.open_store import OpenStore
+from training.records.store import line_of
 
 ROWS = (1, 2, 4, 8, 16)
 """Attempts written at once."""

@@ -75,7 +75,7 @@ def review(submission: Submission) -> RunReview:
 
 
 def review_here(submissions: Sequence[Submission]) -> list[RunReview]:
-    """RunReview in this process: for texts that are trusted, such as those of tests."""
+    """Review in this process: for texts that are trusted, such as those of tests."""
     return [review(submission) for submission in submissions]
 
 

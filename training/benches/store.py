@@ -10,8 +10,9 @@ from typing import Any
 from critics.problem import Problem
 from rollout.traces import Trace
 from training.benches.timing import Row, Timing, interleaved
+from training.records.open_store import OpenStore
 from training.records.shards import pack
-from training.records.store import OpenStore, line_of, read_records
+from training.records.store import line_of, read_records
 
 NUM_RECORDS = 5_000
 BATCH = 100

@@ -20,7 +20,8 @@ from training.commands.messages import say
 from training.commands.options import Adapter, Config, Jobs, Json, Overrides, Seed
 from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.logs import tracked
-from training.records.store import OpenStore, write_json, write_records, write_text
+from training.records.open_store import OpenStore
+from training.records.store import write_json, write_records, write_text
 from training.reporting.at_k import Samples, at_k_record, at_k_table, samples_of
 from training.reporting.proofs import proof_lines
 from training.reporting.selective import CurveRow, Point, curve_figure, curve_table, selective_curve

@@ -24,7 +24,7 @@ from training.rewards.rewarding import Paid, Rewarding, Rollout, rewarding
 
 @dataclass(frozen=True, slots=True)
 class RewardAudit:
-    """What is asked about a reward: options of the command, by their names."""
+    """Options of the command, by their names."""
 
     reward: str
     against: str | None

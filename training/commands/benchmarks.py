@@ -33,7 +33,8 @@ from training.commands.messages import say
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import RoundTripConfig, SingleConfig
 from training.estimates import Estimate
-from training.records.store import OpenStore, read_records, write_json, write_records, write_text
+from training.records.open_store import OpenStore
+from training.records.store import read_records, write_json, write_records, write_text
 from training.reporting.spending import Price, Spent, spent_in, spent_on
 from training.rounds.entry import Measuring
 from training.rounds.rollout_store import stored_strategy

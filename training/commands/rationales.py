@@ -103,7 +103,7 @@ def _check(reading: Reading, formalise: Path | None, keep: str) -> None:
 def formal_versions(table: Table, config_path: Path, out: Path) -> list[Trace]:
     """Return the texts with a policy's formulas; what an earlier, interrupted call wrote is kept."""
     from training.configuration.run import load_run
-    from training.records.store import OpenStore
+    from training.records.open_store import OpenStore
     from training.rounds.rollout_store import stored_strategy
     from training.workers.policy import quiet_policy
     from training.workers.requests import batches

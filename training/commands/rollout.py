@@ -6,7 +6,8 @@ from itertools import chain
 from training.commands.messages import say_or_print
 from training.commands.options import Adapter, Config, Json, Out, Overrides, Problems
 from training.configuration.run import load_run
-from training.records.store import OpenStore, write_records
+from training.records.open_store import OpenStore
+from training.records.store import write_records
 from training.rounds.problems import read_problems
 from training.rounds.rollout_store import stored_strategy
 from training.workers.policy import quiet_policy

@@ -39,7 +39,7 @@ MAX_SHOWN = 400
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found of one label."""
+    """Result of the audit of one label."""
 
     problem: Problem
     """With its label."""

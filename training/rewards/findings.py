@@ -1,4 +1,4 @@
-"""What an audit of a reward found: rates of wrong rewards by probe, and two rewards against each other, paired."""
+"""Results of an audit of a reward: rates of wrong rewards by probe, and two rewards compared on the same rollouts."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ _ALLOWED = "unproved"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What counts as accepted, and when an audit fails."""
+    """Limits of an audit: the reward that accepts, and the share of wrong rewards that fails it."""
 
     accept_from: float = 0.5
     threshold: float = 0.0

@@ -39,7 +39,7 @@ class Judged(Observation):
 
 
 class Served(Section):
-    """What a server asks, and what its critics may take."""
+    """Configuration of a server: its questions, and limits for its critics."""
 
     questions: Questions = Questions()
     limits: Limits = Limits()

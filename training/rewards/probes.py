@@ -58,7 +58,7 @@ _MOST_CHARACTERS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How completions are written for a reward."""
+    """Form in which a reward is shown completions."""
 
     template: str = TEMPLATE
     words: Mapping[str, str] = field(default_factory=dict[str, str])

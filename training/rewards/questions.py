@@ -25,7 +25,7 @@ from training.rounds.problems import load_problems
 
 
 class Questions(Section):
-    """Which problems are asked, and how."""
+    """Choice of problems, and the form in which they are asked."""
 
     problems: ProblemsConfig = ProblemsConfig()
     """Problems to generate, or a file of them."""
@@ -48,7 +48,7 @@ class Questions(Section):
 
 
 class Limits(Section):
-    """How much the critics may take."""
+    """Processes and time for the critics."""
 
     jobs: Positive = 1
     """Processes that judge."""

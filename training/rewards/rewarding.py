@@ -42,7 +42,7 @@ class Rollout:
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """What one rollout was paid: a number, None where the reward says nothing on purpose, or what went wrong."""
+    """Reward of one rollout: a number, None where the function says nothing on purpose, or the fault."""
 
     reward: float | None
     fault: str | None = None
@@ -105,7 +105,7 @@ def _imported(entry: str) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Parameters:
-    """What a function takes by name."""
+    """Parameters of a reward function, by name."""
 
     entry: str
     names: frozenset[str]

@@ -27,7 +27,7 @@ class CertifiedData(vf.TaskData):
 
 
 class CertifiedTaskConfig(vf.TaskConfig, Limits):
-    """What the critics may take, `--env.taskset.task.*`."""
+    """Limits for the critics, `--env.taskset.task.*`."""
 
 
 class CertifiedTask(vf.Task[CertifiedData, vf.State, CertifiedTaskConfig]):
@@ -59,7 +59,7 @@ class CertifiedTask(vf.Task[CertifiedData, vf.State, CertifiedTaskConfig]):
 
 
 class CertifiedConfig(vf.TasksetConfig, Questions):
-    """Which problems are asked, `--env.taskset.*`."""
+    """Choice of problems, `--env.taskset.*`."""
 
     task: CertifiedTaskConfig = CertifiedTaskConfig()
 

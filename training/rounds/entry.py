@@ -20,8 +20,9 @@ from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.policy import Policy, adapter_weights_digest, model_digest
 from rollout.traces import Sampling
 from training.configuration.run import ArmConfig, RunConfig
+from training.records.open_store import OpenStore
 from training.records.run_folder import read_file
-from training.records.store import OpenStore, write_json
+from training.records.store import write_json
 from training.reporting.at_k import at_k, samples_of
 from training.reporting.leaderboard import EVALUATION, Entry, as_entry
 from training.reporting.spending import Price, spent_on

@@ -23,7 +23,8 @@ from rollout.splits import content_key
 from rollout.traces import Trace, derived_seed, with_judgement
 from training.curation.environment import proves_label
 from training.curation.filters import CERTIFIED, is_certified, is_right
-from training.records.store import OpenStore, is_stored, write_records
+from training.records.open_store import OpenStore
+from training.records.store import is_stored, write_records
 from training.rounds.line import WHOLE, Line, RunError, Shard
 from training.rounds.problems import training_problems
 from training.rounds.rollout_store import RolloutKey, RolloutStore, how_asked, unit_name

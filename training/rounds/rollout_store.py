@@ -20,7 +20,7 @@ from rollout.policy import Policy
 from rollout.traces import Sampling, Trace, read_trace
 from training.configuration.run import ArmConfig, RunConfig
 from training.lessons.teaching import Taught
-from training.records.store import OpenStore
+from training.records.open_store import OpenStore
 from training.workers.requests import RolloutRequest
 from training.workers.strategies import Strategy
 

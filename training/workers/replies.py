@@ -21,7 +21,7 @@ from typing import cast
 import typer
 
 from rollout.servers.replies import KeptReply
-from training.records.store import OpenStore
+from training.records.open_store import OpenStore
 
 _WRITTEN = ("out", "traces", "table")
 """Options that name what a command writes."""
