@@ -4,7 +4,6 @@ The second is a baseline of LLM-ARC (section 4, GPT4-FT-FOL): from the problem t
 answer of the model's own. Reference attempts are written from annotations, such as FOLIO's.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 from critics.fol.answer_sets import as_program
@@ -13,11 +12,8 @@ from critics.fol.program import Program, read_program
 from critics.fol.syntax import signature
 from critics.problem import Problem, is_list
 from rollout.conversation import Messages, message
-from rollout.guide import Guide
-from rollout.policy import ChatPolicy, Completion
 from rollout.programs.prompt import LANGUAGES, examples_for, opening, problem_text
 from rollout.prompt import answer_line, answer_rule
-from rollout.traces import Sampling
 
 FORMAT = "fol"
 DEFAULT_EXAMPLES = 2
@@ -25,26 +21,6 @@ DEFAULT_EXAMPLES = 2
 _TASK = """You solve logic problems by way of first-order logic. First you write every statement and the question as \
 formulas in the language below. Then you ask yourself what these formulas entail, and answer."""
 _VARIABLES = ("x", "y", "z")
-
-
-class FormulaWriter:
-    """A policy that reads a problem as a request for formulas, and otherwise is the policy that it is made of."""
-
-    def __init__(self, policy: ChatPolicy, num_examples: int, *, answers: bool) -> None:
-        self.digests = policy.digests
-        self._policy = policy
-        self._num_examples = num_examples
-        self._answers = answers
-
-    def prompt(self, problem: Problem, *, hint: bool = False) -> str:
-        """Return the conversation that asks for formulas, with an answer under them or without."""
-        return self._policy.conversation(request(problem, self._num_examples, answers=self._answers, hint=hint))
-
-    def complete(
-        self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
-    ) -> list[Completion]:
-        """Write as the policy does."""
-        return self._policy.complete(prompts, guides, seeds, sampling)
 
 
 def request(problem: Problem, num_examples: int, *, answers: bool, hint: bool = False) -> Messages:

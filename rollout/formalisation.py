@@ -12,9 +12,7 @@ from dataclasses import replace
 from critics.english.formulas import KEY, NoFormulas, split
 from critics.problem import Problem
 from rollout.conversation import Message, Messages, message
-from rollout.guide import Guide
-from rollout.policy import ChatPolicy, Completion
-from rollout.traces import Sampling, Trace
+from rollout.traces import Trace
 
 FORMAT = "english"
 """The format of texts whose sentences are formalised."""
@@ -50,27 +48,9 @@ _LINE = re.compile(r"^[ \t>*`-]*([CT]\d{1,3}|Q)[*`]*[ \t]*[:.)][*` \t]*(.*?)[`* 
 _NOTHING = frozenset({"", "-", "—", "–", "none", "None", "null", "n/a", "N/A"})
 
 
-class Formaliser:
-    """A policy that reads a problem with its rationale as a request for the formulas of their sentences."""
-
-    def __init__(self, policy: ChatPolicy) -> None:
-        self.digests = policy.digests
-        self._policy = policy
-
-    def prompt(self, problem: Problem, *, hint: bool = False) -> str:
-        """Return the conversation; there is no hint, because the text has its own answer."""
-        assert not hint
-        return self._policy.conversation(request(problem))
-
-    def complete(
-        self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
-    ) -> list[Completion]:
-        """Write as the policy does."""
-        return self._policy.complete(prompts, guides, seeds, sampling)
-
-
-def request(problem: Problem) -> Messages:
+def request(problem: Problem, *, hint: bool = False) -> Messages:
     """Return what a policy is asked; raises `NoFormulas` where there are too many sentences."""
+    assert not hint, "the text has its own answer"
     shown, replied = _EXAMPLE
     said = "\n".join(f"{label}: {text}" for label, text in _labelled(problem))
     return [message("system", _SYSTEM), message("user", shown), _reply(replied), message("user", said)]

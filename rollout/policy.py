@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -129,6 +129,26 @@ class ScriptedPolicy:
         """Hand out the next completions, bare text as a finished one; raises `IndexError` when the script is over."""
         written = [self._left.pop(0) for _ in prompts]
         return [Completion(c, (), True) if isinstance(c, str) else c for c in written]
+
+
+class Requesting:
+    """A policy that is put a request in the place of a problem, and otherwise is the policy that it is made of."""
+
+    def __init__(self, policy: ChatPolicy, request: Callable[..., Messages]) -> None:
+        """Take the policy, and `request(problem, hint=..)`: the conversation that a problem becomes."""
+        self.digests = policy.digests
+        self._policy = policy
+        self._request = request
+
+    def prompt(self, problem: Problem, *, hint: bool = False) -> str:
+        """Return the request's conversation."""
+        return self._policy.conversation(self._request(problem, hint=hint))
+
+    def complete(
+        self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
+    ) -> list[Completion]:
+        """Write as the policy does."""
+        return self._policy.complete(prompts, guides, seeds, sampling)
 
 
 class TokenPolicy:

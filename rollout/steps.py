@@ -208,13 +208,12 @@ ProgramStep: TypeAlias = ProgramReply | Rating | ChosenSample
 Step: TypeAlias = DialogTurn | Leg | ProgramStep
 
 
-def last_version(steps: Sequence[ProgramStep]) -> ProgramReply:
-    """Return the reply that holds an attempt's last program: a refinement that was kept, else the chosen sample."""
+def versions(steps: Sequence[ProgramStep]) -> list[ProgramReply]:
+    """Return the replies that hold an attempt's programs: the chosen sample, then each refinement that was kept."""
     replies = [step for step in steps if isinstance(step, ProgramReply)]
-    if mended := [reply for reply in replies if reply.kept]:
-        return mended[-1]
     samples = [reply for reply in replies if reply.purpose == "sample"]
-    return samples[next((step.chosen for step in steps if isinstance(step, ChosenSample)), 0)]
+    chosen = next((step.chosen for step in steps if isinstance(step, ChosenSample)), 0)
+    return [samples[chosen], *(reply for reply in replies if reply.kept)]
 
 
 _KINDS: Mapping[type, str] = {

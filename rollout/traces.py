@@ -15,7 +15,7 @@ from critics.verdict import VERDICTS
 from rollout.decoding.switches import ALL_OFF, Switches
 from rollout.digests import PolicyDigests, read_digests
 from rollout.server_use import ServerUse
-from rollout.steps import DialogTurn, Ending, Leg, ProgramStep, RunReview, Step, last_version, read_steps
+from rollout.steps import DialogTurn, Ending, Leg, ProgramStep, RunReview, Step, read_steps, versions
 
 Decoding = Literal["guided", "free"]
 Conclusion = Literal["free", "decided"]
@@ -191,7 +191,7 @@ class Trace:
     @property
     def review(self) -> RunReview | None:
         """Review of the last version of a solver program; None for anything else."""
-        return last_version(self.program_steps).review if self.program_steps else None
+        return versions(self.program_steps)[-1].review if self.program_steps else None
 
     @property
     def judged(self) -> Judgement:

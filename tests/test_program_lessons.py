@@ -5,10 +5,10 @@ from typing import Any
 
 from critics.judge import judge_record
 from rollout.policy import Completion, ScriptedPolicy
-from rollout.programs.lessons import after_refinements, direct_messages, mending_messages, versions
+from rollout.programs.lessons import after_refinements, direct_messages, mending_messages
 from rollout.programs.prompt import opening, solved_examples
 from rollout.programs.review import review_here
-from rollout.steps import ChosenSample
+from rollout.steps import ChosenSample, versions
 from rollout.strategies.programs import ProgramSettings, refine
 from rollout.traces import Sampling, Trace, with_judgement
 
@@ -29,10 +29,10 @@ def traced(script: list[str], **options: Any) -> Trace:
 def test_versions_are_the_chosen_sample_and_what_was_kept_of_its_refinements():
     record = traced([BROKEN, WEAK, BROKEN, GOOD], samples=2, prototypers=("random",), refiners=("error-feedback",))
     [chosen] = [step.chosen for step in record.steps if isinstance(step, ChosenSample)]
-    known = versions(record)
-    assert known[0].program == (BROKEN, WEAK)[chosen]
-    assert known[-1].program == record.completion == GOOD
-    assert [version.reply.asked is None for version in known] == [True] + [False] * (len(known) - 1)
+    known = versions(record.program_steps)
+    assert known[0].text == (BROKEN, WEAK)[chosen]
+    assert known[-1].text == record.completion == GOOD
+    assert [reply.asked is None for reply in known] == [True] + [False] * (len(known) - 1)
 
 
 def test_a_direct_lesson_leads_from_the_problem_to_the_program_without_examples():

@@ -86,7 +86,7 @@ def mends(before: DialogReview, after: DialogReview) -> bool:
 
 
 def review(reply: Reply) -> DialogReview:
-    """DialogReview one reply. Needs a killable worker: grounding cannot be interrupted."""
+    """Review one reply. Needs a killable worker: grounding cannot be interrupted."""
     try:
         prepared = prepare(reply.text)
     except AspError as error:
@@ -105,7 +105,7 @@ def review(reply: Reply) -> DialogReview:
 
 
 def review_here(replies: Sequence[Reply]) -> list[DialogReview]:
-    """DialogReview in this process: for texts that are trusted, such as those of tests."""
+    """Review in this process: for texts that are trusted, such as those of tests."""
     return [review(reply) for reply in replies]
 
 
@@ -242,13 +242,10 @@ def _test(test: ProgramTest) -> str:
 
 
 class DialogReviewPool(KillablePool[DialogReview]):
-    """Reviews replies in `jobs` processes that can be killed, each within `timeout_s` seconds; a context manager.
+    """Reviews replies in a process that can be killed, each within `timeout_s` seconds; a context manager."""
 
-    They are started by the first call.
-    """
-
-    def __init__(self, *, jobs: int = 1, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
-        super().__init__(review, jobs=jobs, timeout_s=timeout_s)
+    def __init__(self, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
+        super().__init__(review, jobs=1, timeout_s=timeout_s)
 
     def __call__(self, replies: Sequence[Reply]) -> list[DialogReview]:
         """Review replies in their order."""

@@ -62,7 +62,7 @@ class ModelCritic:
     seed: int = 0
 
     def __call__(self, replies: Sequence[Reply]) -> list[DialogReview]:
-        """DialogReview replies in their order.
+        """Review replies in their order.
 
         An opinion depends on reply, review and seed, and not on what else is in the batch. Raises `Interrupted`
         where the policy cannot go on: an arm that was to have opinions must not silently be one without.

@@ -4,30 +4,14 @@ A translator learns the direct way, from the problem to the program that was kep
 Its prompt shows no examples: they are what it is trained to do without.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rollout.conversation import Message, message
 from rollout.programs.backups import recalled
 from rollout.programs.prompt import about, opening, program_in
 from rollout.programs.refiners import REPEATED
-from rollout.steps import ChosenSample, ProgramReply, ProgramStep
+from rollout.steps import ProgramReply, ProgramStep, versions
 from rollout.traces import Trace
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """One version of an attempt's program, and the reply that holds it."""
-
-    program: str
-    reply: ProgramReply
-
-
-def versions(trace: Trace) -> list[Version]:
-    """Return the versions that a program went through, dropped refinements left out; the last is what is judged."""
-    samples = [step for step in trace.program_steps if isinstance(step, ProgramReply) and step.purpose == "sample"]
-    chosen = next((step.chosen for step in trace.program_steps if isinstance(step, ChosenSample)), 0)
-    mended = [step for step in trace.program_steps if isinstance(step, ProgramReply) and step.kept]
-    return [Version(program_in(reply.text), reply) for reply in (samples[chosen], *mended)]
 
 
 def direct_messages(trace: Trace) -> list[Message]:
@@ -37,12 +21,13 @@ def direct_messages(trace: Trace) -> list[Message]:
 
 def mending_messages(trace: Trace) -> list[Message] | None:
     """Return the conversation from the version before to the program; None where nothing was mended."""
-    known = versions(trace)
+    known = versions(trace.program_steps)
     if len(known) < 2:
         return None
     before, last = known[-2:]
-    assert last.reply.asked is not None
-    return [*about(_opened(trace), before.program, last.reply.asked), message("assistant", last.program)]
+    assert last.asked is not None
+    said = about(_opened(trace), program_in(before.text), last.asked)
+    return [*said, message("assistant", program_in(last.text))]
 
 
 def stage_names(trace: Trace) -> list[str]:
@@ -73,13 +58,13 @@ def after_refinements(trace: Trace, num: int) -> Trace:
     kept: list[ProgramStep] = list(before)
     while isinstance(last := kept[-1], ProgramReply) and last.purpose == "self-check":
         kept.pop()
-    version = versions(replace(trace, steps=tuple(kept)))[-1]
-    reply = version.reply
-    is_whole = reply.asked is None and reply.finished and reply.text.strip() == version.program
+    reply = versions(kept)[-1]
+    program = program_in(reply.text)
+    is_whole = reply.asked is None and reply.finished and reply.text.strip() == program
     has_answer = reply.review is not None and reply.review.kind == "answered"
     return replace(
         trace,
-        completion=version.program,
+        completion=program,
         completion_ids=reply.completion_ids if is_whole else (),
         finished=reply.finished,
         steps=tuple(kept),

@@ -99,13 +99,10 @@ def _shortened(text: str) -> str:
 
 
 class RunReviewPool(KillablePool[RunReview]):
-    """Reviews programs in `jobs` processes that can be killed, each within `timeout_s` seconds; a context manager.
+    """Reviews programs in a process that can be killed, each within `timeout_s` seconds; a context manager."""
 
-    They are started by the first call.
-    """
-
-    def __init__(self, *, jobs: int = 1, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
-        super().__init__(review, jobs=jobs, timeout_s=timeout_s)
+    def __init__(self, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
+        super().__init__(review, jobs=1, timeout_s=timeout_s)
 
     def __call__(self, submissions: Sequence[Submission]) -> list[RunReview]:
         """Review programs in their order."""

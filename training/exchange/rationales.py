@@ -13,8 +13,8 @@ from critics.errors import InputError
 from critics.judge import Judging
 from critics.problem import Problem
 from critics.translators.syllogism import OPTIONS
-from rollout.formalisation import RATIONALE, Formaliser, formalised
-from rollout.policy import ChatPolicy, Policy
+from rollout.formalisation import RATIONALE, formalised, request
+from rollout.policy import ChatPolicy, Policy, Requesting
 from rollout.prompt import PromptStyle, text
 from rollout.traces import Sampling, Trace
 from training.curation.coverage import has_unread
@@ -71,7 +71,7 @@ class Formalising(SingleAttempt):
         self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
     ) -> Iterator[Trace]:
         """Yield the texts as attempts, with their formulas."""
-        writer = Formaliser(cast("ChatPolicy", policy))
+        writer = Requesting(cast("ChatPolicy", policy), request)
         asked = SingleAttempt.attempts(self, writer, problems, sampling, seed=seed, hinted=hinted)
         return map(formalised, asked)
 

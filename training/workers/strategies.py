@@ -5,14 +5,15 @@ The one interface between a line of rounds, the strategies of `rollout.strategie
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol, cast
 
 from critics import plugins
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout.actor_critic.feedback import Reviewing
-from rollout.first_order import DEFAULT_EXAMPLES, FormulaWriter
-from rollout.policy import ChatPolicy, Policy
+from rollout.first_order import DEFAULT_EXAMPLES, request
+from rollout.policy import ChatPolicy, Policy, Requesting
 from rollout.programs.lessons import by_stage
 from rollout.programs.review import RunReviewPool
 from rollout.strategies.dialog import DialogSettings, after_retries, converse
@@ -80,7 +81,8 @@ class FirstOrder(SingleAttempt):
         self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
     ) -> Iterator[Trace]:
         """Yield one attempt after the other."""
-        writer = FormulaWriter(cast("ChatPolicy", policy), self.num_examples, answers=self.answers)
+        asked = partial(request, num_examples=self.num_examples, answers=self.answers)
+        writer = Requesting(cast("ChatPolicy", policy), asked)
         return SingleAttempt.attempts(self, writer, problems, sampling, seed=seed, hinted=hinted)
 
 
