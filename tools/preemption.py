@@ -210,7 +210,7 @@ def fill(disk: Path, room_kib: int | None) -> None:
             file.write(bytes(max(0, left)))
 
 
-def full_disks(folder: Path, job: FineTuning, config: RunConfig, num: int, chance: random.Random) -> list[Filled]:
+def full_disks(folder: Path, job: FineTuning, config: RunConfig, num: int) -> list[Filled]:
     """Start a fine-tuning and a run on a disk that fills, until there is room; raises where bytes differ."""
     found: list[Filled] = []
     Child(train, alone := replace(job, out=folder / "unfilled")).result()
@@ -219,20 +219,25 @@ def full_disks(folder: Path, job: FineTuning, config: RunConfig, num: int, chanc
     print(need, flush=True)
     with small_disk(folder / "disk") as disk:
         mine = replace(job, out=disk / "adapter")
-        for room in sorted(chance.randrange(4, need["fine-tuning"]) for _ in range(num)):
+        for room in _rooms(need["fine-tuning"], num):
             fill(disk, room)
             ended = _end(Child(train, mine)).replace(str(disk), "DISK")
             found.append(Filled("fine-tuning", room, ended, newest(mine)))
         fill(disk, None)
         found.append(Filled("fine-tuning", 1024 * SMALL, _end(Child(train, mine)), newest(mine)))
         must_equal(mine.out, alone.out)
-        for room in sorted(chance.randrange(4, need["run"]) for _ in range(num)):
+        for room in _rooms(need["run"], num):
             fill(disk, room)
             found.append(Filled("run", room, run_here(config, disk / "run"), _stages(disk / "run")))
         fill(disk, None)
         found.append(Filled("run", 1024 * SMALL, run_here(config, disk / "run"), _stages(disk / "run")))
         must_equal(disk / "run", folder / "run")
     return found
+
+
+def _rooms(need_kib: int, num: int) -> list[int]:
+    """Return sizes from next to nothing up to nearly what is needed, at equal distances."""
+    return [4 + need_kib * number // num for number in range(num)]
 
 
 def run_here(config: RunConfig, out: Path) -> str:
@@ -292,7 +297,7 @@ def main() -> None:
         folder = Path(name)
         job = fine_tuning(folder, tiny(folder / "model"))
         sent = signals(folder, job, asked.signals, chance)
-        filled = full_disks(folder, job, small_run(asked.model), asked.rooms, chance)
+        filled = full_disks(folder, job, small_run(asked.model), asked.rooms)
     record = {"signals": [asdict(row) for row in sent], "full_disks": [asdict(row) for row in filled]}
     (asked.out / "preemption.json").write_text(json.dumps({"seed": asked.seed, **record}, indent=1) + "\n")
     (asked.out / "preemption.md").write_text(page(record, asked.seed))
