@@ -1,6 +1,6 @@
 """Attack on fine-tunings and runs by signals within checkpoints and a disk that fills: all end with the same bytes.
 
-python -m tools.preemption [--signals 30] [--seed 0] [--out docs/results/scaling]     (root, to mount the small disk)
+python -m tools.preemption [--signals 30] [--rooms 6] [--seed 0] [--out docs/results/scaling]     (root, to mount the small disk)
 """
 
 import argparse
@@ -269,8 +269,9 @@ def page(record: dict[str, list[dict[str, object]]], seed: int) -> str:
     lines = [
         "# Preemption, attacked",
         "",
-        f"Made by `python -m tools.preemption --signals {len(sent)} --seed {seed}`, on a CPU. Fine-tunings have a",
-        "model of one layer and save after each of twelve steps; runs are of the seed model and have one round.",
+        f"Made by `python -m tools.preemption --signals {len(sent)} --rooms {len(filled) // 2 - 1} --seed {seed}`, on a CPU.",
+        "Fine-tunings have a model of one layer and save after each of twelve steps; runs are of the seed model and",
+        "have one round.",
         f"All {len(sent)} signals, {within} of them within a half-written checkpoint, and all {len(filled)} starts on",
         f"a file system of {SMALL} MB (tmpfs, filled by another file up to the room that is said) led to the bytes of",
         "work that was left alone.",
@@ -287,7 +288,7 @@ def main() -> None:
     """Attack, and write what came of it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--signals", type=int, default=30)
-    parser.add_argument("--rooms", type=int, default=4)
+    parser.add_argument("--rooms", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--model", default="checkpoints/seed", help="what the runs sample from")
     parser.add_argument("--out", type=Path, default=Path("docs/results/scaling"))
