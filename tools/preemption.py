@@ -1,6 +1,8 @@
 """Attack on fine-tunings and runs by signals within checkpoints and a disk that fills: all end with the same bytes.
 
-python -m tools.preemption [--signals 30] [--rooms 6] [--seed 0] [--out docs/results/scaling]     (root, to mount the small disk)
+python -m tools.preemption [--signals 30] [--rooms 6] [--seed 0] [--out docs/results/scaling]
+
+Only root may mount the small disk.
 """
 
 import argparse
@@ -266,10 +268,11 @@ def page(record: dict[str, list[dict[str, object]]], seed: int) -> str:
     """Return the tables, as the page has them."""
     sent, filled = record["signals"], record["full_disks"]
     within = sum(str(row["moment"]).startswith("within") for row in sent)
+    rooms = len(filled) // 2 - 1
     lines = [
         "# Preemption, attacked",
         "",
-        f"Made by `python -m tools.preemption --signals {len(sent)} --rooms {len(filled) // 2 - 1} --seed {seed}`, on a CPU.",
+        f"Made on a CPU by `python -m tools.preemption --signals {len(sent)} --rooms {rooms} --seed {seed}`.",
         "Fine-tunings have a model of one layer and save after each of twelve steps; runs are of the seed model and",
         "have one round.",
         f"All {len(sent)} signals, {within} of them within a half-written checkpoint, and all {len(filled)} starts on",
