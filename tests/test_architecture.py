@@ -161,8 +161,18 @@ def cycle(imported: dict[str, set[str]]) -> str | None:
 
 LAYERS = {
     "training": (
-        *("extras", "logs", "hardware", "records", "figures", "estimates", "watchdog", "preemption", "curation"),
-        *("configuration", "lessons", "lineage", "finetuning", "autoeval", "reporting", "workers", "rounds"),
+        *("extras", "logs", "hardware", "records", "figures", "estimates", "tables", "watchdog", "preemption"),
+        *(
+            "curation",
+            "configuration",
+            "lessons",
+            "lineage",
+            "finetuning",
+            "autoeval",
+            "reporting",
+            "workers",
+            "rounds",
+        ),
         *("planning", "rewards", "exchange", "benches", "bench", "commands", "cli", "__main__"),
     )
 }

@@ -22,6 +22,11 @@ def test_readme_quotes_what_the_results_hold():
     assert set(typed) <= {"95%"}, f"typed by hand: {typed}; let tools/result_tables.py write it"
 
 
+def test_the_page_of_the_results_types_no_rate():
+    page = (RESULTS / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"\d+\.\d+ ?%|(?<!\w)[+-]\d+\.\d|\d+ of \d+", page) == []
+
+
 def test_every_table_is_what_its_report_says():
     for path in reports():
         assert path.with_name("table.md").read_text(encoding="utf-8") == table(read(path)), path

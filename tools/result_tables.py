@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from training.estimates import widest
 from training.records.store import write_text
 from training.reporting.sentences import p_value, percent, points
 
@@ -108,8 +109,7 @@ def _lead(found: Mapping[str, Any]) -> str:
 def _of_run(report: Mapping[str, Any], metric: str, experiment: str, measure: str, folder: str) -> str:
     first, last = (report["arms"]["strict"]["rounds"][at] for at in (0, -1))
     others = "; ".join(
-        f"{c['b']} {percent(report['arms'][c['b']]['rounds'][-1][metric])}, lead {points(c['difference'])} "
-        f"({points(_widest(c))})"
+        f"{c['b']} {percent(report['arms'][c['b']]['rounds'][-1][metric])}, lead {_difference(c)}"
         for c in report["comparisons"] if c["metric"] == metric and c["a"] == "strict"
     )  # fmt: skip
     rates = f"{percent(first[metric])} | **{percent(last[metric])}**"
@@ -122,10 +122,9 @@ def reports() -> list[Path]:
 
 
 def table(report: Mapping[str, Any]) -> str:
-    """Return arms, comparisons and the square of a report as Markdown."""
-    return (
-        "\n\n".join("\n".join(part) for part in (_arms(report), _comparisons(report), _square(report)) if part) + "\n"
-    )
+    """Return arms, comparisons, the square, dialogs and round trips of a report as Markdown."""
+    parts = (_arms(report), _comparisons(report), _square(report), _dialogs(report), _trips(report))
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
 def _arms(report: Mapping[str, Any]) -> list[str]:
@@ -147,10 +146,8 @@ def _rate(found: Mapping[str, Any], name: str) -> str:
     return f"{percent(found[name])} ({percent(found[f'{name}_interval'])})"
 
 
-def _widest(c: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the interval that speaks of other seeds too, as reports show it."""
-    ends = [c["interval"], c.get("interval_seeds") or c["interval"]]
-    return min(low for low, _ in ends), max(high for _, high in ends)
+def _difference(c: Mapping[str, Any]) -> str:
+    return f"{points(c['difference'])} ({points(widest(c['interval'], c.get('interval_seeds')))})"
 
 
 def _comparisons(report: Mapping[str, Any]) -> list[str]:
@@ -159,9 +156,8 @@ def _comparisons(report: Mapping[str, Any]) -> list[str]:
     lines = ["| metric | between | points (95%) | p | p, Holm | n |", "|---|---|--:|--:|--:|--:|"]
     for c in report["comparisons"]:
         what = c["metric"] + " (primary)" * bool(c.get("primary"))
-        found = f"{points(c['difference'])} ({points(_widest(c))})"
         p = f"{p_value(c['p'])} | {p_value(c['p_holm']) if 'p_holm' in c else '–'}"
-        lines.append(f"| {what} | {c['a']} over {c['b']} | {found} | {p} | {c['n']} |")
+        lines.append(f"| {what} | {c['a']} over {c['b']} | {_difference(c)} | {p} | {c['n']} |")
     return lines
 
 
@@ -181,6 +177,60 @@ def _square_rows(cells: list[Mapping[str, Any]]) -> Iterator[str]:
         rates = f"{_rate(cell, 'accuracy')} | {_rate(cell, 'certified')}"
         named = f"{cell['arm']} | {cell['round']} | {cell['decoding']} | {cell['temperature']:g}"
         yield f"| {named} | {cell['n']} | {rates} |"
+
+
+def _models(report: Mapping[str, Any], measured: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the model at the start and the last one of each arm, by its name, where something was measured of it."""
+    for place, (name, arm) in enumerate(report["arms"].items()):
+        if not place and arm["rounds"][0].get(measured):
+            yield "start", arm["rounds"][0]
+        if arm["rounds"][-1].get(measured):
+            yield f"{name}, last", arm["rounds"][-1]
+
+
+def _dialogs(report: Mapping[str, Any]) -> list[str]:
+    """Return rates of dialogs after all retries, without one, and where the turns are spent on other attempts."""
+    lines = [
+        "| model | compiled | tests passed | certified | certified without a retry | certified, resampled "
+        "| feedback over resampling (95%) |",
+        "|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for name, found in _models(report, "by_retries"):
+        last = found["by_retries"][-1]
+        rates = [percent(last["compiled"]), _rate(last, "tests_passed"), _rate(last, "certified")]
+        rates.append(percent(found["by_retries"][0]["certified"]))
+        again, told = "–", "–"
+        for lead in found.get("feedback", ()):
+            if lead["metric"] == "certified":
+                again = percent(found["by_retries_resampled"][-1]["certified"])
+                told = _difference(lead)
+        lines.append(f"| {name} | {' | '.join(rates)} | {again} | {told} |")
+    return lines if len(lines) > 2 else []
+
+
+def _trips(report: Mapping[str, Any]) -> list[str]:
+    """Return what became of round trips, their scores by operators, and the mistakes that undo themselves."""
+    lines = [
+        "| model | data set | equivalent | different | undecided | malformed | leaked | readable | score by operators "
+        "| crossed descriptions that came back equivalent | certified with a wrong description |",
+        "|---|---|--:|--:|--:|--:|--:|--:|---|--:|--:|",
+    ]
+    for name, found in _models(report, "round_trips"):
+        for dataset, scores in found["round_trips"].items():
+            total = scores["calibrated"]
+            counts = [str(total[key]) for key in ("equivalent", "different", "undecided", "malformed", "leaked")]
+            by = ", ".join(f"{row['category']}: {percent(row['score'])}" for row in scores["rows"])
+            lines.append(f"| {name} | {dataset} | {' | '.join(counts)} | {percent(total['compliance'])} | {by} | "
+                         f"{_crossed(found)} |")  # fmt: skip
+    return lines if len(lines) > 2 else []
+
+
+def _crossed(found: Mapping[str, Any]) -> str:
+    if not (wrong := found.get("false_positives")):
+        return "– | –"
+    crossed, said = wrong["p_h"], wrong["descriptions"]
+    bound = f"at most {percent(crossed['upper'])}"
+    return f"{crossed['hallucinated']} of {crossed['n']} ({bound}) | {said['wrong']} of {said['right'] + said['wrong']}"
 
 
 if __name__ == "__main__":

@@ -75,6 +75,12 @@ def _interval(count: int, n: int, method: Literal["wilson", "exact"]) -> Interva
     return (float(found.low), float(found.high))
 
 
+def widest(pairs: Interval, seeds: Interval | None) -> Interval:
+    """Return the shortest interval that holds that of the pairs and, where there is one, that of seeds and pairs."""
+    low, high = seeds or pairs
+    return (min(pairs[0], low), max(pairs[1], high))
+
+
 @dataclass(frozen=True, slots=True)
 class PairedComparison:
     """Difference of two arms over n pairs of answers, or over n answers of each where they are not paired."""
@@ -100,10 +106,7 @@ class PairedComparison:
 
         Where no pair differs under any seed, resampling seeds gives a width of 0, which would claim too much.
         """
-        if self.interval_seeds is None:
-            return self.interval
-        (low, high), (other_low, other_high) = self.interval, self.interval_seeds
-        return (min(low, other_low), max(high, other_high))
+        return widest(self.interval, self.interval_seeds)
 
     def record(self) -> dict[str, object]:
         """Return the JSON form."""

@@ -272,6 +272,12 @@ def test_attention_that_a_model_lacks_is_refused_before_its_weights_are_read(mod
         require_suited(subject.job("x").model, subject.job("x", attention="sdpa").training)
 
 
+def test_an_adapter_that_may_not_drop_anything_out_is_refused_with_that_remedy(model, tmp_path):
+    subject = Subject("qwen3-experts", model("qwen3-experts"), tmp_path)
+    with pytest.raises(ConfigError, match=r"no lora adapter on a qwen3_moe .*; set training\.lora_dropout=0"):
+        require_suited(subject.job("x").model, subject.job("x", lora_dropout=0.1).training)
+
+
 HEADLINES = [item for item in catalogue().items if item.command and shlex.split(item.command)[1] == "evaluate"]
 
 

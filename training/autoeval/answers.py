@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from rollout.traces import Trace
 from training.estimates import Estimate, Proportion
+from training.tables import markdown, percent
 
 UNREADABLE = "unreadable"
 
@@ -118,11 +119,11 @@ def label_table(found: Mapping[str, Confusion]) -> str:
     cells = [(gold, said) for gold in labels for said in labels]
     head = ["model", "n", "accuracy", *(f"{g[:1].upper()}{s[:1].upper()}" for g, s in cells), "no answer"]
     head += [f"{label}: {what}" for label in labels for what in ("precision", "recall")]
-    return _markdown(head, (_label_row(model, own, labels, cells) for model, own in found.items()))
+    return markdown(head, (_label_row(model, own, labels, cells) for model, own in found.items()))
 
 
 def _label_row(model: str, own: Confusion, labels: Sequence[str], cells: Sequence[tuple[str, str]]) -> Iterator[str]:
-    yield from (model, str(own.n), _percent(own.accuracy.rate))
+    yield from (model, str(own.n), percent(own.accuracy, ""))
     yield from (str(own.count(gold, said)) for gold, said in cells)
     yield str(own.unreadable)
     for label in labels:
@@ -132,22 +133,14 @@ def _label_row(model: str, own: Confusion, labels: Sequence[str], cells: Sequenc
 def yes_no_table(found: Mapping[str, Confusion]) -> str:
     """Return tables 19 and 20 in Markdown: a row for each model; A is the positive label."""
     head = ["model", "n", "accuracy", "TP", "FP", "TN", "FN", "NP", "NN", "TPR", "TNR", "precision", "F1"]
-    return _markdown(head, (_yes_no_row(model, own) for model, own in found.items()))
+    return markdown(head, (_yes_no_row(model, own) for model, own in found.items()))
 
 
 def _yes_no_row(model: str, own: Confusion) -> Iterator[str]:
-    yield from (model, str(own.n), _percent(own.accuracy.rate))
+    yield from (model, str(own.n), percent(own.accuracy, ""))
     cells = (("A", "A"), ("B", "A"), ("B", "B"), ("A", "B"), ("A", UNREADABLE), ("B", UNREADABLE))
     yield from (str(own.count(gold, said)) for gold, said in cells)
     yield from map(_decimal, (own.recall("A"), own.recall("B"), own.precision("A"), own.f1("A")))
-
-
-def _markdown(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
-    return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
-
-
-def _percent(rate: float | None) -> str:
-    return "" if rate is None else f"{rate:.1%}"
 
 
 def _decimal(rate: float | None) -> str:

@@ -25,7 +25,7 @@ from training.autoeval.figures import (
 )
 from training.autoeval.score_tables import Source
 from training.autoeval.scores import STRATA, Category, Counts, Repeated, Scores, read_scores
-from training.estimates import Estimate
+from training.tables import between, markdown, percent
 
 LARGEST = 20
 """Categories up to here are in the paper's counts of verifiers' answers (figures 21 and 22)."""
@@ -291,11 +291,11 @@ def tables_of(found: Sequence[Measured]) -> str:
     labels = _labels(found)
     trips = [(labels[id(own)], dataset, scores) for own in found for dataset, scores in own.scores.items()]
     if trips:
-        parts.append("## Round trips\n\n" + _markdown(_TRIPS, (_trip_row(*each) for each in trips)))
+        parts.append("## Round trips\n\n" + markdown(_TRIPS, (_trip_row(*each) for each in trips)))
     judged = [(own.model, dataset, rows) for own in found for dataset, rows in own.f1.get("category", {}).items()]
     if judged:
         title = f"## As verifiers (categories up to {LARGEST})\n\n"
-        parts.append(title + _markdown(_VERIFIERS, (_verifier_row(*each) for each in judged)))
+        parts.append(title + markdown(_VERIFIERS, (_verifier_row(*each) for each in judged)))
     answered = sorted({(own.benchmark, logic) for own in found for logic in own.answers})
     for benchmark, logic in answered:
         models = {own.model: own.answers[logic] for own in found if own.benchmark == benchmark and logic in own.answers}
@@ -305,7 +305,7 @@ def tables_of(found: Sequence[Measured]) -> str:
         rows = (
             [own.model, own.benchmark, key, f"{value:.3f}"] for own in numbers for key, value in own.numbers.items()
         )
-        parts.append("## Premises\n\n" + _markdown(("model", "benchmark", "measured", "value"), rows))
+        parts.append("## Premises\n\n" + markdown(("model", "benchmark", "measured", "value"), rows))
     return "\n".join(parts)
 
 
@@ -315,8 +315,8 @@ _VERIFIERS = ("model", "data set", "TP", "FP", "TN", "FN", "NP", "NN", "precisio
 
 def _trip_row(label: str, dataset: str, scores: Scores) -> Iterator[str]:
     whole, total = scores.calibrated, scores.calibrated.total
-    yield from (label, dataset, str(total.n), _percent(total.compliance), _percent(whole.score))
-    yield f"{whole.score.interval[0]:.1%} to {whole.score.interval[1]:.1%}"
+    yield from (label, dataset, str(total.n), percent(total.compliance, ""), percent(whole.score, ""))
+    yield between(whole.score.interval)
     yield from map(str, (total.undecided, total.leaked, total.malformed))
 
 
@@ -326,14 +326,6 @@ def _verifier_row(model: str, dataset: str, rows: Mapping[Category, VerifierScor
     counts = (total.tp, total.fp, total.tn, total.fn, total.unreadable_equivalent, total.unreadable_different)
     yield from map(str, counts)
     yield from ("" if rate is None else f"{rate:.2f}" for rate in (total.precision, total.recall, total.f1))
-
-
-def _percent(estimate: Estimate) -> str:
-    return "" if estimate.rate is None else f"{estimate.rate:.1%}"
-
-
-def _markdown(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
-    return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
 
 
 # -- pairs of scores

@@ -15,6 +15,8 @@ from rollout.decoding.rows import Row as GuidedRow
 from rollout.decoding.switches import ALL_OFF
 from training.benches.synthetic import PADDING, FreshOffers, offer_sets
 from training.benches.timing import Row, Timing, interleaved
+from training.configuration.fine_tuning import TrainingConfig
+from training.finetuning.architecture import with_lora
 
 RANK = 16
 ROWS = (32, 64, 256)
@@ -27,8 +29,7 @@ def joined_adapters(make: Callable[[], Any], repeats: int) -> list[Row]:
     import peft
 
     with TemporaryDirectory() as folder:
-        config = peft.LoraConfig(r=RANK, target_modules="all-linear", init_lora_weights=False)
-        peft.get_peft_model(make(), config).save_pretrained(folder)
+        with_lora(make(), TrainingConfig(lora_rank=RANK)).save_pretrained(folder)
         loader: Any = peft.PeftModel
         unmerged = loader.from_pretrained(make(), folder).eval()
         merged, how = joined(make(), Path(folder))

@@ -30,6 +30,18 @@ EXAMPLE = "certistar audit --format rules --self-play 60"
 
 
 OfReward = partial(typer.Option, rich_help_panel="A reward in the place of critics (docs/audit.md)")
+Data = Annotated[list[str] | None, OfReward("--data", help="Solved problems: a file, or generators (repeatable).")]
+Template = Annotated[str, OfReward("--template", help="How completions are written.", show_default=False)]
+Answers = Annotated[
+    list[str] | None, OfReward("--answers", metavar="WORD=ANSWER,..", help="What answers are called: yes=true,..")
+]
+Messages = Annotated[bool | None, OfReward("--messages/--texts", help="Completions are lists of messages, or texts.")]
+Threshold = Annotated[
+    float | None, OfReward("--threshold", min=0, max=1, help="The largest share of wrong rewards; 0, if none.")
+]
+Against = Annotated[
+    str | None, OfReward("--against", metavar="ENTRY", help="Compare with this reward instead, on --traces.")
+]
 
 
 def audit(
@@ -58,28 +70,16 @@ def audit(
     reward: Annotated[
         str | None, OfReward("--reward", metavar="ENTRY", help="module:function, https://.. or certistar.")
     ] = None,
-    data: Annotated[
-        list[str] | None, OfReward("--data", help="Solved problems: a file, or generators (repeatable).")
-    ] = None,
+    data: Data = None,
     num: Annotated[int, OfReward("--num", min=1, help="So many problems.")] = 30,
-    template: Annotated[
-        str, OfReward("--template", help="How completions are written.", show_default=False)
-    ] = TEMPLATE,
-    answers: Annotated[
-        list[str] | None, OfReward("--answers", metavar="WORD=ANSWER,..", help="What answers are called: yes=true,..")
-    ] = None,
+    template: Template = TEMPLATE,
+    answers: Answers = None,
     columns: Columns = None,
-    messages: Annotated[
-        bool | None, OfReward("--messages/--texts", help="Completions are lists of messages, or texts.")
-    ] = None,
+    messages: Messages = None,
     strict: Annotated[bool, OfReward("--strict", help="A right answer without a proof must be rejected.")] = False,
     accept_from: Annotated[float, OfReward("--accept-from", help="The least reward that accepts.")] = 0.5,
-    threshold: Annotated[
-        float | None, OfReward("--threshold", min=0, max=1, help="The largest share of wrong rewards; 0, if none.")
-    ] = None,
-    against: Annotated[
-        str | None, OfReward("--against", metavar="ENTRY", help="Compare with this reward instead, on --traces.")
-    ] = None,
+    threshold: Threshold = None,
+    against: Against = None,
     traces: Annotated[Path | None, OfReward("--traces", help="Stored rollouts, of any shape.")] = None,
 ) -> None:
     """Run the cheat catalogue against the critics, or probes against anybody's reward function.

@@ -13,6 +13,7 @@ from training.lineage.adapter_files import AdapterManifest
 from training.lineage.kept import TAGS, DatasetFacts, by_grade, what_is_kept
 from training.records.run_folder import RunLine
 from training.reporting.evaluations import Mode
+from training.tables import with_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ def _results_section(facts: AdapterFacts) -> list[str]:
 
 def _rates(mode: Mode) -> list[str]:
     shares = [Proportion(mode.counts[key], mode.counts["n"]) for key in ("right", "certified", "lucky")]
-    right, proved, lucky = (f"{s.rate:.1%} ({s.interval[0]:.1%} to {s.interval[1]:.1%})" for s in shares)
+    right, proved, lucky = map(with_interval, shares)
     return [right, proved, grades_said(count_by_grade(mode.grades)) or "–", lucky]
 
 

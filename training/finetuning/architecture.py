@@ -67,24 +67,24 @@ def _shape(built: Any) -> Shape | None:
 def with_lora(model: Any, training: TrainingConfig, revision: str | None = None) -> Any:
     """Put a new adapter on a model's linear layers; raises `ConfigError` where peft knows no such adapter of it."""
     peft: Any = import_module("peft")
+    config = peft.LoraConfig(
+        r=training.lora_rank,
+        lora_alpha=training.lora_alpha,
+        lora_dropout=training.lora_dropout,
+        use_dora=training.method == "dora",
+        target_modules="all-linear",
+        exclude_modules=_spared(model),
+        task_type="CAUSAL_LM",
+        revision=revision,
+    )
     try:
-        return peft.get_peft_model(
-            model,
-            peft.LoraConfig(
-                r=training.lora_rank,
-                lora_alpha=training.lora_alpha,
-                lora_dropout=training.lora_dropout,
-                use_dora=training.method == "dora",
-                target_modules="all-linear",
-                exclude_modules=_spared(model),
-                task_type="CAUSAL_LM",
-                revision=revision,
-            ),
-        )
-    except (ValueError, NotImplementedError, TypeError) as error:
-        other = "lora" if training.method == "dora" else "full"
+        return peft.get_peft_model(model, config)
+    except ValueError as error:  # by which peft refuses a layer that it has no such adapter for
+        remedy = f"write {'lora' if training.method == 'dora' else 'full'}"
+        if "lora_dropout" in str(error):
+            remedy = "set training.lora_dropout=0"
         raise ConfigError(
-            f"training.method: peft puts no {training.method} adapter on a {_kind(model)} ({error}); write {other}"
+            f"training.method: peft puts no {training.method} adapter on a {_kind(model)} ({error}); {remedy}"
         ) from error
 
 

@@ -19,6 +19,7 @@ from rollout.traces import Trace
 from training.curation.filters import problem_key
 from training.curation.outcomes import is_decided
 from training.estimates import Estimate, mean, rate_interval
+from training.tables import markdown, with_interval
 
 NAMES = ("certified", "lucky", "answered", "maj")
 
@@ -150,7 +151,7 @@ def at_k_rows(of: Mapping[str, Sequence[AtK]]) -> list[list[str]]:
     for label, found in of.items():
         for row in found:
             num = f"{row.problems} ({row.fewer} have fewer)" if row.fewer else f"{row.problems}"
-            rows.append([label, f"{row.k}", num, *(_shown(row.rates[name]) for name in NAMES)])
+            rows.append([label, f"{row.k}", num, *(with_interval(row.rates[name]) for name in NAMES)])
     return rows
 
 
@@ -160,8 +161,4 @@ def at_k_table(of: Mapping[str, Sequence[Samples]]) -> str:
     unread = sum(each.undecided for samples in of.values() for each in samples)
     total = sum(each.n for samples in of.values() for each in samples)
     note = f"{unread} of {total} samples could not be read or decided: they are neither certified nor lucky."
-    return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows)) + f"\n{note}\n"
-
-
-def _shown(rate: Estimate) -> str:
-    return "–" if rate.rate is None else f"{rate.rate:.1%} ({rate.interval[0]:.1%} to {rate.interval[1]:.1%})"
+    return f"{markdown(head, rows)}\n{note}\n"

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from critics.errors import InputError
-from training.estimates import Interval, Proportion, compare_paired
+from training.estimates import Proportion, compare_paired
 from training.records.run_folder import configuration, read_file, read_run
 from training.reporting.at_k import at_k_rows
 from training.reporting.evaluations import Mode, read_evaluation, read_mode
 from training.reporting.retries import retry_rows
 from training.reporting.spending import Spent, said_cost
 from training.reporting.stages import stage_tables
+from training.tables import between, markdown, percent, with_interval
 
 EVALUATION = "evaluation.json"
 NOT_KEPT = "not kept"
@@ -190,8 +191,7 @@ def leaderboard(entries: Sequence[Entry], sections: Mapping[str, Section] | None
     for title, section in (SECTIONS if sections is None else sections).items():
         rows = section(entries)
         if len(rows) > 1:
-            lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-            parts.append(f"## {title}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in lines))
+            parts.append(f"## {title}\n\n{markdown(rows[0], rows[1:])}")
     several = len({entry.model for entry in entries}) > 1
     programs = {
         f"{entry.model}, {entry.arm}" if several else entry.arm: (entry.mode.stages, entry.mode.errors)
@@ -208,11 +208,17 @@ def accuracies(entries: Sequence[Entry]) -> list[list[str]]:
     for group in groups_of(entries):
         for entry in entries:
             if places := entry.places(group):
-                counted = [_share(entry.rate(name, places)) if name in entry.mode.outcomes else "" for name in shares]
+                counted = [percent(entry.rate(name, places)) if name in entry.mode.outcomes else "" for name in shares]
                 worth = entry.guessed(places)
                 guessed = "" if worth is None else f"{worth:.1%}"
-                row = [group.label, entry.model, entry.arm, str(len(places)), _shown(entry.rate("right", places))]
-                rows.append([*row, guessed, *counted, _share(entry.says("true", places))])
+                row = [
+                    group.label,
+                    entry.model,
+                    entry.arm,
+                    str(len(places)),
+                    with_interval(entry.rate("right", places)),
+                ]
+                rows.append([*row, guessed, *counted, percent(entry.says("true", places))])
     return rows
 
 
@@ -225,7 +231,7 @@ def by_hops(entries: Sequence[Entry]) -> list[list[str]]:
         for entry in entries:
             cells = [entry.places(Group(whole.dataset, whole.condition, each)) for each in hops]
             if any(cells):
-                shown = (_shown(entry.rate("right", places)) if places else "" for places in cells)
+                shown = (with_interval(entry.rate("right", places)) if places else "" for places in cells)
                 rows.append([whole.label, entry.model, entry.arm, *shown])
     return rows
 
@@ -239,7 +245,7 @@ def exhausted(entries: Sequence[Entry]) -> list[list[str]]:
             whole = entry.places(group) if ended and entry.mode.decoding == "guided" else []
             places = [place for place in whole if ended[place]]
             if whole:
-                said = (_share(entry.says(what, places)) for what in ("unknown", "false", "true", None))
+                said = (percent(entry.says(what, places)) for what in ("unknown", "false", "true", None))
                 rows.append([group.label, entry.model, entry.arm, f"{len(places)} of {len(whole)}", *said])
     return rows
 
@@ -260,7 +266,7 @@ def differences(entries: Sequence[Entry]) -> list[list[str]]:
                     a, b = zip(*pairs, strict=True)
                     found = compare_paired(a, b, [0] * len(pairs), test="mcnemar")
                     p = f"{found.p:.3f}" if found.p >= 0.001 else "< 0.001"
-                    said = f"{found.difference:+.1%} {_between(found.interval)}"
+                    said = f"{found.difference:+.1%} ({between(found.interval)})"
                     rows.append([group.label, model, f"{first.arm} - {other.arm}", str(len(pairs)), said, p])
     return rows
 
@@ -321,15 +327,3 @@ def numbers(entries: Sequence[Entry]) -> list[dict[str, Any]]:
 
 def _natural(text: str) -> tuple[bool, int, str]:
     return (not text.isdigit(), int(text) if text.isdigit() else 0, text)
-
-
-def _share(found: Proportion) -> str:
-    return f"{found.rate:.1%}" if found.n else "–"
-
-
-def _shown(found: Proportion) -> str:
-    return f"{found.rate:.1%} {_between(found.interval)}"
-
-
-def _between(interval: Interval) -> str:
-    return f"({interval[0]:.1%} to {interval[1]:.1%})"

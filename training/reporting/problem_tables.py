@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from critics.problem import Problem
+from training.tables import markdown
 
 
 def overview(given: Sequence[Problem], asked: Sequence[Problem]) -> str:
     """Return a table with a row for each data set: how many problems there are and are asked, options and answers."""
     rows = [_row(name, given, asked) for name in dict.fromkeys(problem.dataset for problem in given)]
     head = ["data set", "size", "asked", "options", "answers of those asked"]
-    return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
+    return markdown(head, rows)
 
 
 def _row(name: str, given: Sequence[Problem], asked: Sequence[Problem]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from critics.replay.semantics import semantics_of
 from rollout.programs.taxonomy import prints_an_option
 from rollout.traces import Judgement, read_judgement
 from training.estimates import Proportion
+from training.tables import percent
 
 NOT_EXECUTED = frozenset({"malformed", "timeout", "error"})
 ALL_MODELS = "all models"
@@ -153,7 +154,7 @@ def program_table(rows: Sequence[ProgramRow]) -> Any:
     for row in rows:
         rates = row.rates()
         precision = rates["strict_precision"]
-        cells = [*(_percent(rates[name]) for name in _COLUMNS), f"{_percent(precision)}{_interval(precision)}"]
+        cells = [*(percent(rates[name], "-") for name in _COLUMNS), f"{percent(precision, '-')}{_interval(precision)}"]
         names = f"{escape(row.dataset)}\n{escape(row.model)}"
         made.add_row(names, str(len(row.outcomes)), *cells, end_section=row.model == ALL_MODELS)
     return made
@@ -185,10 +186,6 @@ def _outcome(program: JudgedProgram, certified_blind: Container[str]) -> Outcome
 def _rate_record(rate: Proportion) -> dict[str, Any]:
     low, high = rate.interval
     return {"rate": rate.rate if rate.n else None, "count": rate.count, "n": rate.n, "interval": [low, high]}
-
-
-def _percent(rate: Proportion) -> str:
-    return f"{rate.rate:.1%}" if rate.n else "-"
 
 
 def _interval(rate: Proportion) -> str:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rollout.traces import read_trace
-from training.estimates import PairedComparison, Proportion, compare_paired
+from training.estimates import PairedComparison, compare_paired
 from training.records.store import read_records
 from training.reporting.evaluations import Evaluation, Mode, Tally
 from training.reporting.summary import DIALOG_RATES, Dialogs, Rate, Retries, Summary, pooled_rates, pooled_suites
+from training.tables import percent
 
 
 def dialogs_of(evaluations: Sequence[Evaluation]) -> Dialogs:
@@ -40,14 +41,10 @@ def retry_rows(modes: Iterable[tuple[str, str, Mode]]) -> list[list[str]]:
             rates = [level.rates[name] for name in ("accuracy", "compiled", "tests_passed", "certified")]
             suites = level.suites
             passed, tests, unchanged = (suites.passed, suites.tests, suites.unchanged) if suites else (None, None, None)
-            shown = [_share(rate) for rate in (*rates[:2], passed, *rates[2:])]
+            shown = [percent(rate, "-") for rate in (*rates[:2], passed, *rates[2:])]
             number = f"{suites.per_problem:.2f}" if suites else "-"
-            rows.append([model, arm, str(level.retries), *shown, number, _share(tests), _share(unchanged)])
+            rows.append([model, arm, str(level.retries), *shown, number, percent(tests, "-"), percent(unchanged, "-")])
     return rows
-
-
-def _share(rate: Proportion | None) -> str:
-    return f"{rate.rate:.1%}" if rate is not None and rate.n else "-"
 
 
 def _feedback(told: Sequence[Mode], resampled: Sequence[Mode]) -> dict[Rate, PairedComparison]:

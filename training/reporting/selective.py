@@ -12,6 +12,7 @@ from rollout.selection import Answered, AnswerRule, majority, outcome
 from rollout.traces import Trace
 from training.estimates import Interval, Proportion, exact_interval
 from training.figures import drawing, panels_of, svg_of
+from training.tables import with_interval
 
 BUDGETS = (1, 2, 4, 8, 16, 32)
 
@@ -102,7 +103,7 @@ def curve_table(rows: Sequence[CurveRow]) -> str:
     lines = [f"| k | {' | '.join(f'{_title(label)}: answered | right' for label in labels)} |"]
     lines.append("| --- " * (1 + 2 * len(labels)) + "|")
     for row in rows:
-        cells = [f"{_shown(point.coverage)} | {_shown(point.accuracy)}" for point in row.points.values()]
+        cells = [f"{with_interval(point.coverage)} | {with_interval(point.accuracy)}" for point in row.points.values()]
         lines.append(f"| {row.k} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
@@ -139,8 +140,3 @@ _MARKERS = ("o", "s", "^", "v", "D")
 
 def _title(label: str) -> str:
     return label.replace("_", " ")
-
-
-def _shown(share: Proportion) -> str:
-    low, high = share.interval
-    return f"{share.rate:.1%} ({low:.1%} to {high:.1%})" if share.n else "–"

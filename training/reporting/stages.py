@@ -14,6 +14,7 @@ from critics.problem import Attempt
 from rollout.programs.taxonomy import ERRORS, Category, diagnose, prints_an_option
 from rollout.traces import Trace
 from training.estimates import Proportion
+from training.tables import markdown, percent
 
 _COUNTED = ("n", "executable", "executable_right", "overall")
 
@@ -74,7 +75,8 @@ def stage_lines(stages: Sequence[Stage]) -> Iterator[str]:
     """Yield a line of text for each stage."""
     for stage in stages:
         shares = zip(("executable", "right of executable", "overall"), stage.rates(), strict=True)
-        yield f"after {stage.name}: {', '.join(f'{what} {_share(rate)}' for what, rate in shares)}"
+        shown = (f"{what} {percent(rate, '-')}" for what, rate in shares)
+        yield f"after {stage.name}: {', '.join(shown)}"
 
 
 def stage_tables(arms: Mapping[str, tuple[Sequence[Stage], Mapping[str, int]]]) -> str:
@@ -89,20 +91,12 @@ def stage_tables(arms: Mapping[str, tuple[Sequence[Stage], Mapping[str, int]]]) 
     kinds = [[what, *(str(errors.get(what, 0)) for _, errors in programs.values())] for what in map(str, Category)]
     total = [str(sum(num for what, num in errors.items() if what in paper)) for _, errors in programs.values()]
     parts = (
-        ("Programs, after their last stage", _table(["arm", "n", *rates], last)),
-        ("Programs, stage by stage", _table(["arm", "after", *rates], each)),
-        ("Errors of programs", _table(["category", *programs], [*kinds, ["the paper's nine", *total]])),
+        ("Programs, after their last stage", markdown(["arm", "n", *rates], last)),
+        ("Programs, stage by stage", markdown(["arm", "after", *rates], each)),
+        ("Errors of programs", markdown(["category", *programs], [*kinds, ["the paper's nine", *total]])),
     )
     return "".join(f"\n## {title}\n\n{made}" for title, made in parts)
 
 
 def _cells(stage: Stage) -> list[str]:
-    return [f"{_share(rate)} ({rate.count} of {rate.n})" for rate in stage.rates()]
-
-
-def _share(rate: Proportion) -> str:
-    return f"{rate.rate:.1%}" if rate.n else "-"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return "".join(f"| {' | '.join(row)} |\n" for row in [head, ["---"] * len(head), *rows])
+    return [f"{percent(rate, '-')} ({rate.count} of {rate.n})" for rate in stage.rates()]

@@ -1,12 +1,13 @@
 """The page docs/gpu.md, made from the results of `certistar bench gpu`."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from critics.errors import InputError
 from training.benches.gpu.parts import PARTS
 from training.benches.gpu.qualification import MINUTES
 from training.benches.gpu.results import CellResult, PartResult, read_all
+from training.tables import markdown
 
 TEMPLATE = Path(__file__).with_name("page.md")
 """The page without what was measured."""
@@ -64,7 +65,7 @@ def _parts(parts: Sequence[PartResult]) -> str:
     ]
     return (
         "## Parts\n\n"
-        + _table(["part", "what", "cells", "ended"], rows)
+        + markdown(["part", "what", "cells", "ended"], rows)
         + ("\n" if failures else "")
         + "".join(failures)
     )
@@ -87,7 +88,7 @@ def _decoding(cells: Sequence[tuple[str, CellResult]]) -> Iterator[str]:
         [name, batch, *(f"{found:,.0f}" if (found := speeds.get((name, way, batch))) else "-" for way in ways)]
         for name, batch in batches
     ]
-    yield _table(["model", "batch", *ways], rows)
+    yield markdown(["model", "batch", *ways], rows)
 
 
 def _place(name: str) -> tuple[str, str, str]:
@@ -102,7 +103,7 @@ def _rows(cells: Sequence[tuple[str, CellResult]]) -> Iterator[str]:
         for name, cell in cells
         for row in cell.rows
     ]
-    yield _table(["cell", "what", "value", "unit", "against", "n"], told)
+    yield markdown(["cell", "what", "value", "unit", "against", "n"], told)
 
 
 def _provenance(parts: Sequence[PartResult]) -> Iterator[str]:
@@ -121,8 +122,4 @@ def _provenance(parts: Sequence[PartResult]) -> Iterator[str]:
         ["versions", versions],
         ["commits", ", ".join(sorted({cell.commit or "none" for part in parts for cell in part.cells.values()}))],
     ]
-    yield _table(["what", "value"], [row for row in told if row[1]])
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return "".join(f"| {' | '.join(row)} |\n" for row in [head, ["---"] * len(head), *rows])
+    yield markdown(["what", "value"], [row for row in told if row[1]])
