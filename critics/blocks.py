@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from critics.checker import in_terms_of
+from critics.errors import ReasonedError
 from critics.problem import TRUTH_VALUES, Problem
 
 ACTIONS = ("object", "prop", "relation", "axiom", "goal", "infer")
@@ -30,12 +31,8 @@ ANSWER_CLAIM = re.compile(
 value; not `answer true or false`."""
 
 
-class BlockError(ValueError):
-    """The brackets do not pair up, or a block has no known action; `reason` is machine-readable."""
-
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.reason = reason
+class BlockError(ReasonedError):
+    """The brackets do not pair up, or a block has no known action."""
 
 
 @dataclass(frozen=True, slots=True)

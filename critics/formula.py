@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeGuard
 
+from critics.errors import ReasonedError
+
 NAME = re.compile(r"[a-zA-Z0-9_]+(?:-[a-zA-Z0-9_]+)*")
 """What the guide accepts as a name of an object, a property or a relation."""
 BLANKS = " \t\r\n"
@@ -38,12 +40,8 @@ MAX_REMEMBERED = 400
 """Characters of a statement whose reading is kept."""
 
 
-class FormulaError(ValueError):
-    """The text is not a statement of the formal language; `reason` is the short machine-readable word."""
-
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.reason = reason
+class FormulaError(ReasonedError):
+    """The text is not a statement of the formal language."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from critics.checker import Rejected, digest
 from critics.critic_plugin import CriticPlugin, critic_plugin
 from critics.problem import Attempt, is_object, read_problem
 from critics.recheck import index as own
+from critics.recheck.records import verdict_in
 from critics.replay.certificate import UNTRUSTED
 from critics.replay.grades import Grade
 from critics.replay.solvers import Trust
@@ -41,11 +42,11 @@ def examine(records: Iterable[object]) -> own.Report:
         kind = str(_kind(record))
         try:
             report.second_opinions += check_by(critic_plugin(kind), record)
-            certificate = read_certificate(_verdict(record)["certificate"])
+            certificate = read_certificate(verdict_in(record)["certificate"])
             report.accepted[kind, Trust.FOREIGN] += 1
             report.grades[certificate.grade] += 1
         except Rejected as rejection:
-            name = _verdict(record).get("id", position)
+            name = verdict_in(record).get("id", position)
             report.rejected.append({"id": str(name), "reason": str(rejection)})
     return report
 
@@ -56,7 +57,7 @@ def check_by(plugin: CriticPlugin, record: object) -> bool:
     Returns whether the package calls it a second opinion; raises `Rejected`.
     """
     with UNTRUSTED:
-        verdict = _verdict(record)
+        verdict = verdict_in(record)
         certificate = read_certificate(verdict["certificate"])
         _check_shape(certificate)
         if verdict.get("answer") != certificate.claim:
@@ -87,15 +88,9 @@ def _check_owner(record: Mapping[str, object], verdict: Mapping[str, object], ce
             raise Rejected("other_attempt")
 
 
-def _verdict(record: object) -> Mapping[str, object]:
-    """Return the verdict that a record is or holds; empty where it is none."""
-    verdict = record.get("judgement", record) if is_object(record) else None
-    return verdict if is_object(verdict) else {}
-
-
 def _kind(record: object) -> str | None:
     """Return the kind of a record's certificate, where it claims one."""
-    verdict = _verdict(record)
+    verdict = verdict_in(record)
     certificate = verdict.get("certificate")
     kind = certificate.get("kind") if is_object(certificate) and verdict.get("verdict") == "certified" else None
     return kind if isinstance(kind, str) else None

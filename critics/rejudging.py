@@ -13,6 +13,7 @@ from critics.judge import Judging, judge_record
 from critics.plugin_certificates import examine
 from critics.problem import RecordError, is_object, read_attempt
 from critics.recheck.index import Report
+from critics.recheck.records import verdict_in
 from critics.replay.grades import GRADES, grade_of
 from critics.verdict import CriticError, verdict_record
 
@@ -142,8 +143,7 @@ def _reject(report: Report, text: _Text, reason: str) -> None:
 
 def _name(record: object, position: int) -> str:
     """Return a record's id, else its place in the file."""
-    verdict: object = record.get("judgement", record) if is_object(record) else None
-    return str(verdict.get("id", position) if is_object(verdict) else position)
+    return str(verdict_in(record).get("id", position))
 
 
 def _add(whole: Report, part: Report, name: str) -> None:

@@ -188,6 +188,7 @@ def test_all_85_validation_problems_are_answered_as_z3_answers_them(shared: Path
     assert found == {(True, True): 85}
 
 
+@pytest.mark.slow
 def test_recorded_formalisations_are_answered_as_z3_answers_them(shared: Path):
     found: Counter[tuple[bool, bool]] = Counter()
     with gzip.open(shared / "data" / "logiclm_programs_partA.jsonl.gz", "rt", encoding="utf-8") as file:

@@ -14,6 +14,7 @@ from critics.asp.query import AspQuery
 from critics.asp.reader import AspProgram, CommentBlock
 from critics.asp.rules import AspLiteral, AspRule, constants_of, is_variable
 from critics.asp.submission import ProgramTest, Submission
+from critics.faithfulness.naming import begin_alike
 
 _WORD = re.compile(r"[^\W_]+")
 _SMALL = frozenset(
@@ -219,12 +220,7 @@ def shares_word(name: str, text: str) -> bool:
     words = [word.casefold() for word in _WORD.findall(text)]
     parts = [part.casefold() for part in re.findall(r"[A-Za-z0-9]+", name)]
     kept = [part for part in parts if len(part) > 2 and part not in _SMALL] or parts
-    return any(_alike(part, word) for part in kept for word in words)
-
-
-def _alike(one: str, other: str) -> bool:
-    length = max(3, min(len(one), len(other)) - 2)
-    return one == other or (min(len(one), len(other)) >= 3 and one[:length] == other[:length])
+    return any(begin_alike(part, word) for part in kept for word in words)
 
 
 def _names(text: str, constant: str) -> bool:

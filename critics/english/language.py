@@ -15,6 +15,7 @@ from critics.background import background
 from critics.clause import Implication, clause_of, denied, ground_terms, read_clause
 from critics.english.controlled import ControlledReader
 from critics.english.wording import plain, variants, with_name
+from critics.errors import ReasonedError
 from critics.formula import parse_statement
 from critics.problem import Formal, Problem
 from critics.reference import TRANSLATORS, same_formal, translation
@@ -35,12 +36,8 @@ CONTROLLED = "english"
 """The reference of a problem that the controlled English of `controlled` reads."""
 
 
-class Unreadable(ValueError):  # noqa: N818
+class Unreadable(ReasonedError):  # noqa: N818
     """The problem is not in its language; `reason` says whether it is the context or the question."""
-
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.reason = reason
 
 
 class SentenceReader(Protocol):

@@ -93,6 +93,13 @@ def _across(name: str, sentence: Sentence) -> Places | None:
     return None
 
 
+def begin_alike(one: str, other: str) -> bool:
+    """Say whether two words begin alike: `perform` and `performance`."""
+    shorter = min(len(one), len(other))
+    length = max(3, shorter - 2)
+    return one == other or (shorter >= 3 and one[:length] == other[:length])
+
+
 def names_word(name: str, words: frozenset[str]) -> bool:
     """Say whether one of the words is in a name."""
     return bool(words & set(name_words(name)))

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from critics.errors import ReasonedError
+
 MAX_CHARACTERS = 100_000
 """Longer programs are not read: their cost, not their content, would be the point."""
 _FENCE = re.compile(r"\s*(```|~~~)")
@@ -12,12 +14,8 @@ _ESCAPED = re.compile(r"(?<=\w)\\_(?=\w)")
 _COMMENT = re.compile(r":::|\s::\s")
 
 
-class ProgramError(ValueError):
-    """A program cannot be read; `reason` is the short machine-readable word, the text says where and why."""
-
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.reason = reason
+class ProgramError(ReasonedError):
+    """A program cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)

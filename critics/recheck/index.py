@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from critics.recheck.records import check_brought, check_record
+from critics.recheck.records import check_brought, check_record, verdict_in
 from critics.recheck.second_reading import canonical_formulas, check_reading
 from critics.recheck.text_reading import EQUIVALENCE_KINDS, check_task, check_text, confirmed_grade
 from critics.replay.answer_sets.checker import check_answer_sets
@@ -120,8 +120,8 @@ def examine(records: Iterable[object]) -> Report:
     """
     report = Report()
     for position, record in enumerate(records):
-        verdict = _verdict(record)
-        if verdict is None or not is_object(record):
+        verdict = verdict_in(record)
+        if verdict.get("verdict") != "certified" or not is_object(record):
             report.skipped += 1
             continue
         try:
@@ -156,11 +156,3 @@ def recheck_one(verdict: dict[str, Any], record: dict[str, Any]) -> Accepted:
     check_brought(origin, certificate)
     check_reading(origin, certificate)
     return Accepted(trust, translated, confirmed_grade(origin, certificate))
-
-
-def _verdict(record: object) -> dict[str, Any] | None:
-    """Return the verdict in a record that claims a certificate."""
-    if not is_object(record):
-        return None
-    verdict: Any = record.get("judgement", record)
-    return verdict if is_object(verdict) and verdict.get("verdict") == "certified" else None

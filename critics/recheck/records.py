@@ -22,6 +22,12 @@ class Origin:
     format: str | None
 
 
+def verdict_in(record: object) -> dict[str, Any]:
+    """Return the verdict that a record is or holds; empty where it is none."""
+    verdict: Any = record.get("judgement", record) if is_object(record) else None
+    return verdict if is_object(verdict) else {}
+
+
 def check_record(verdict: Mapping[str, Any], record: Mapping[str, Any], certificate: SealedCertificate) -> Origin:
     """Raise `Rejected` where a judgement is not of this attempt at this problem; `record` may be the verdict itself."""
     if verdict.get("answer") != certificate.claim:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from critics.faithfulness.english import name_stems, sentences, squashed
+from critics.faithfulness.naming import begin_alike
 from critics.problem import Problem
 
 MIN_SQUASHED = 4
@@ -50,14 +51,7 @@ def shared_words(names: Iterable[str], text: str) -> frozenset[str]:
     said, letters = content(text), squashed(text)
     found: set[str] = set()
     for name in names:
-        found |= {word for word in said if any(_alike(part, word) for part in name_stems(name))}
+        found |= {word for word in said if any(begin_alike(part, word) for part in name_stems(name))}
         if len(squashed(name)) >= MIN_SQUASHED and squashed(name) in letters:
             found.add(name)
     return frozenset(found)
-
-
-def _alike(one: str, other: str) -> bool:
-    """Say whether two words begin alike: `perform` and `performance`."""
-    shorter = min(len(one), len(other))
-    length = max(3, shorter - 2)
-    return one == other or (shorter >= 3 and one[:length] == other[:length])

@@ -353,10 +353,6 @@ def _neither(claims: Iterator[Term]) -> Term:
     return both(denied(claim) for claim in claims)
 
 
-def _one_of(claims: Iterator[Term]) -> Term:
-    return either(claims)
-
-
 def _equivalent(one: Term, other: Term) -> Term:
     return denied(exclusive(one, other))
 
@@ -366,7 +362,7 @@ _QUANTIFIED = re.compile(
 )
 _SUBJECTS: tuple[tuple[str, Callable[..., Term]], ...] = (
     (rf"neither ({_ONE} nor {_ONE}) (.+)", _neither),
-    (rf"either ({_ONE} or {_ONE})(?! but)(?:, or both,)? (.+)", _one_of),
+    (rf"either ({_ONE} or {_ONE})(?! but)(?:, or both,)? (.+)", either),
     (rf"(?:both )?({_MANY})(?: both| each)? (.+)", both),
     (rf"({_ONE}) (.+)", both),
     (rf"(?P<agent>(?:[a-z]+ ){{1,4}}?)({_MANY}|{_ONE}) (.+)", both),
