@@ -113,6 +113,51 @@ def test_a_comment_in_other_words_is_not_covered(format_: str, comment: str) -> 
     assert verdict.coverage < 1
 
 
+@pytest.mark.parametrize("lie", ["The moon is made of cheese.", "The statement is false.", "2 + 2 = 5"])
+@pytest.mark.parametrize(
+    ("format_", "before"),
+    [
+        ("rules", "Predicates:"),
+        ("rules", "Wren($x, bool)"),
+        ("rules", "Facts:"),
+        ("fol", "Wren(x) :::"),
+        ("fol", "Premises:"),
+        ("csp", "Domain:"),
+        ("csp", "1: oldest"),
+    ],
+)
+@pytest.mark.parametrize("form", ["{}\n", "Conclusion: {}\n", "``` {}\n", "``` {}\n```\n"])
+def test_what_a_reader_of_programs_passes_over_is_read_as_a_comment(
+    format_: str, before: str, lie: str, form: str
+) -> None:
+    """Attack: say it before the program, among its declarations, as a heading of another language, in a fence."""
+    text = OF[format_][1]
+    said = text.replace(before, f"{form.format(lie)}{before}", 1)
+    verdict = told(format_, said)
+    is_unread = any(lie.strip(".") in said[span.start : span.end] for span in verdict.spans if span.kind == "unread")
+    assert verdict.verdict in ("malformed", "unproved") or is_unread
+
+
+@pytest.mark.parametrize(
+    "lie", ["The moon is made of cheese.", "(The statement is false.)", "2 + 2 = 5", "Sum = 5 (so)"]
+)
+def test_what_stands_behind_a_query_is_read(lie: str) -> None:
+    text = f"{RULES}\n{lie}"
+    verdict = told("rules", text)
+    assert [text[span.start : span.end] for span in verdict.spans if span.kind == "unread"] == [lie]
+
+
+def test_lincs_lines_are_texts_formulas_or_comments() -> None:
+    pairs = [("All wrens are birds.", "all x. (Wren(x) -> Bird(x))"), ("Pip is a wren.", "Wren(pip)"),
+             ("Every bird can fly.", "all x. (Bird(x) -> Fly(x))"), ("Pip can fly.", "Fly(pip)")]  # fmt: skip
+    text = "\n".join(f"TEXT: {said}\nFOL: {formula}" for said, formula in pairs)
+    assert (told("fol", text).verdict, told("fol", text).spans) == ("certified", ())
+    lie = text.replace("TEXT: Pip is", "The statement is false.\nTEXT: Pip is")
+    assert [lie[span.start : span.end] for span in told("fol", lie).spans if span.kind == "unread"] == [
+        "The statement is false."
+    ]
+
+
 def test_a_proof_beside_facts_that_nobody_tells_is_on_trust() -> None:
     for fact in ("¬Wren(ned)", "Wren(pip) ∨ Fly(pip)", "¬Bird(rex)"):
         assert told("fol", FOL.replace("Conclusion:", f"{fact}\nConclusion:")).grade == "trusted"

@@ -5,7 +5,7 @@ support, all of whose words are the problem's, is false. One with other words is
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,22 +15,27 @@ from critics.english.phrases import FILLERS
 from critics.english.span import num_characters
 from critics.faithfulness.english import sentences
 from critics.problem import Attempt, Problem
+from critics.programs import csp_reader, logic_program, rule_reader
 from critics.programs.ordering_text import is_claimed
 from critics.reading import BadStep, Span, TextReading
 from critics.reference import TRANSLATORS
 from critics.trust.words import content, shared_words
 
 FORMATS = frozenset({"fol", "rules", "csp", "logic-program", "z3-python"})
-_HEADING = re.compile(
-    r"[ \t#*]*(?P<name>predicates?|premises?|facts?|rules?|quer(?:y|ies)|questions?|conclusion|domain|variables?"
-    r"|constraints?|options?|declarations?)[ \t*]*(?::(?!:)|$)[ \t*]*",
-    re.IGNORECASE,
-)
+_TITLES: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "rules": rule_reader.TITLES,
+    "csp": csp_reader.TITLES,
+    "logic-program": logic_program.TITLES,
+    "fol": {name: (name,) for name in ("predicates", "premises", "conclusion")},
+}
+_DECLARED = re.compile(r"[\s>*•-]*(?:\d{1,3}[.)]\s*)?\w[\w'’-]*\s*\([^()\n]*\)[\s.,;:–-]*")
+_LABELLED = re.compile(r"\s*-?\d{1,6}\s*[:=](?:\s*[\w'’-]+){1,4}\s*")
+_QUESTION = re.compile(r"\s*question\b[\s:]*", re.IGNORECASE)
 _MARK = re.compile(r":::|\s::\s")
 _SCRIPT = "z3-python"
 """Its comments say of code what it does as well, so that what has other words is nobody's business."""
 _ASSERTING = re.compile(r"\b(?:is|are|no|not|every|each|all|if)\b", re.IGNORECASE)
-_LINC = re.compile(r"\s*TEXT:")
+_LINC = re.compile(r"\s*(TEXT|FOL):")
 _FENCE = re.compile(r"\s*(?:(?:```|~~~)\w{0,12}\s*)?")
 _DECLARING = ("predicate", "declaration", "domain", "variable")
 _ASKING = ("quer", "question", "conclusion", "option")
@@ -44,6 +49,7 @@ _VALUE = re.compile(r" *\((?:answer: )?(true|false|unknown)\)$", re.IGNORECASE)
 """That of the query, or the answer, behind its words."""
 MAX_COMMENTS = 1_000
 """More are not read: the models' programs have under a hundred."""
+_DIGITS = re.compile(r"(?<!^)\b\d+")
 _LETTER = re.compile(r"\(?[A-Za-z]\)?[.):]?")
 
 
@@ -97,25 +103,58 @@ def _is_false(comment: Comment, problem: Problem, answer: str | None) -> bool:
 
 
 def _comments(text: str, format_: str) -> Iterator[Comment]:
-    section, at = "", 0
     lines = text.split("\n")
     if format_ == _SCRIPT:
         yield from _of_script(lines)
         return
+    titles = {way.lower(): section for section, ways in _TITLES[format_].items() for way in ways}
+    heading = re.compile(rf"[ \t#*_]*({'|'.join(titles)})[ \t*_]*(?::(?!:)|$)[ \t*_]*", re.IGNORECASE)
+    is_linc = format_ == "fol" and any(map(_LINC.match, lines))
+    section, is_asked, at = "", False, 0
     for number, line in enumerate(lines):
         start, at = at, at + len(line) + 1
-        heading = _HEADING.match(line)
-        if heading is not None:
-            section = heading["name"].lower()
-        begin = 0 if heading is None else heading.end()
+        found = None if is_linc else heading.match(line)
+        section = section if found is None else titles[found[1].lower()]
+        begin = 0 if found is None else found.end()
+        if _FENCE.fullmatch(line) or is_linc:
+            yield from _of_linc(lines, number, start) if is_linc else ()
+            continue
         mark = _MARK.search(line, begin)
-        if _LINC.match(line):
-            formula = lines[number + 1] if number + 1 < len(lines) else ""
-            yield _comment(line, line.index(":") + 1, start, "", formula)
-        elif mark is not None:
-            yield _comment(line, mark.end(), start, section, line[begin : mark.start()])
-        elif ((not section and format_ != "fol") or _is_prose(line, section)) and _FENCE.fullmatch(line) is None:
-            yield _comment(line, begin, start, section, "")
+        end = len(line) if mark is None else mark.start()
+        code = _num_read(line[begin:end], section, format_, is_first=not is_asked)
+        is_asked = is_asked or (section == "query" and bool(line[begin:end].strip()))
+        if re.search(r"[^\W_]", line[begin + code : end]) is not None:
+            yield _comment(line, begin + code, start, section, line[begin : begin + code], end)
+        if mark is not None:
+            yield _comment(line, mark.end(), start, section, line[begin:end])
+
+
+def _num_read(text: str, section: str, format_: str, *, is_first: bool) -> int:
+    """Return how much of a line is its format's, which a reader reads or refuses; it passes over the rest.
+
+    Attack: a falsehood before the program, among its declarations, behind its query.
+    """
+    match section:
+        case "predicates":
+            found = _DECLARED.match(text)
+        case "domain":
+            found = _LABELLED.fullmatch(text)
+        case "options" if _QUESTION.match(text):
+            found = _QUESTION.match(text)
+        case "":
+            found = None
+        case _:
+            return len(text) if is_first or (section, format_) != ("query", "rules") else 0
+    return 0 if found is None else found.end()
+
+
+def _of_linc(lines: Sequence[str], number: int, start: int) -> Iterator[Comment]:
+    """Yield what a line of LINC's layout says: it is a text, of the formula on the next line, or no formula."""
+    line = lines[number]
+    found = _LINC.match(line)
+    if found is None or found[1] == "TEXT":
+        formula = lines[number + 1] if found is not None and number + 1 < len(lines) else ""
+        yield _comment(line, 0 if found is None else found.end(1) + 1, start, "", formula)
 
 
 def _of_script(lines: Sequence[str]) -> Iterator[Comment]:
@@ -127,15 +166,10 @@ def _of_script(lines: Sequence[str]) -> Iterator[Comment]:
         at += len(line) + 1
 
 
-def _comment(line: str, begin: int, start: int, section: str, formula: str) -> Comment:
-    said = line[begin:].strip(" \t\r:")
+def _comment(line: str, begin: int, start: int, section: str, formula: str, end: int | None = None) -> Comment:
+    said = line[begin:end].strip(" \t\r:")
     place = start + line.find(said, begin)
     return Comment(place, place + len(said), said, section, formula)
-
-
-def _is_prose(line: str, section: str) -> bool:
-    """Say whether a line behind the query is none: sentences, which the readers of programs pass over."""
-    return section.startswith("quer") and re.search(r"[(=<>]", line) is None and len(line.split()) > 1
 
 
 def _is_told(comment: Comment, problem: Problem, answer: str | None) -> bool:
@@ -144,13 +178,12 @@ def _is_told(comment: Comment, problem: Problem, answer: str | None) -> bool:
     is_query = value is not None and value[1].lower() in comment.formula.lower()
     if value is not None and (is_query or final_answer(f"Answer: {value[1]}", problem) == answer):
         said = said[: value.start()]
-    if not content(said) or _LETTER.fullmatch(said) or FILLERS.fullmatch(said.strip(" .:")):
+    if re.search(r"[^\W_]", said) is None or _LETTER.fullmatch(said) or FILLERS.fullmatch(said.strip(" .:")):
         return ANSWER_CLAIM.search(said) is None
     is_asked = comment.section.startswith(_ASKING) or not comment.section
     names = _NAME.findall(comment.formula)
-    if comment.section.startswith(_DECLARING):
-        denies = any(sentence.negations() for sentence in sentences(said))
-        return not names or (bool(shared_words(names, said)) and not denies)
+    if names and comment.section.startswith(_DECLARING):
+        return all(shared_words(names, one) and not _denies(one) for one in re.split(r"(?<=[.;!?])\s+", said))
     if _is_of_text(said, problem.context) or (is_asked and _is_of_question(said, problem)):
         return True
     if is_claimed(said, problem.context, (problem.options or ()) if is_asked else ()):
@@ -176,10 +209,15 @@ def _is_stated(said: str, problem: Problem) -> bool | None:
 
 def _says_the_same(said: str, formula: str, names: Sequence[str]) -> bool:
     """Say whether a comment has no words but its formula's, and denies something where the formula does."""
-    if content(said) - shared_words(names, said):
+    words = content(said)
+    # Attack: words without content, such as `the statement is false`, and sums.
+    if not words or words - shared_words(names, said) or not {*_DIGITS.findall(said)} <= {*_DIGITS.findall(formula)}:
         return False
-    denies = any(sentence.negations() for sentence in sentences(said))
-    return said.endswith("?") or denies == (_DENIED.search(formula) is not None)
+    return said.endswith("?") or _denies(said) == (_DENIED.search(formula) is not None)
+
+
+def _denies(said: str) -> bool:
+    return any(sentence.negations() for sentence in sentences(said))
 
 
 def _is_of_text(said: str, context: str) -> bool:
