@@ -17,9 +17,10 @@ from training.cli import app
 from training.configuration.run import load_run
 from training.configuration.section import ConfigError
 from training.curation.environment import formal_outcome
+from training.curation.judging import judged
 from training.reporting.comparison import write_report
 from training.reporting.evaluations import read_mode
-from training.rounds.evaluation import asked, judged, measure, tally
+from training.rounds.evaluation import asked, measure, tally
 from training.rounds.problems import held_out_problems, load_problems, training_problems
 from training.workers.strategies import SingleAttempt
 

@@ -15,9 +15,10 @@ from rollout.policy import Completion, ScriptedPolicy
 from rollout.steps import DialogReview, read_steps
 from rollout.strategies.dialog import DialogSettings, _Dialog, converse
 from rollout.traces import Sampling
+from training.curation.judging import judged
 from training.reporting.evaluations import read_mode
 from training.reporting.retries import retry_rows
-from training.rounds.evaluation import judged, measure
+from training.rounds.evaluation import measure
 from training.workers.strategies import ActorCritic
 
 PROBLEM = Problem("p", "folio", "Every cat sleeps.", "Does Tom run?", None, "false")

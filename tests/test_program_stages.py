@@ -16,11 +16,12 @@ from rollout.programs.review import review_here
 from rollout.strategies.programs import ProgramSettings, refine
 from rollout.traces import BackupAnswer, Sampling, Trace
 from training.commands.attempts import read_attempts
+from training.curation.judging import judged
 from training.reporting.evaluations import read_mode
 from training.reporting.leaderboard import Answer, Entry, leaderboard
 from training.reporting.program_tables import program_rows, read_programs
 from training.reporting.stages import stage_of
-from training.rounds.evaluation import judged, measure
+from training.rounds.evaluation import measure
 
 LSAT = next(e for e in solved_examples() if e.format == "logic-program")
 GOOD, WEAK = LSAT.program, LSAT.program.replace("speaks(Levy) == Tuesday ::: Levy speaks on Tuesday.\n", "")

@@ -18,11 +18,11 @@ from typing import Any
 from critics.judge import JudgePool
 from rollout.traces import Sampling
 from training.configuration.rewards import ReinforcementConfig, load_reinforcement
+from training.curation.judging import judged
 from training.estimates import Proportion, compare_paired
 from training.lineage.provenance import commit
 from training.records.store import read_records, write_json, write_new_records
 from training.rewards.reinforcement import reinforce
-from training.rounds.evaluation import judged
 from training.workers.policy import build_policy, forget_models
 from training.workers.strategies import SingleAttempt
 

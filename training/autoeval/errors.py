@@ -14,9 +14,10 @@ from critics.judge import Judging
 from critics.problem import RecordError
 from rollout.formulas.description import DescriptionError, understand
 from rollout.formulas.verifier import FormulaPair, Said
-from rollout.traces import Trace, derived_seed, with_judgement
+from rollout.traces import Trace, derived_seed
 from training.autoeval.false_positives import FalsePositives, Hallucinations
 from training.autoeval.scores import Category, value_by
+from training.curation.judging import judged
 
 
 def shuffled(traces: Iterable[Trace], *, seed: int) -> Iterator[Trace]:
@@ -98,13 +99,6 @@ def described_wrongly(trips: Iterable[Trace], descriptions: Iterable[Trace]) -> 
             counts["certified"] += 1
             counts[names.get(description.judged.verdict, "undecided")] += 1
     return counts
-
-
-def judged(attempts: Iterable[Trace], judging: Judging) -> list[Trace]:
-    """Return attempts with their verdicts."""
-    listed = list(attempts)
-    verdicts = judging([trace.record() for trace in listed])
-    return [with_judgement(trace, verdict) for trace, verdict in zip(listed, verdicts, strict=True)]
 
 
 def verifier_pairs(traces: Iterable[Trace]) -> list[FormulaPair]:

@@ -23,9 +23,9 @@ from rollout.formulas.statement import read_notation
 from rollout.policy import ChatPolicy
 from rollout.server_use import ServerUse
 from rollout.traces import Sampling, Trace, derived_seed
-from training.autoeval.errors import judged
 from training.autoeval.scores import scores_of, sum_of
 from training.autoeval.text_similarity import METEOR_MATCHES, similarities
+from training.curation.judging import judged
 
 Way = Literal["autoformalise", "informalise"]
 MAX_OPERATORS = 6

@@ -21,7 +21,6 @@ from rollout.splits import Split
 from rollout.traces import Sampling, Trace, derived_seed
 from training.autoeval.errors import (
     VerifierScore,
-    judged,
     measure_false_positives,
     verifier_pairs,
     verifier_rows,
@@ -41,6 +40,7 @@ from training.autoeval.scores import (
     strata_of,
     value_by,
 )
+from training.curation.judging import judged
 
 FIVE = ("autoeval:3CNF:12", "autoeval:PL:12", "autoeval:FOL:8,12", "autoeval:FOL:8,12:english", "autoeval:RE:2")
 """The paper's data sets, in the order of its figures."""
@@ -180,7 +180,7 @@ def measure_trips(
     """
     trips: list[list[Trace]] = []
     for run in range(runs):
-        own = judged(_attempts(policy, problems, asked, derived_seed(seed, "benchmark", run)), judging)
+        own = list(judged(_attempts(policy, problems, asked, derived_seed(seed, "benchmark", run)), judging))
         for trace in own:
             keep({**trace.record(), "id": f"{trace.id}@{run}"})
         trips.append(own)
@@ -217,7 +217,7 @@ def _varies(trips: Sequence[Trace], by: str) -> bool:
 def _by_rounds(trips: Sequence[Trace], strategy: RoundTrips, judging: Judging) -> list[dict[str, Scores]]:
     """Return the scores that 1, 2, .. rounds would have had, as the trips of more begin with those of fewer."""
     levels = zip(*map(strategy.shortened, trips), strict=True)
-    return [score_report(judged(level, judging)) for level in levels]
+    return [score_report(list(judged(level, judging))) for level in levels]
 
 
 @dataclass(frozen=True, slots=True)

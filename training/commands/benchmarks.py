@@ -13,7 +13,6 @@ from critics.judge import JudgePool, Judging
 from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.policy import ChatPolicy
 from rollout.traces import Trace, read_trace
-from training.autoeval.errors import judged
 from training.autoeval.false_positives import FalsePositives
 from training.autoeval.joined import joined_files, read_measured, tables_of
 from training.autoeval.round_trips import RoundTrips
@@ -32,6 +31,7 @@ from training.commands.comparisons import REASONING, AskedOfFile, compare_with, 
 from training.commands.messages import say
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import RoundTripConfig, SingleConfig
+from training.curation.judging import judged
 from training.estimates import Estimate
 from training.records.open_store import OpenStore
 from training.records.store import read_records, write_json, write_records, write_text
@@ -263,7 +263,7 @@ def _compared(
 def _verified(model: _Model, file: Path, judging: Judging) -> Mapping[str, object]:
     """Ask a model, as verifier, about the trips in a file, whoever made them."""
     config, asked = model.config, model.asked
-    trips = judged(_trips_of(file), judging)
+    trips = list(judged(_trips_of(file), judging))
     sampling = config.sampling.sampling("free", temperature=config.evaluation.temperature, samples=1)
     policy, size = model.policy(TRIPS, config), config.evaluation.batch_size
     found = measure_verifier(policy, trips[: asked.num], sampling, seed=asked.seed, batch_size=size)

@@ -12,10 +12,10 @@ from rollout.published.comparisons import load_folio_formulas, load_multi_logiev
 from rollout.published.folio import load_folio
 from rollout.traces import Sampling, Trace, derived_seed
 from training.autoeval.answers import by_logic, confusion
-from training.autoeval.errors import judged
 from training.autoeval.premises import Way, autoformalised, informalised, premises, written
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import SingleConfig
+from training.curation.judging import judged
 from training.reporting.spending import spent_in
 from training.rounds.problems import drawn
 from training.workers.strategies import Strategy
@@ -92,7 +92,7 @@ def _reasoned(
         seed = derived_seed(asked.seed, "benchmark", run) if asked.runs > 1 else asked.seed
         batches = (problems[start : start + size] for start in range(0, len(problems), size))
         attempts = [t for batch in batches for t in strategy.attempts(policy, batch, sampling, seed=seed)]
-        runs.append(judged(attempts, judging))
+        runs.append(list(judged(attempts, judging)))
     logics = {logic: found.record() for logic, found in by_logic(runs).items()}
     record = {**confusion(runs).record(), **({"by_logic": logics} if logics else {})}
     scores = [confusion([run]).accuracy.rate for run in runs]

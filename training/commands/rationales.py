@@ -11,11 +11,12 @@ from critics.problem import FORMATS
 from critics.reference import TRANSLATORS
 from rollout.formalisation import FORMAT as FORMALISED
 from rollout.formalisation import is_short_enough, with_formulas
-from rollout.traces import Trace, with_judgement
+from rollout.traces import Trace
 from training.commands.attempts import judging
 from training.commands.messages import print_counts, say
 from training.configuration.section import nearest
 from training.curation.filters import CERTIFIED, is_certified
+from training.curation.judging import judged
 from training.curation.outcomes import meanings, told
 from training.exchange.rationales import (
     Formalising,
@@ -65,8 +66,7 @@ def filter_table(
         digests = attempts[0].policy
         about["formalised_by"] = None if digests is None else digests.record()
     judge_all = judging(filtering.jobs, filtering.timeout_s, anew=True)
-    verdicts = judge_all(attempt.record() for attempt in attempts)
-    traces = [with_judgement(a, v) for a, v in zip(attempts, verdicts, strict=True)]
+    traces = list(judged(attempts, judge_all))  # type: ignore[arg-type]
     summary = write_dataset(traces, table, filtering.keep, filtering.out, about, judge_all, found)  # type: ignore[arg-type]
     _opened(filtering.out).unlink(missing_ok=True)
     if not filtering.as_json:

@@ -14,9 +14,10 @@ from critics.blocks import BlockError
 from critics.formula import FormulaError
 from critics.judge import Judging
 from critics.problem import Problem
-from rollout.traces import Trace, with_judgement
+from rollout.traces import Trace
 from training.curation.filters import kept
 from training.curation.hindsight import FAILED, relabelled, unsigned_content
+from training.curation.judging import judged
 from training.curation.pruning import pruned
 from training.curation.rationale import RationaleError
 
@@ -53,12 +54,9 @@ def derive(traces: Sequence[Trace], derivation: Derivation, judging: Judging) ->
     failures: Counter[str] = Counter()
     drafts = {i: made for i, trace in enumerate(traces) if (made := _draft(trace, derivation, failures)) is not None}
     derived = list(traces)
-    for (position, made), verdict in zip(
-        drafts.items(), judging([made.record() for made in drafts.values()]), strict=True
-    ):
-        judged = with_judgement(made, verdict)
-        if judged.judged.is_certified:
-            derived[position] = judged
+    for position, made in zip(drafts, judged(drafts.values(), judging), strict=True):
+        if made.judged.is_certified:
+            derived[position] = made
         else:
             failures["prune_failed" if made.by == "prune" else "relabel_failed"] += 1
     return derived, failures

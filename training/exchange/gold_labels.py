@@ -20,8 +20,9 @@ from critics.replay.grades import GRADES, STRICT
 from critics.replay.semantics import semantics_of
 from critics.translators import syllogism
 from critics.translators.translation import TranslationError
-from rollout.traces import Trace, with_judgement
+from rollout.traces import Trace
 from training.curation.coverage import has_unread
+from training.curation.judging import judged
 from training.lessons.solutions import WAYS, solution, why_unread
 
 Outcome = Literal["right", "wrong", "by reading", "not checked"]
@@ -118,9 +119,8 @@ def _solutions(problem: Problem, ways: Iterable[str]) -> list[Trace]:
 
 def _judged(solutions: Mapping[str, Sequence[Trace]], judging: Judging) -> dict[str, list[Trace]]:
     """Return the solutions with their verdicts, by problem."""
-    traces = [trace for listed in solutions.values() for trace in listed]
-    verdicts = iter(judging(trace.record() for trace in traces))
-    return {id_: [with_judgement(trace, next(verdicts)) for trace in listed] for id_, listed in solutions.items()}
+    told = judged((trace for listed in solutions.values() for trace in listed), judging)
+    return {id_: [next(told) for _ in listed] for id_, listed in solutions.items()}
 
 
 def _finding(problem: Problem, tried: Sequence[Trace]) -> Finding:

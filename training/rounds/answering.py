@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from critics.judge import Judging
 from critics.problem import Problem
 from rollout.policy import Policy
-from rollout.traces import Sampling, Trace, derived_seed, with_judgement
+from rollout.traces import Sampling, Trace, derived_seed
+from training.curation.judging import judged
 from training.workers.requests import batches
 from training.workers.strategies import Strategy
 
@@ -65,6 +66,4 @@ def _judged(batch: Sequence[Problem], formalism: Formalism, answering: Answering
     seed = derived_seed(answering.seed, "answer", number)
     sampled = formalism.strategy.attempts(formalism.policy, batch, formalism.sampling, seed=seed)
     attempts = [replace(attempt, id=f"{attempt.problem.id}#{number}") for attempt in sampled]
-    verdicts = answering.judging([attempt.record() for attempt in attempts])
-    for attempt, verdict in zip(attempts, verdicts, strict=True):
-        yield with_judgement(attempt, verdict)
+    return judged(attempts, answering.judging)

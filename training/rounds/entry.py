@@ -20,13 +20,14 @@ from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.policy import Policy, adapter_weights_digest, model_digest
 from rollout.traces import Sampling
 from training.configuration.run import ArmConfig, RunConfig
+from training.curation.judging import judged
 from training.records.open_store import OpenStore
 from training.records.run_folder import read_file
 from training.records.store import write_json
 from training.reporting.at_k import at_k, samples_of
 from training.reporting.leaderboard import EVALUATION, Entry, as_entry
 from training.reporting.spending import Price, spent_on
-from training.rounds.evaluation import Measurement, asked, counted, judged, measure, problems_digest
+from training.rounds.evaluation import Measurement, asked, counted, measure, problems_digest
 from training.rounds.rollout_store import how_asked, stored_strategy
 from training.workers.models import NamedModel
 from training.workers.policy import forget_models, quiet_policy

@@ -18,12 +18,13 @@ from rollout.guide import Truth
 from rollout.policy import Policy
 from rollout.programs.lessons import stage_names
 from rollout.splits import content_key
-from rollout.traces import Sampling, Trace, with_judgement
+from rollout.traces import Sampling, Trace
 from training.autoeval.errors import measure_false_positives
 from training.autoeval.false_positives import FalsePositives
 from training.autoeval.scores import Scores, report_record, score_report
 from training.curation.environment import formal_outcome
 from training.curation.filters import compiles, is_certified, is_lucky, is_right, passes_in_solver, passes_tests
+from training.curation.judging import judged
 from training.reporting.at_k import AtK
 from training.reporting.evaluations import Grouping, Level
 from training.reporting.leaderboard import Answer
@@ -142,13 +143,6 @@ def asked(
     """Yield the attempts of a policy of this process, batch by batch."""
     for batch in batches(problems, batch_size):
         yield from strategy.attempts(policy, batch, sampling, seed=seed)
-
-
-def judged(traces: Iterable[Trace], judging: Judging) -> Iterator[Trace]:
-    """Yield the traces with their verdicts and certificates."""
-    listed = list(traces)
-    for trace, verdict in zip(listed, judging([trace.record() for trace in listed]), strict=True):
-        yield with_judgement(trace, verdict)
 
 
 def counted(trace: Trace) -> Trace:

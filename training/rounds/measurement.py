@@ -12,10 +12,11 @@ from typing import Any
 from critics.judge import Judging
 from rollout.policy import adapter_weights_digest
 from rollout.traces import Sampling, Trace, derived_seed
+from training.curation.judging import judged
 from training.records.open_store import OpenStore
 from training.records.shards import pack
 from training.records.store import write_json, write_records
-from training.rounds.evaluation import Counted, Measurement, counted, judged, measure, problems_digest
+from training.rounds.evaluation import Counted, Measurement, counted, measure, problems_digest
 from training.rounds.line import Line, Notice, base_path
 from training.rounds.promotion import promoted
 from training.rounds.rollout import ShardedRollout, rollout_store, sample_missing

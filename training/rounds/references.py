@@ -7,8 +7,9 @@ from critics.problem import Problem
 from rollout import first_order
 from rollout.policy import as_prompt, load_tokenizer
 from rollout.prompt import messages, text
-from rollout.traces import Trace, with_judgement
+from rollout.traces import Trace
 from training.configuration.run import ArmConfig, RunConfig
+from training.curation.judging import judged
 from training.lessons.references import completions
 from training.records.store import is_stored, write_records
 from training.rounds.line import Line
@@ -26,9 +27,7 @@ def write_references(line: Line, number: int) -> None:
     progress = Progress("sampling", "the references of the round")
     line.on_progress(progress)
     traces = _references(line, number) if line.arm.taught_by == "references" else []
-    verdicts = line.judging(progress)([trace.record() for trace in traces])
-    judged = (with_judgement(trace, verdict).record() for trace, verdict in zip(traces, verdicts, strict=True))
-    write_records(sealed, judged, checksum=True)
+    write_records(sealed, (trace.record() for trace in judged(traces, line.judging(progress))), checksum=True)
 
 
 def _references(line: Line, number: int) -> list[Trace]:
