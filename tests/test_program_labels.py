@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from critics.errors import InputError
 from critics.judge import judge_record
+from critics.problem import read_attempt
 from rollout.policy import ScriptedPolicy
 from rollout.programs.failures import (
     CONSTRAINTS,
@@ -21,7 +22,7 @@ from rollout.programs.failures import (
     read_label,
     scheme_for,
 )
-from rollout.traces import Sampling
+from rollout.traces import Sampling, read_judgement
 from tests.test_benchmarks import Server
 from training.cli import app
 from training.reporting.label_sheets import agreement, chosen, cohens_kappa, label_counts, read_sheet, write_sheet
@@ -45,11 +46,12 @@ RIGHT = attempt("right", RULES.format("True"))
 BROKEN = attempt("broken", "Facts: (")
 RECORDS = [WRONG, RIGHT, BROKEN]
 VERDICTS = [judge_record(record) for record in RECORDS]
+ATTEMPTS = [(read_attempt(r), read_judgement(verdict)) for r, verdict in zip(RECORDS, VERDICTS, strict=True)]
 
 
 def test_only_wrong_or_disbelieved_answers_are_read_by_a_model() -> None:
     assert [verdict["verdict"] for verdict in VERDICTS] == ["refuted", "certified", "malformed"]
-    assert [scheme_for(record, verdict) for record, verdict in zip(RECORDS, VERDICTS, strict=True)] == [
+    assert [scheme_for(*each) for each in ATTEMPTS] == [
         TRANSLATION,
         None,
         None,
@@ -58,19 +60,19 @@ def test_only_wrong_or_disbelieved_answers_are_read_by_a_model() -> None:
 
 def test_a_policy_is_asked_for_each_attempt_that_needs_a_label() -> None:
     policy = ScriptedPolicy(["The query is negated.\n**Label:** misapplied structure"])
-    (label,) = label_attempts(policy, RECORDS, VERDICTS, Sampling(decoding="free"), seed=3)
+    (label,) = label_attempts(policy, ATTEMPTS, Sampling(decoding="free"), seed=3)
     assert (label.id, label.scheme, label.label) == ("wrong", "translation", "misapplied_structure")
     assert label.record()["policy"] == {"base": "scripted", "adapter": None}
 
 
 def test_a_scheme_that_is_given_is_asked_of_every_attempt() -> None:
     policy = ScriptedPolicy(["Label: other"] * 3)
-    found = list(label_attempts(policy, RECORDS, VERDICTS, Sampling(), seed=0, scheme=CONSTRAINTS))
+    found = list(label_attempts(policy, ATTEMPTS, Sampling(), seed=0, scheme=CONSTRAINTS))
     assert [(label.id, label.scheme) for label in found] == [(r["id"], "constraints") for r in RECORDS]
 
 
 def test_the_request_shows_problem_program_and_outcome_and_every_kind() -> None:
-    system, user = label_request(TRANSLATION, WRONG, VERDICTS[0])
+    system, user = label_request(TRANSLATION, *ATTEMPTS[0])
     assert all(f"- {name}: " in system["content"] for name in TRANSLATION.labels)
     for part in ("The cold are kind.", "Expected answer: true", "Kind(Bob, False)", "the answer false"):
         assert part in user["content"]

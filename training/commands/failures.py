@@ -11,6 +11,7 @@ import typer
 from critics.errors import InputError
 from rollout.policy import ChatPolicy
 from rollout.programs.failures import SCHEMES, TRANSLATION, Label, label_attempts
+from rollout.traces import read_judgement
 from training.commands.attempts import GivenAttempt, judging, read_attempts
 from training.commands.messages import say
 from training.commands.options import Adapter, Config, Json, Out, Overrides, Seed
@@ -57,9 +58,9 @@ def failures(
     policy = cast("ChatPolicy", quiet_policy(loaded, READER, adapter))
     sampling, size = loaded.sampling.sampling("free", samples=1), loaded.evaluation.batch_size
     labels: list[Label] = []
-    for start in range(0, len(records), size):
-        part = slice(start, start + size)
-        labels += label_attempts(policy, records[part], verdicts[part], sampling, seed=seed)
+    attempts = [(each.attempt, read_judgement(verdict)) for each, verdict in zip(given, verdicts, strict=True)]
+    for start in range(0, len(attempts), size):
+        labels += label_attempts(policy, attempts[start : start + size], sampling, seed=seed)
     write_records(out, (label.record() for label in labels))
     for scheme, path in _sheets(sheet).items():
         if own := [label.record() for label in labels if label.scheme == scheme]:
