@@ -15,7 +15,7 @@ from rollout.policy import ScriptedPolicy
 from rollout.prompt import problem_text
 from rollout.traces import Sampling, Trace, with_judgement
 from training.cli import app
-from training.exchange.columns import read_rationale
+from training.exchange.columns import Parts, read_rationale
 from training.exchange.rationales import Formalising, Table, to_be_formalised, write_dataset
 
 CONTEXT = (
@@ -273,7 +273,7 @@ def reply(formulas: dict[str, Any]) -> str:
 
 def table(*texts: str) -> Table:
     rows = [{"context": CONTEXT, "question": QUESTION, "options": OPTIONS, "rationale": text} for text in texts]
-    return Table([read_rationale(row, name=f"t/{i}", dataset="mine") for i, row in enumerate(rows)], [])
+    return Table([read_rationale(Parts(**row), name=f"t/{i}", dataset="mine") for i, row in enumerate(rows)], [])
 
 
 def formalised(read: Table, replies: Sequence[str]) -> list[Trace]:

@@ -12,7 +12,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from training.cli import app
-from training.exchange.columns import read_rationale
+from training.exchange.columns import Parts, read_rationale
 
 CONTEXT = "Every jompus is a rompus. Stella is a jompus."
 GUIDED = """Formalized context: 1- [[axiom:(jompus 'x) -> (rompus 'x)]] 2- [[axiom:(jompus stella)]]
@@ -140,7 +140,7 @@ def test_a_row_that_cannot_be_read_says_why(row: dict[str, Any], reason: str) ->
     from training.exchange.columns import RowError
 
     with pytest.raises(RowError) as found:
-        read_rationale({"question": "Is it?", **row}, name="t/1", dataset="own")
+        read_rationale(Parts(**{"question": "Is it?", **row}), name="t/1", dataset="own")
     assert found.value.reason == reason
 
 
@@ -148,7 +148,7 @@ def test_options_and_letters_are_read_as_tables_have_them() -> None:
     for choices in (["Ann", "Ben"], '["Ann", "Ben"]', {"label": ["A", "B"], "text": ["Ann", "Ben"]}):
         for gold in ("B", "(B)", "Ben"):
             row = {"question": "Who?", "rationale": "He did.\nAnswer: Ben", "options": choices, "answer": gold}
-            found = read_rationale(row, name="t/1", dataset="own").problem
+            found = read_rationale(Parts(**row), name="t/1", dataset="own").problem
             assert (found.options, found.answer) == (("Ann", "Ben"), "B")
 
 

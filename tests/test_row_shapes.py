@@ -19,6 +19,7 @@ from critics.judge import judge_record
 from rollout.traces import Trace
 from training.cli import app
 from training.curation.outcomes import outcomes, told
+from training.exchange.columns import Parts
 from training.exchange.rationales import Reading, Table, as_they_stand, read_table
 from training.exchange.shapes import asked_of, format_of
 from training.exchange.tables import Row, Rows, read_rows
@@ -230,7 +231,7 @@ def test_a_texts_language_is_seen_in_it(text: str, name: str) -> None:
     ],
 )
 def test_instructions_of_a_closed_list_are_no_facts(prompt: str, question: str) -> None:
-    assert asked_of(prompt) == {"context": FACTS, "question": question}
+    assert asked_of(prompt) == Parts(context=FACTS, question=question)
 
 
 # -- files

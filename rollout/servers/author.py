@@ -6,7 +6,7 @@ Where a server does not show why a reply ended, replies are taken whole and cut 
 guide: the rejection-based decoding of Poesia et al. (Synchromesh, 2022) as LogicGuide's paper adapts it in appendix D.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from critics.errors import RunFailed
@@ -24,6 +24,7 @@ from rollout.servers.constraint import (
     FieldSpelling,
     GuideSpelling,
     NotExpressible,
+    RequestFields,
     token_fields,
 )
 from rollout.servers.expression import any_of, forced, heads
@@ -136,12 +137,12 @@ class Author:
             )
 
     @property
-    def _going_on(self) -> Callable[[Pattern], Mapping[str, object]] | None:
+    def _going_on(self) -> Callable[[Pattern], RequestFields] | None:
         """What holds the rest of a block and lets the text go on behind it; None where the server cannot."""
         spelling = self.capability.spelling
         return spelling.going_on if isinstance(spelling, FieldSpelling) and self._continues else None
 
-    async def _free(self, until: str, fields: Mapping[str, object] | None = None) -> None:
+    async def _free(self, until: str, fields: RequestFields | None = None) -> None:
         """Let the server write, up to `until` where it shows its stops; `fields` hold the beginning.
 
         One that can be held to the rest of a block is stopped at none: a good model's text needs one request more for
@@ -215,7 +216,7 @@ class Author:
         else:
             await self._free(_CLOSE if self.attempt.in_block else _OPEN)
 
-    def _fields(self, rest: Pattern) -> Mapping[str, object] | None:
+    def _fields(self, rest: Pattern) -> RequestFields | None:
         """Return the fields that hold a reply to `rest`; else, to its part up to a block's colon; else None."""
         spelling = self.capability.spelling
         if not isinstance(spelling, FieldSpelling):
@@ -229,7 +230,7 @@ class Author:
         except NotExpressible:
             return None
 
-    async def _constrained(self, fields: Mapping[str, object]) -> None:
+    async def _constrained(self, fields: RequestFields) -> None:
         assert isinstance(self.capability.spelling, FieldSpelling)
         reply = await self._ask((), fields)
         try:
@@ -257,7 +258,7 @@ class Author:
             self._violated(kept=False)
 
     async def _ask(
-        self, stops: tuple[str, ...], fields: Mapping[str, object] | None = None, room: int | None = None
+        self, stops: tuple[str, ...], fields: RequestFields | None = None, room: int | None = None
     ) -> ServerReply:
         question = ServerRequest(
             self.prompt,

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 from critics.errors import InputError, RunFailed
 from critics.problem import is_list, is_object
 from rollout.conversation import without_system
-from rollout.servers.constraint import Way
+from rollout.servers.constraint import RequestFields, Way
 from rollout.servers.replies import KeptReply, Replies, request_name
 
 Messages: TypeAlias = Sequence[Mapping[str, str]]
@@ -86,7 +86,7 @@ class ServerRequest:
     temperature: float = 0.0
     seed: int = 0
     stop: tuple[str, ...] = ()
-    fields: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    fields: RequestFields = field(default_factory=lambda: MappingProxyType({}))
     continues: bool = False
     """Chat: ask that the last message be gone on with, instead of a new one."""
 
@@ -221,7 +221,7 @@ class Connection:
             "extra_body": settings.extra_body, **what,
         })  # fmt: skip
 
-    async def _readable_reply(self, body: dict[str, object], tally: Tally) -> tuple[str, ServerReply]:
+    async def _readable_reply(self, body: RequestFields, tally: Tally) -> tuple[str, ServerReply]:
         """Return a reply as text and as it is read; ask again, after growing pauses, until it can be read."""
         complaint = ""
         for attempt in range(self.settings.retries + 1):
@@ -240,7 +240,7 @@ class Connection:
             "is it an OpenAI-compatible server? base_url usually ends in /v1"
         )
 
-    async def _post(self, body: dict[str, object], tally: Tally) -> str:
+    async def _post(self, body: RequestFields, tally: Tally) -> str:
         """Return the reply's text, without the key; the client waits and retries as the server asks it to."""
         import openai
 
@@ -258,7 +258,7 @@ class Connection:
         # Raised out here, so that the client's error, with the key in its request, is not even the context.
         raise failure
 
-    def _body(self, question: ServerRequest) -> dict[str, object]:
+    def _body(self, question: ServerRequest) -> RequestFields:
         settings = self.settings
         body: dict[str, object] = {
             "model": self.model,
@@ -276,7 +276,7 @@ class Connection:
                 body["max_completion_tokens"] = value
         return {**body, **settings.extra_body, **question.fields}
 
-    def _prompt_fields(self, question: ServerRequest) -> dict[str, object]:
+    def _prompt_fields(self, question: ServerRequest) -> RequestFields:
         if isinstance(question.prompt, str):
             return {"prompt": question.prompt + question.written}
         prompt = without_system(question.prompt) if _SYSTEM in self.dropped else question.prompt
@@ -286,7 +286,7 @@ class Connection:
         goes_on = {"continue_final_message": True, "add_generation_prompt": False} if question.continues else {}
         return {"messages": messages, **goes_on}
 
-    def _logprob_fields(self) -> dict[str, object]:
+    def _logprob_fields(self) -> RequestFields:
         if not self.settings.logprobs:
             return {}
         return {"logprobs": True, "top_logprobs": 0} if self.settings.kind == "chat" else {"logprobs": 0}

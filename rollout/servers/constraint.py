@@ -13,6 +13,8 @@ from critics.problem import is_object
 from rollout.automaton import Pattern
 from rollout.servers.expression import grammar, regex, words_of
 
+RequestFields: TypeAlias = Mapping[str, object]
+"""Fields of a request's JSON body."""
 Way: TypeAlias = Literal["guide", "grammar", "choice", "json", "allowed_token_ids", "logit_bias", "rejection"]
 WAYS: tuple[Way, ...] = get_args(Way)
 """From the best to the last resort."""
@@ -35,10 +37,10 @@ class FieldSpelling:
     """One spelling of a way: the fields that it adds to a request, and how its reply is read."""
 
     name: str
-    fields: Callable[[Pattern], Mapping[str, object]]
+    fields: Callable[[Pattern], RequestFields]
     read: Callable[[str], str] = str
     """From the reply's text to the constrained text; raises `ValueError`."""
-    going_on: Callable[[Pattern], Mapping[str, object]] | None = None
+    going_on: Callable[[Pattern], RequestFields] | None = None
     """The fields that hold only the reply's beginning; None where a whole reply is held, and nothing follows it.
 
     A reply that has to end where its block ends keeps out each token in which the two meet, and a model that is used to
@@ -50,7 +52,7 @@ class GuideSpelling:
     """The field in which a server with this project's plug-in is sent a guide (`rollout.engines.wire`)."""
 
     name: str
-    fields: Callable[[str], Mapping[str, object]]
+    fields: Callable[[str], RequestFields]
 
 
 GUIDE_SPELLINGS = (
@@ -60,7 +62,7 @@ GUIDE_SPELLINGS = (
 """vLLM, SGLang."""
 
 
-def _open_ended(name: str, fields: Callable[[str], Mapping[str, object]]) -> FieldSpelling:
+def _open_ended(name: str, fields: Callable[[str], RequestFields]) -> FieldSpelling:
     return FieldSpelling(name, lambda p: fields(regex(p)), going_on=lambda p: fields(f"{regex(p)}(.|\\n)*"))
 
 
@@ -71,7 +73,7 @@ def _words(pattern: Pattern) -> list[str]:
     return [word.decode() for word in words]
 
 
-def _schema(pattern: Pattern) -> dict[str, object]:
+def _schema(pattern: Pattern) -> RequestFields:
     """Return the schema of an object with the text in it: strict modes take nothing but objects at the top."""
     words = words_of(pattern, _MOST_WORDS)
     text = {"enum": [word.decode() for word in words]} if words is not None else {"pattern": f"^({regex(pattern)})$"}
@@ -110,7 +112,7 @@ SPELLINGS: dict[Way, tuple[FieldSpelling, ...]] = {
 """vLLM (new, old), SGLang (`regex`), llama.cpp (`grammar`); `response_format` is OpenAI's own."""
 
 
-def token_fields(way: Way, ids: list[int]) -> dict[str, object]:
+def token_fields(way: Way, ids: list[int]) -> RequestFields:
     """Return the fields that leave nothing but these tokens."""
     if way == "allowed_token_ids":
         return {"allowed_token_ids": ids}

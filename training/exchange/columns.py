@@ -6,7 +6,7 @@ be certified.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from critics.answer_reader import read_answer
@@ -18,6 +18,33 @@ from training.configuration.section import nearest
 PARTS = ("id", "context", "question", "options", "answer", "rationale", "conclusion")
 """What a column can be. `answer` is the gold answer; `conclusion` is what a text without an answer line answers, or,
 without a question, a statement that the gold answer calls true or false."""
+
+
+ABSENT = object()
+"""In place of a context that no column holds; an empty cell is None, and a row with one cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Parts of a row as its table has them, before anything is read; None where there is nothing."""
+
+    id: object = None
+    context: object = ABSENT
+    question: object = None
+    options: object = None
+    answer: object = None
+    rationale: object = None
+    conclusion: object = None
+
+    @property
+    def told(self) -> str:
+        """The context as text; empty where there is none."""
+        return "" if self.context is ABSENT or self.context is None else str(self.context)
+
+    def cut(self, other: "Parts") -> "Parts":
+        """Return these parts with those that were cut out of one of them in their places."""
+        found = {name: value for name in PARTS if (value := getattr(other, name)) is not None and value is not ABSENT}
+        return replace(self, **found)
 
 
 class RowError(ValueError):
@@ -61,26 +88,22 @@ def read_answers(given: Sequence[str]) -> dict[str, str]:
     return answers
 
 
-def read_rationale(
-    values: Mapping[str, object], *, name: str, dataset: str, answers: Mapping[str, str] | None = None
-) -> RationaleRow:
+def read_rationale(parts: Parts, *, name: str, dataset: str, answers: Mapping[str, str] | None = None) -> RationaleRow:
     """Read one row's parts as the problem `name` and a text about it. Raises `RowError`."""
-    problem = read_asked(values, name=name, dataset=dataset, answers=answers)
-    return RationaleRow(problem, _concluded(_text(values, "rationale"), values.get("conclusion"), problem))
+    problem = read_asked(parts, name=name, dataset=dataset, answers=answers)
+    return RationaleRow(problem, _concluded(_text(parts.rationale, "rationale"), parts.conclusion, problem))
 
 
-def read_asked(
-    values: Mapping[str, object], *, name: str, dataset: str, answers: Mapping[str, str] | None = None
-) -> Problem:
+def read_asked(parts: Parts, *, name: str, dataset: str, answers: Mapping[str, str] | None = None) -> Problem:
     """Read one row's problem; `answers` says what other words for its gold answer mean. Raises `RowError`."""
     problem = Problem(
         id=name,
         dataset=dataset,
-        context=_text(values, "context") if "context" in values else "",
-        question=_text(values, "question"),
-        options=_options(values.get("options")),
+        context="" if parts.context is ABSENT else _text(parts.context, "context"),
+        question=_text(parts.question, "question"),
+        options=_options(parts.options),
     )
-    return _with_answer(problem, values.get("answer"), answers or {})
+    return _with_answer(problem, parts.answer, answers or {})
 
 
 def _with_answer(problem: Problem, value: object, answers: Mapping[str, str]) -> Problem:
@@ -136,9 +159,8 @@ def _texts(value: object) -> list[str] | None:
     return texts if isinstance(value, list) and len(texts) == len(listed) else None
 
 
-def _text(values: Mapping[str, object], part: str) -> str:
+def _text(value: object, part: str) -> str:
     """Return a text; sentences in a list become lines."""
-    value = values.get(part)
     if (lines := _texts(value)) is not None:
         value = "\n".join(lines)
     if not isinstance(value, str) or not value.strip():

@@ -11,7 +11,7 @@ from critics.problem import Problem, RecordError, is_object, read_problem
 from critics.translators.syllogism import OPTIONS
 from rollout.problems.catalogue import family, is_generated
 from rollout.published.loaders import LOADERS, load_published, looks_like
-from training.exchange.columns import RowError, read_answers, read_asked
+from training.exchange.columns import Parts, RowError, read_answers, read_asked
 from training.exchange.rationales import UNNAMED, Reading
 from training.exchange.shapes import language_of, parts_of, shape_of
 from training.exchange.tables import Row, Rows, UnreadableRow, columns_of, read_rows
@@ -131,18 +131,13 @@ def _reader(rows: Rows, reading: Reading, source: str, told: list[str]) -> Calla
     return lambda row: _asked(row, parts_of(row.values, shape), reading, answers)
 
 
-def _asked(row: Row, parts: Mapping[str, object], reading: Reading, answers: Mapping[str, str]) -> Problem:
+def _asked(row: Row, parts: Parts, reading: Reading, answers: Mapping[str, str]) -> Problem:
     """Return the problem of a row of a table, with its label; raises `RowError`."""
-    context, question = str(parts.get("context") or ""), str(parts.get("question"))
-    own = parts.get("id")
-    told = str(parts.get("answer")).strip().lower()
-    is_syllogism = reading.dataset in (None, "syllogism") and language_of(context, question) == "syllogism"
-    if is_syllogism and parts.get("options") is None:
-        parts = {
-            **parts,
-            "options": list(OPTIONS),
-            "answer": _VALIDITY.get(answers.get(told, told), parts.get("answer")),
-        }
-    name = row.id if own is None else f"{row.file}/{own}"
+    language = language_of(parts.told, str(parts.question))
+    told = str(parts.answer).strip().lower()
+    if reading.dataset in (None, "syllogism") and language == "syllogism" and parts.options is None:
+        answer = _VALIDITY.get(answers.get(told, told), parts.answer)
+        parts = replace(parts, options=list(OPTIONS), answer=answer)
+    name = row.id if parts.id is None else f"{row.file}/{parts.id}"
     problem = read_asked(parts, name=name, dataset=reading.dataset or UNNAMED, answers=answers)
-    return problem if reading.dataset is not None else replace(problem, dataset=language_of(context, question))
+    return problem if reading.dataset is not None else replace(problem, dataset=language)

@@ -21,7 +21,7 @@ from training.curation.coverage import has_unread
 from training.curation.filters import Keep, funnel, is_certified, kept, outline, select
 from training.curation.independence import FITS_ANOTHER, independent
 from training.curation.outcomes import outcomes
-from training.exchange.columns import RationaleRow, RowError, read_answers, read_rationale
+from training.exchange.columns import Parts, RationaleRow, RowError, read_answers, read_rationale
 from training.exchange.shapes import format_of, language_of, parts_of, shape_of, told_formats
 from training.exchange.tables import Row, Rows, UnreadableRow, columns_of
 from training.lessons.teaching import completion_example
@@ -106,10 +106,9 @@ def read_table(found: Sequence[Rows], reading: Reading, source: object) -> Table
     return Table(list(rationales.values()), unreadable, formats, places, told)
 
 
-def _rationale(row: Row, parts: Mapping[str, object], reading: Reading, answers: Mapping[str, str]) -> RationaleRow:
+def _rationale(row: Row, parts: Parts, reading: Reading, answers: Mapping[str, str]) -> RationaleRow:
     parts = _with_options(parts)
-    own = parts.get("id")
-    name = row.id if own is None else f"{row.file}/{own}"
+    name = row.id if parts.id is None else f"{row.file}/{parts.id}"
     read = read_rationale(parts, name=name, dataset=reading.dataset or UNNAMED, answers=answers)
     if reading.dataset is None:
         problem = replace(read.problem, dataset=language_of(read.problem.context, read.problem.question))
@@ -117,12 +116,12 @@ def _rationale(row: Row, parts: Mapping[str, object], reading: Reading, answers:
     return read
 
 
-def _with_options(parts: Mapping[str, object]) -> Mapping[str, object]:
+def _with_options(parts: Parts) -> Parts:
     """Return the parts of a syllogism with its two options, where its text or gold answer speaks of validity."""
-    asked, said = str(parts.get("question")), (str(parts.get("answer")), str(parts.get("rationale"))[-40:])
-    is_one = parts.get("options") is None and language_of(str(parts.get("context")), asked) == "syllogism"
+    said = str(parts.answer), str(parts.rationale)[-40:]
+    is_one = parts.options is None and language_of(parts.told, str(parts.question)) == "syllogism"
     speaks = any(word in text.lower().split() for text in said for word in ("valid", "invalid", "valid.", "invalid."))
-    return {**parts, "options": list(OPTIONS)} if is_one and speaks else parts
+    return replace(parts, options=list(OPTIONS)) if is_one and speaks else parts
 
 
 def as_they_stand(table: Table) -> list[Trace]:

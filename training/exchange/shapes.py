@@ -7,7 +7,7 @@ and question only where it has exactly one question at its end, and of two colum
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from critics.errors import InputError
@@ -16,7 +16,7 @@ from critics.reference import TRANSLATORS
 from critics.translators.syllogism import ask
 from critics.translators.translation import TranslationError, sentences
 from training.configuration.section import nearest
-from training.exchange.columns import PARTS, RowError, read_columns
+from training.exchange.columns import ABSENT, PARTS, Parts, RowError, read_columns
 
 _SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "id": ("id",),
@@ -154,23 +154,22 @@ def _named(part: str, known: Sequence[str], source: object, named: Mapping[str, 
     return found[0] if found else None
 
 
-def parts_of(row: Mapping[str, Any], shape: Shape) -> Mapping[str, object]:
+def parts_of(row: Mapping[str, Any], shape: Shape) -> Parts:
     """Return the parts of a row, as a table would have them; raises `RowError` where they cannot be told."""
-    values: dict[str, object] = {part: row.get(column) for part, column in shape.columns.items()}
-    rationale, question = values.get("rationale"), values.get("question")
+    parts = Parts(**{part: row.get(column) for part, column in shape.columns.items()})
+    rationale, question = parts.rationale, parts.question
     if shape.columns.get("rationale") in _CHAT:
-        return {**values, **_of_turns(_turns(rationale))}
+        return parts.cut(_of_turns(_turns(rationale)))
     if is_list(rationale) and rationale and all(map(is_object, rationale)):
         asked = _turns(question) if is_list(question) else [("user", question)]
-        return {**values, **_of_turns([*asked, *_turns(rationale)])}
+        return parts.cut(_of_turns([*asked, *_turns(rationale)]))
     if is_list(question) and question and all(map(is_object, question)):
-        return {**values, **_of_turns([*_turns(question), ("assistant", rationale)])}
+        return parts.cut(_of_turns([*_turns(question), ("assistant", rationale)]))
     if isinstance(question, str) and shape.columns.get("question") == "instruction":
-        given = values.pop("context", None)
-        return {**values, **asked_of(_instructed(question, given))}
-    if isinstance(question, str) and "context" not in values:
-        return {**values, **asked_of(question, is_prompt=shape.columns.get("question") == "prompt")}
-    return values
+        return replace(parts, context=ABSENT).cut(asked_of(_instructed(question, parts.context)))
+    if isinstance(question, str) and parts.context is ABSENT:
+        return parts.cut(asked_of(question, is_prompt=shape.columns.get("question") == "prompt"))
+    return parts
 
 
 def _instructed(instruction: str, given: object) -> str:
@@ -208,7 +207,7 @@ def _text_part(part: object) -> str:
     raise RowError("no_conversation", "a turn has a part that is no text")
 
 
-def _of_turns(turns: Sequence[tuple[str, object]]) -> Mapping[str, object]:
+def _of_turns(turns: Sequence[tuple[str, object]]) -> Parts:
     """Return the parts of one question and one reply; raises `RowError` for every other conversation.
 
     Attack: the reply that is judged is not the one that answers, or rests on what a tool or another turn said.
@@ -224,13 +223,12 @@ def _of_turns(turns: Sequence[tuple[str, object]]) -> Mapping[str, object]:
     given = [str(text) for role, text in turns if role in ("system", "developer")]
     facts = "\n".join(left for text in given if (left := _without_instructions(text)))
     parts = asked_of(str(bare[0][1]))
-    return {**parts, **_facts(facts, str(parts.get("context", ""))), "rationale": bare[1][1]}
+    return replace(parts, context=_facts(facts, parts.told), rationale=bare[1][1])
 
 
-def _facts(*told: str) -> dict[str, object]:
-    """Return the context, where anything is said."""
-    facts = "\n".join(filter(None, told))
-    return {"context": facts} if facts else {}
+def _facts(*told: str) -> object:
+    """Return the context; `ABSENT` where nothing is said."""
+    return "\n".join(filter(None, told)) or ABSENT
 
 
 _LABEL = re.compile(
@@ -286,24 +284,22 @@ def _questions(text: str) -> tuple[list[str], list[str]]:
     return said, [each for each in said if each.endswith("?") or _TRUE_OR_FALSE.match(each)]
 
 
-def asked_of(prompt: str, *, is_prompt: bool = True) -> Mapping[str, object]:
+def asked_of(prompt: str, *, is_prompt: bool = True) -> Parts:
     """Cut a prompt into its facts and its one question; a column's own question that cannot be cut stays whole.
 
     Raises `RowError` where a prompt has no question or several, or says something behind it: an answer, say.
     """
     if (argument := _ARGUMENT.fullmatch(prompt.strip())) is not None:
-        return {
-            "context": f"{argument['one'].rstrip('.')}. {argument['other'].rstrip('.')}.",
-            "question": ask(argument["conclusion"]),
-        }
+        given = f"{argument['one'].rstrip('.')}. {argument['other'].rstrip('.')}."
+        return Parts(context=given, question=ask(argument["conclusion"]))
     labels = list(_LABEL.finditer(prompt))
     if labels and any(label["name"].lower() in _ASKED for label in labels):
         return _labelled(prompt, labels)
     said, asked = _questions(prompt)
     if len(asked) == 1 and said[-1] == asked[0]:
-        return {**_facts(" ".join(said[:-1])), "question": asked[0]}
+        return Parts(context=_facts(" ".join(said[:-1])), question=asked[0])
     if not is_prompt:
-        return {"question": prompt}
+        return Parts(question=prompt)
     if len(asked) > 1:
         raise RowError("several_questions", f"the prompt asks {len(asked)} questions; keep one")
     where = "says something behind its question" if asked else "has no sentence that asks"
@@ -312,7 +308,7 @@ def asked_of(prompt: str, *, is_prompt: bool = True) -> Mapping[str, object]:
     )
 
 
-def _labelled(prompt: str, labels: Sequence[re.Match[str]]) -> Mapping[str, object]:
+def _labelled(prompt: str, labels: Sequence[re.Match[str]]) -> Parts:
     """Return the parts of a prompt with headings; raises `RowError` where one comes twice, or an answer is given."""
     before = _without_instructions(prompt[: labels[0].start()])
     sections = {
@@ -328,12 +324,11 @@ def _labelled(prompt: str, labels: Sequence[re.Match[str]]) -> Mapping[str, obje
     asked = [sections[name] for name in _ASKED if name in sections]
     question = _without_instructions(" ".join(asked))
     facts = _facts(before, *(_unnumbered(sections[name]) for name in _FACTS if name in sections))
-    parts: dict[str, object] = {**facts, "question": question}
-    if listed := sections.get("options") or sections.get("choices"):
-        parts["options"] = _OPTION.findall(listed) or None
-        if parts["options"] is None:
-            raise RowError("options_unreadable", "the prompt's options are not lettered lines")
-    return parts
+    listed = sections.get("options") or sections.get("choices")
+    options = _OPTION.findall(listed) if listed else None
+    if options == []:
+        raise RowError("options_unreadable", "the prompt's options are not lettered lines")
+    return Parts(context=facts, question=question, options=options)
 
 
 def _unnumbered(facts: str) -> str:
