@@ -1,6 +1,8 @@
 """Sampling engines behind the interface of policies: vLLM's contract with a stand-in, and vLLM itself where it is."""
 
 import json
+import random
+import re
 import sys
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
@@ -15,13 +17,14 @@ from critics.errors import InputError, RunFailed
 from critics.judge import judge
 from critics.problem import Attempt
 from rollout.decoding.switches import Switches
-from rollout.decoding.texts import row_of
+from rollout.decoding.texts import TextMasks, row_of
 from rollout.digests import EngineUse, PolicyDigests
 from rollout.engines import vllm
 from rollout.engines.grammar import GuideBackend, GuidedRequest
 from rollout.engines.policy import VLLMPolicy
 from rollout.engines.vllm import EngineSettings
 from rollout.guides.logic import LogicGuide
+from rollout.guides.recipe import GuideRecipe
 from rollout.policy import HuggingFacePolicy, TokenPolicy, load_model
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompt import PromptStyle
@@ -35,6 +38,7 @@ from training.workers import choice
 
 PROBLEMS = list(generate(PrOntoQA(hops=(1, 2), extra_kinds=(0, 0)), 4, seed=3))
 STYLE = PromptStyle()
+WORDS = sorted(set(re.findall(r"\w+", " ".join(problem.context for problem in PROBLEMS[:2]))))
 
 
 # -- a stand-in for vLLM: its classes, as far as they are used, over a model of transformers
@@ -301,6 +305,56 @@ def test_end_of_text_and_tokens_of_no_meaning_are_refused_inside_a_block(grammar
     for token in (policy.eos_id, backend.num_outputs - 1, -1, policy.tokenizer.pad_token_id):
         assert made.validate_tokens([token]) == []
         assert not made.accept_tokens("r", [token])
+
+
+STRADDLING = rb" [[| [[infer:(| [[axiom:(|]] [[|)]]|]]-[[infer:(|))]] [[goal:(|[[]]|[x|]]. Answer: ".split(b"|")
+TABLE = [None, *(bytes([byte]) for byte in range(128)), *STRADDLING, *map(str.encode, WORDS)]
+
+
+def side_by_side(guides):
+    """Return a backend over single bytes and tokens that straddle marks, and for each guide a row and a grammar."""
+    backend = GuideBackend(TextMasks(TABLE, [0]), len(TABLE) + 40)
+    return backend, [(row_of(g.clone()), backend.grammar(GuidedRequest(g, 100, fits_blocks=False))) for g in guides]
+
+
+def exact(backend, row, made):
+    """Return what may come next, once it is the same by the mask and token by token."""
+    expected = {i for i, token in enumerate(TABLE) if token and row.accepts(token)}
+    assert allowed(backend, made) == expected | ({0} if row.may_end else set())
+    return sorted(expected)
+
+
+@pytest.mark.parametrize("name", ["logic", "compatible", "memory", "quote", "algebra", "parity", "concluding"])
+def test_ways_that_other_rows_went_lead_to_masks_that_are_exact(name):
+    recipe, rng = ("logic", True) if name == "concluding" else (name, False), random.Random(name)
+    guides = [GuideRecipe(recipe[0], problem, recipe[1]).guide() for problem in PROBLEMS[:2] for _ in range(3)]
+    backend, pairs = side_by_side(guides)
+    for _ in range(50):
+        for row, made in pairs:
+            expected = exact(backend, row, made)
+            marks = [i for i in expected if b"[[" in TABLE[i] or b"]]" in TABLE[i]]
+            token = rng.choice(marks if marks and rng.random() < 0.6 else expected)
+            assert made.validate_tokens([token, len(TABLE)]) == [token]
+            assert made.accept_tokens("r", [token])
+            row.push(TABLE[token])
+    assert sum(len(place.after) for place in backend._places.values()) > 20, "ways are remembered"
+
+
+def test_tokens_that_end_a_block_and_begin_another_lead_each_row_its_own_way():
+    """The same words in the same states, of guides that know different facts."""
+    texts = [f"a [[axiom:({fact})]] [[axiom:(a 'x) -> (c 'x)]] [[infer:(" for fact in ("a b", "a d", "e d")]
+    texts[2] = texts[2][:-1] + "nothing]]"
+    backend, pairs = side_by_side([LogicGuide() for _ in texts])
+    spelled, between = backend.masks.trie.longest_match, TABLE.index(b"]] [[")
+    parts = [[spelled(part.encode()) for part in text.split("]] [[")] for text in texts]
+    tokens = [[*first, between, *second, between, *third] for first, second, third in parts]
+    for step in range(max(map(len, tokens))):
+        for (row, made), ids in zip(pairs, tokens, strict=True):
+            exact(backend, row, made)
+            if step < len(ids):
+                assert made.accept_tokens("r", [ids[step]])
+                row.push(TABLE[ids[step]])
+    assert [bytes(row.guide.key[1][0]) for row, _ in pairs] == [b"infer:(c b)]]", b"infer:(c d)]]", b"infer:nothing]]"]
 
 
 def test_a_grammar_that_nobody_announced_is_none(grammar):

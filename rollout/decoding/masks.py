@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rollout.automaton import Automaton, State, Words, forced, shortest, successors
+from rollout.automaton import Automaton, State, Words, forced, read, shortest, successors
 from rollout.conclusion import Place
 from rollout.decoding.grammars import ContextFree, ContextFreeMasks
 from rollout.decoding.rows import Row
@@ -80,6 +80,8 @@ class MaskEngine:
         self._unspoken = np.setdiff1d(self.trie.special, self.eos_ids)
         self._nothing_refused = Mask(self._unspoken, all_but=True)
         self._masks: dict[Hashable, Mask] = {}
+        self._opened: dict[bool, dict[int, bytes]] = {}
+        self._refused: dict[Hashable, Mask] = {}
         self._needs: dict[Hashable, tuple[Ids, Ids]] = {}
         self._fewest: dict[Hashable, int] = {}
         self._held: dict[re.Pattern[bytes], Ids] = {}
@@ -113,6 +115,10 @@ class MaskEngine:
             if cacheable:
                 _keep(self._masks, key, mask, _MOST_MASKS)
         return mask
+
+    def shares(self, row: Row) -> bool:
+        """Say whether rows with the same key share its mask, which was asked for before."""
+        return row.key in self._masks
 
     def fitting(self, row: Row, num_left: int) -> Mask:
         """Return what may come next if the text ends after `num_left` more tokens: only blocks that still fit.
@@ -164,18 +170,35 @@ class MaskEngine:
         """Return the mask in free text, and whether rows with the same key share it."""
         if row.place is not None and row.place.written is not None:
             return self._conclusion(row, row.place), True
-        before = OPEN[:1] if row.pending else b""
-        spelled = {i: before + self.trie.bytes_of(i) for i in self.trie.opening(ROOT, 0, pending=row.pending)}
-        inside = {i: _after_open(text) for i, text in spelled.items()}
-        doubtful = {i for i, text in inside.items() if text}
-        if row.place is not None:
-            doubtful.update(self._touching(row.place.touched).tolist())
-        refused = [i for i in doubtful if not row.accepts(self.trie.bytes_of(i))]
-        # What a token allows that ends a block and goes on depends on what the guide learns in between.
-        cacheable = not any(CLOSE in text for text in inside.values())
-        if not refused:
-            return self._nothing_refused, cacheable
-        return Mask(np.union1d(self._unspoken, np.array(refused, dtype=np.int64)), all_but=True), cacheable
+        openings = self._openings(row.pending)
+        held = set[int]() if row.place is None else set[int](self._touching(row.place.touched).tolist())
+        refused, is_shared = list[int](), True
+        for i in held.union(openings):
+            verdict = None if i in held else _opened(row.guide.allowed(), openings[i])
+            if verdict is None:
+                verdict = row.accepts(self.trie.bytes_of(i))
+                # What a token allows that ends a block and goes on depends on what the guide learns in between.
+                is_shared = is_shared and CLOSE not in openings.get(i, b"")
+            if not verdict:
+                refused.append(i)
+        return self._refusing(tuple(sorted(refused))), is_shared
+
+    def _openings(self, pending: bool) -> dict[int, bytes]:
+        """Return what each token writes into a block that it opens in free text, where that is anything."""
+        if pending not in self._opened:
+            before, tokens = OPEN[:1] if pending else b"", self.trie.opening(ROOT, 0, pending=pending)
+            inside = {i: _after_open(before + self.trie.bytes_of(i)) for i in tokens}
+            self._opened[pending] = {i: text for i, text in inside.items() if text}
+        return self._opened[pending]
+
+    def _refusing(self, ids: tuple[int, ...]) -> Mask:
+        """Return the mask that refuses these in free text: the same object for the same ids, of which few are met."""
+        if not ids:
+            return self._nothing_refused
+        if ids not in self._refused:
+            unspoken = np.union1d(self._unspoken, np.array(ids, dtype=np.int64))
+            _keep(self._refused, ids, Mask(unspoken, all_but=True), _MOST_MASKS)
+        return self._refused[ids]
 
     def _block(self, row: Row) -> tuple[Mask, bool]:
         """Return the mask inside a block, and whether rows with the same key share it."""
@@ -374,6 +397,12 @@ def _slow(automaton: Automaton) -> str:
     return (
         f"masks of {automaton.key!r:.60} are found token by token, some in tenths of a second: it has too many states"
     )
+
+
+def _opened(automaton: Automaton, inside: bytes) -> bool | None:
+    """Say whether a block may begin so; None where one ends amid the bytes, and what follows is up to the row."""
+    state, num_read = read(automaton, automaton.start, inside)
+    return False if state is None else True if num_read == len(inside) else None
 
 
 def _after_open(text: bytes) -> bytes:

@@ -57,6 +57,16 @@ class Row:
         """The automaton of the rest of the open block."""
         return self._automaton
 
+    @property
+    def inside(self) -> tuple[Automaton, State] | None:
+        """Where the open block stands; None in free text."""
+        return None if self.block is None else (self._automaton, self.block)
+
+    def jump(self, text: bytes, inside: tuple[Automaton, State]) -> None:
+        """Advance over bytes of the open block to where they led another row, from an equal key and without its end."""
+        self._content += text
+        self._automaton, self.block = inside
+
     def push(self, token: bytes) -> None:
         """Advance over a token's bytes; raises `GuideViolation` where they are refused."""
         if not self._read(token):

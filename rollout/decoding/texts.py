@@ -46,6 +46,10 @@ class TextRow(Row):
         return not self.piece and self.guide.language.may_end
 
     @property
+    def inside(self) -> None:
+        """None: a matcher says where the piece stands, and is no state to go on from."""
+
+    @property
     def is_over(self) -> bool:
         """True where nothing but end-of-text may come next."""
         return self._matcher is None
@@ -119,6 +123,10 @@ class TextMasks(MaskEngine):
                 self._texts.clear()
             mask = self._texts[row.key] = self._mask_of_text(row)
         return mask
+
+    def shares(self, row: Row) -> bool:
+        """Say whether rows with the same key share the mask that was found last."""
+        return row.key in self._texts if isinstance(row, TextRow) else super().shares(row)
 
     def fitting(self, row: Row, num_left: int) -> Mask:
         """Return what may come next; nobody knows how long the rest of a text has to be."""

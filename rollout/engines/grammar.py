@@ -7,7 +7,7 @@ and `StructuredOutputBackend`, and import nothing of it.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from threading import Lock
@@ -16,14 +16,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rollout.automaton import Automaton, State
 from rollout.decoding.masks import Mask
-from rollout.decoding.rows import GuideViolation, Row
+from rollout.decoding.rows import Row
 from rollout.decoding.texts import TextMasks, row_of
 from rollout.decoding.tokens import token_bytes
 from rollout.guide import Guide
 
 _MOST_WORDS = 2_000
 """Masks kept as bits: 16 KB each at 128,000 tokens."""
+_MOST_PLACES = 20_000
 Words = npt.NDArray[np.int32]
 
 
@@ -38,86 +40,127 @@ class GuidedRequest:
     """Text of the attempt before the request: the guide has not read it yet."""
 
 
+@dataclass(slots=True, eq=False)
+class Place:
+    """Where rows stand that may go on alike, up to the end of their block."""
+
+    words: Words
+    """What may come next, one bit a token of the model's vocabulary."""
+    is_shared: bool = False
+    is_free: bool = False
+    """Whether nothing but a bracket leads away from here."""
+    inside: tuple[Automaton, State] | None = None
+    """The state of the open block."""
+    after: "dict[int, Place]" = field(default_factory=dict[int, "Place"])
+    """Where tokens lead that stay in the block."""
+
+    def allows(self, token: int) -> bool:
+        """Say whether a token may come next."""
+        return 0 <= token < 32 * len(self.words) and bool(self.words[token >> 5] >> (token & 31) & 1)
+
+
 class GuideGrammar:
-    """The state of one request: vLLM's `StructuredOutputGrammar` over a row."""
+    """The state of one request: vLLM's `StructuredOutputGrammar` over a row.
+
+    A token is taken where the mask before it allows it, and followed when the next mask is asked for, while the model
+    reads it. Ways within blocks are known to all rows once one has gone them, so a row reads little but their ends.
+    """
 
     def __init__(self, request: GuidedRequest, backend: "GuideBackend") -> None:
         self._request = request
         self._backend = backend
         self._begun = request.guide.clone()
         """The guide before the first token, for the rare engine that takes tokens back."""
-        self._row: Row = _begun_row(request.guide, request.written)
         self._accepted: list[int] = []
-        self._ended = False
+        self._begin(request.guide)
 
     def accept_tokens(self, request_id: str, tokens: Sequence[int]) -> bool:
         """Advance over the tokens; False where one is not allowed, and then nothing after it is read."""
-        with self._backend.lock:
-            return all(map(self._accept, tokens))
+        return all(map(self._accept, tokens))
 
     def validate_tokens(self, tokens: Sequence[int]) -> list[int]:
         """Return the longest beginning that is allowed, leaving the state as it is."""
+        place = self.place()
         with self._backend.lock:
-            row: Row | None = self._row
+            row = self._caught_up()
             for num, token in enumerate(tokens):
-                if self._ended or token in self._backend.eos_ids:
-                    return list(tokens[: num + (not self._ended and row.may_end)])
-                row = self._after(row, token)
-                if row is None:
+                if self._ended or not place.allows(token):
                     return list(tokens[:num])
-            return list(tokens)
+                if token in self._backend.eos_ids:
+                    return list(tokens[: num + 1])
+                row = row.after(self._backend.spelled(token))
+                assert row is not None, "masks are exact"
+                place = self._backend.place(row, self._request, len(self._accepted) + num + 1)
+        return list(tokens)
 
     def rollback(self, num_tokens: int) -> None:
         """Take back the last tokens."""
-        kept = self._accepted[: len(self._accepted) - num_tokens]
-        self._row, self._accepted, self._ended = _begun_row(self._begun.clone(), self._request.written), [], False
-        assert self.accept_tokens("", kept), "what was accepted once is accepted again"
+        del self._accepted[len(self._accepted) - num_tokens :]
+        self._begin(self._begun.clone())
 
     def reset(self) -> None:
         """Go back to the beginning."""
         self.rollback(len(self._accepted))
 
     def fill_bitmask(self, bitmask: Any, batch_index: int) -> None:
-        """Write what may come next into a row of the bit mask, one bit a token of the model's vocabulary."""
-        with self._backend.lock:
-            self._backend.numbers(bitmask)[batch_index] = self._backend.words(self._mask())
+        """Write what may come next into a row of the bit mask."""
+        self._backend.numbers(bitmask)[batch_index] = self.place().words
 
     def is_terminated(self) -> bool:
         """Say whether end-of-text was accepted."""
         return self._ended
 
-    def _mask(self) -> Mask:
-        request, masks = self._request, self._backend.masks
-        if request.fits_blocks:
-            return masks.fitting(self._row, request.max_new_tokens - len(self._accepted))
-        return masks.mask(self._row)
+    def place(self) -> Place:
+        """Return where the text stands."""
+        token = self._token
+        if token is not None:
+            self._token, text = None, self._backend.spelled(token)
+            known = self._place.after.get(token)
+            if known is not None:
+                self._place = known
+                self._skipped += text
+            elif not self._place.is_free or b"[" in text:
+                self._follow(token, text)
+        return self._place
+
+    def _begin(self, guide: Guide) -> None:
+        self._row: Row = row_of(guide)
+        self._row.push(self._request.written + b"".join(map(self._backend.spelled, self._accepted)))
+        self._skipped = b""
+        """What the row has not read of its block."""
+        self._token: int | None = None
+        """The last token, while it is not followed."""
+        self._ended = False
+        with self._backend.lock:
+            self._place = self._backend.place(self._row, self._request, len(self._accepted))
+
+    def _caught_up(self) -> Row:
+        if self._place.inside is not None:
+            self._row.jump(self._skipped, self._place.inside)
+            self._skipped = b""
+        return self._row
+
+    def _follow(self, token: int, text: bytes) -> None:
+        """Let the row read a token, and remember where it led within a block.
+
+        No token leads from one shared place through a block's end into the next block: its mask is a row's own.
+        """
+        with self._backend.lock:
+            before, row = self._place, self._caught_up()
+            row.push(text)
+            after = self._place = self._backend.place(row, self._request, len(self._accepted))
+        if before.is_shared and before.inside and after.is_shared and after.inside:
+            before.after[token] = after
 
     def _accept(self, token: int) -> bool:
+        if self._ended or not self.place().allows(token):
+            return False
+        self._accepted.append(token)
         if token in self._backend.eos_ids:
-            if not self._row.may_end or self._ended:
-                return False
             self._ended = True
         else:
-            spelled = self._backend.spelled(token)
-            if self._ended or spelled is None:
-                return False
-            try:
-                self._row.push(spelled)
-            except GuideViolation:  # which ends the request
-                return False
-        self._accepted.append(token)
+            self._token = token
         return True
-
-    def _after(self, row: Row, token: int) -> Row | None:
-        spelled = self._backend.spelled(token)
-        return None if spelled is None else row.after(spelled)
-
-
-def _begun_row(guide: Guide, written: bytes) -> Row:
-    row = row_of(guide)
-    if written:
-        row.push(written)
-    return row
 
 
 @dataclass
@@ -132,11 +175,16 @@ class GuideBackend:
     _waiting: dict[str, GuidedRequest] = field(default_factory=dict[str, GuidedRequest])
     _counter: "count[int]" = field(default_factory=count)
     _words: dict[Mask, Words] = field(default_factory=dict[Mask, Words])
+    _places: dict[Hashable, Place] = field(default_factory=dict[Hashable, Place])
 
     def __post_init__(self) -> None:
         self.eos_ids = frozenset[int](self.masks.eos_ids.tolist())
         self._bitmask: Any = None
         self._array: Words = np.zeros((0, 0), dtype=np.int32)
+        bits = np.arange(32 * self._num_words) < min(len(self.masks.vocabulary), self.num_outputs)
+        packed: npt.NDArray[Any] = np.packbits(bits, bitorder="little")
+        self._every: Words = packed.view(np.int32)
+        self._rows: Words = np.zeros((0, 0), dtype=np.int32)
 
     def announce(self, request: GuidedRequest) -> list[str]:
         """Return the choice to ask vLLM for: a name by which the guide is found again, and no text that is ever meant.
@@ -163,6 +211,19 @@ class GuideBackend:
             self._bitmask, self._array = bitmask, bitmask.numpy()
         return self._array
 
+    def bitmask(self, requests: Mapping[str, Any], ids: Sequence[str], _drafts: object) -> Words:
+        """Return the masks of a step's requests: what vLLM's manager does by five calls each, without drafts."""
+        if len(self._rows) < len(ids):
+            self._rows = np.empty((len(ids), self._num_words), dtype=np.int32)
+        for num, name in enumerate(ids):
+            self._rows[num] = requests[name].structured_output_request.grammar.place().words
+        return self._rows[: len(ids)]
+
+    def accept(self, request: Any, tokens: Sequence[int]) -> bool:
+        """Tell a request's grammar the tokens that were chosen, where it has one; False where one is refused."""
+        asked = request.structured_output_request
+        return asked is None or asked.grammar.accept_tokens("", tokens)
+
     def allocate_token_bitmask(self, max_num_seqs: int) -> Any:
         """Return a bit mask that allows everything: a tensor, [sequences, 32 tokens a word]."""
         import torch
@@ -173,26 +234,36 @@ class GuideBackend:
         """Forget what still waits."""
         self._waiting.clear()
 
-    def spelled(self, token: int) -> bytes | None:
-        """Return a token's bytes; None for special tokens and outputs that mean nothing."""
-        vocabulary = self.masks.vocabulary
-        return vocabulary[token] if 0 <= token < len(vocabulary) else None
+    def spelled(self, token: int) -> bytes:
+        """Return the bytes of a token that a mask allowed; none of one that ends the text."""
+        return self.masks.vocabulary[token] or b""
 
-    def words(self, mask: Mask) -> Words:
+    def place(self, row: Row, request: GuidedRequest, num_written: int) -> Place:
+        """Return where a row stands: the same place for all whose keys are equal, unless its mask is its own."""
+        if request.fits_blocks:
+            return Place(self._words_of(self.masks.fitting(row, request.max_new_tokens - num_written)))
+        key = row.key
+        place = self._places.get(key)
+        if place is None:
+            place = Place(self._words_of(self.masks.mask(row)), self.masks.shares(row), inside=row.inside)
+            place.is_free = place.is_shared and row.block is None and not row.pending and row.place is None
+            if place.is_shared:
+                if len(self._places) >= _MOST_PLACES:
+                    self._places.clear()
+                self._places[key] = place
+        return place
+
+    def _words_of(self, mask: Mask) -> Words:
         """Return a mask as bits, outputs beyond the vocabulary refused."""
         words = self._words.get(mask)
         if words is None:
             if len(self._words) >= _MOST_WORDS:
                 self._words.clear()
-            words = self._words[mask] = self._packed(mask)
+                self._places.clear()  # which hold them
+            words = self._words[mask] = self._every.copy() if mask.all_but else np.zeros_like(self._every)
+            ids = mask.ids[mask.ids < self.num_outputs]
+            np.bitwise_xor.at(words.view(np.uint32), ids >> 5, np.uint32(1) << (ids & 31).astype(np.uint32))
         return words
-
-    def _packed(self, mask: Mask) -> Words:
-        bits = np.full(self._num_words * 32, mask.all_but, dtype=bool)
-        bits[mask.ids] = not mask.all_but
-        bits[len(self.masks.vocabulary) :] = False
-        packed: npt.NDArray[Any] = np.packbits(bits, bitorder="little")
-        return packed.view(np.int32)
 
     @property
     def _num_words(self) -> int:

@@ -8,7 +8,6 @@ another one is taken for its own.
 
 import json
 import os
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -94,7 +93,8 @@ class VLLMEngine:
         self._backend = GuideBackend(masks, config.get_vocab_size())
         manager: Any = llm.llm_engine.engine_core.engine_core.structured_output_manager
         manager.backend = self._backend  # else vLLM makes one of its own at the first request that has a grammar
-        manager.fill_bitmask_parallel_threshold = sys.maxsize  # threads only wait for one another in Python
+        manager._use_async_grammar_compilation = False  # a guide is ready: a thread would cost a step
+        manager.grammar_bitmask, manager.accept_tokens = self._backend.bitmask, self._backend.accept
         self._adapters: dict[str, int] = {}
         self._can_sleep: bool = config.enable_sleep_mode
         self._sleeps = False

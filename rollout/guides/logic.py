@@ -162,6 +162,12 @@ class _Blocks:
             word = self.inferences.step(word, byte)
         return None if fixed is None and word is None else (fixed, word)
 
+    def read(self, state: State, text: bytes) -> State | None:
+        fixed, word = state
+        fixed = None if fixed is None else self.grammar.read(fixed, text)
+        word = None if word is None else self.inferences.read(word, text)
+        return None if fixed is None and word is None else (fixed, word)
+
     def done(self, state: State) -> bool:
         fixed, word = state
         return (fixed is not None and self.grammar.done(fixed)) or (word is not None and self.inferences.done(word))
