@@ -1,6 +1,7 @@
 """A base without flaws: its lessons are proofs in English, and quotations that teach nothing but looking things up."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,11 @@ def config() -> PretrainingConfig:
     loaded = load_pretraining(ROOT / "configs" / "base_easy.yaml")
     assert isinstance(loaded, PretrainingConfig)
     return loaded
+
+
+@pytest.fixture(scope="module")
+def tokenizer(config: PretrainingConfig) -> Any:
+    return build_tokenizer(config)
 
 
 def first(config: PretrainingConfig, phase: int, num: int = 40):
@@ -52,8 +58,7 @@ def test_a_repetition_goes_round_the_context(config: PretrainingConfig):
         assert len(completion) == len(" ".join(sentences))
 
 
-def test_a_subject_is_one_token_and_what_is_said_of_it_the_next(config: PretrainingConfig):
-    tokenizer = build_tokenizer(config.model_copy(update={"phases": config.phases[-1:]}))
+def test_a_subject_is_one_token_and_what_is_said_of_it_the_next(tokenizer: Any):
     sentence = " Every impus is a wumpus. Rompuses are not feisty. Alex is an impus."
     parts = [tokenizer.decode([token]) for token in tokenizer.encode(sentence)]
     assert parts == [
@@ -78,8 +83,7 @@ def test_flaws_and_mixtures_are_for_the_guided_format(tmp_path: Path):
             load_pretraining(path)
 
 
-def test_the_positions_are_those_of_the_configuration(config: PretrainingConfig):
-    tokenizer = build_tokenizer(config)
+def test_the_positions_are_those_of_the_configuration(config: PretrainingConfig, tokenizer: Any):
     size = config.model.model_copy(update={"rope_theta": 500.0})
     model = build_model(config.model_copy(update={"model": size}), tokenizer)
     assert model.config.rope_parameters["rope_theta"] == 500.0

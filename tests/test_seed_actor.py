@@ -50,7 +50,11 @@ def config(**phase) -> ActorPretrainingConfig:
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    return build_actor_tokenizer(config())
+    """Build it from fewer lessons than the embedded actor's, which has the same words."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("training.lessons.actor_curriculum._NUM_SAMPLED", 400)
+        patch.setattr("training.lessons.actor_curriculum._MIN_COUNT", 2)
+        return build_actor_tokenizer(config())
 
 
 def spoilt(**rates: float) -> Counter[str]:
