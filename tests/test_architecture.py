@@ -3,9 +3,10 @@
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -215,14 +216,13 @@ def test_no_drawers_and_no_name_of_the_standard_library() -> None:
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
 def test_every_config_loads(path: Path) -> None:
-    from training.configuration.pretraining import is_pretraining, load_pretraining
-    from training.configuration.rewards import is_reinforcement, load_reinforcement
+    from training.configuration.pretraining import load_pretraining
+    from training.configuration.rewards import load_reinforcement
     from training.configuration.run import load_run
+    from training.configuration.section import read_yaml
 
-    if is_reinforcement(path):
-        loaded = load_reinforcement(path)
-    else:
-        loaded = load_pretraining(path) if is_pretraining(path) else load_run(path)
+    kinds: dict[str, Callable[[Path], Any]] = {"algorithm": load_reinforcement, "phases": load_pretraining}
+    loaded = next((load for key, load in kinds.items() if key in read_yaml(path)), load_run)(path)
     assert loaded.name.replace("-", "_") == path.stem
 
 

@@ -76,7 +76,7 @@ def test_a_line_is_where_its_files_and_its_heartbeat_say(run):
     for arm in ARMS:
         finish(run, arm, 0)
         finish(run, arm, 1)
-    assert progress_of(run).is_finished
+    assert {line.stage for line in progress_of(run).lines} == {"done"}
 
 
 def test_base_models_that_are_measured_at_once_have_a_heartbeat_each(tiny_model):

@@ -25,7 +25,7 @@ from rollout.programs.failures import (
 from rollout.traces import Sampling, read_judgement
 from tests.test_benchmarks import Server
 from training.cli import app
-from training.reporting.label_sheets import agreement, chosen, cohens_kappa, label_counts, read_sheet, write_sheet
+from training.reporting.label_sheets import agreement, chosen, cohens_kappa, read_sheet, write_sheet
 
 RULES = "Facts:\nCold(Bob, True)\nRules:\nCold($x, True) >>> Kind($x, True)\nQuery:\nKind(Bob, {})\n"
 
@@ -162,7 +162,6 @@ def test_a_reply_that_cannot_be_read_counts_against_the_model() -> None:
     found = agreement(labels, {"a": "other", "b": "other"}).record()
     assert (found["n"], found["agreed"], found["kappa"]) == (2, 1, 0.0)
     assert {"model": UNREADABLE, "human": "other", "count": 1} in found["pairs"]
-    assert label_counts(labels) == {"other": 2, UNREADABLE: 1}
 
 
 def test_a_longer_sheet_holds_the_shorter_one() -> None:

@@ -206,8 +206,8 @@ def test_a_users_own_package_named_training_is_not_taken_for_ours(tmp_path):
     (tmp_path / "training").mkdir()
     (tmp_path / "training" / "__init__.py").touch()
     asked = (
-        "import sys; sys.path.pop(0); from training.rounds import processes; processes.PRELOADED = 'training.hardware'; "
-        "print(processes.Child(repr).result())"
+        "import sys; sys.path.pop(0); from training.rounds import processes; "
+        "processes.PRELOADED = 'training.hardware'; print(processes.Child(repr).result())"
     )
     done = subprocess.run([sys.executable, "-c", asked], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stdout.startswith("Channel("), done.stderr

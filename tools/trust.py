@@ -1,4 +1,4 @@
-"""How many problems keep a program that is not about them, and how many honest programs are kept.
+"""Counts of problems that keep a program that is not about them, and of honest programs that are kept.
 
     python -m tools.trust RECORDED [--before FILE] --out docs/results/trust
 

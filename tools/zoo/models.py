@@ -221,9 +221,7 @@ SHAPES = {
     ),
     "deepseek-v3": Shape(_config("DeepseekV3", **DEEPSEEK), _V.qwen, THINKING, "<|im_end|>"),
     "mamba": Shape(
-        _config("Mamba", **dict.fromkeys(SIZE, ...))
-        if False
-        else _config(
+        _config(
             "Mamba",
             hidden_size=64,
             num_hidden_layers=2,

@@ -1,4 +1,4 @@
-"""What each model is put through: sampled, fine-tuned in every way, and compared with a slow way to the same result."""
+"""Trials of each model: it is sampled, fine-tuned in every way, and compared with a slow way to the same result."""
 
 import json
 import os
@@ -57,7 +57,7 @@ class Subject:
 
     @property
     def style(self) -> PromptStyle:
-        """How it is asked: by its template where it has one."""
+        """Style of its prompts: by its template where it has one."""
         return PromptStyle("chat" if SHAPES[self.name].template else "few-shot", 0)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a shell offers for a value: names of formats, data sets, arms, configurations and their keys.
+"""Completion in a shell: names of formats, data sets, arms, configurations and their keys.
 
 Where nothing is offered the shell completes paths. Values are looked up when Tab is pressed, and never as a command
 starts.

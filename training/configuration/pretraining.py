@@ -152,8 +152,3 @@ def load_pretraining(path: Path, overrides: list[str] | None = None) -> AnyPretr
     kinds: dict[str, type[Any]] = {"actor": ActorPretrainingConfig, "round_trips": RoundTripPretrainingConfig}
     kind = next((kinds[key] for key in kinds if key in data), PretrainingConfig)
     return validated(kind, data, overrides or [], path)
-
-
-def is_pretraining(path: Path) -> bool:
-    """Say whether the file configures a seed model rather than a run."""
-    return "phases" in read_yaml(path)

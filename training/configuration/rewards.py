@@ -52,8 +52,3 @@ class ReinforcementConfig(Section):
 def load_reinforcement(path: Path, overrides: list[str] | None = None) -> ReinforcementConfig:
     """Read a configuration; raises `ConfigError` that names the file, the key and the remedy."""
     return validated(ReinforcementConfig, read_yaml(path), overrides or [], path)
-
-
-def is_reinforcement(path: Path) -> bool:
-    """Say whether a file configures reinforcement."""
-    return "algorithm" in read_yaml(path)

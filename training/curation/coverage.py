@@ -1,24 +1,15 @@
 """Coverage of the texts that are trained on: shares of their characters and tokens behind which something stands."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from critics.english.span import num_characters
+from critics.reading import Span, read_reading
 from rollout.traces import Trace
 
 SHARES = ("covered", "filler", "unread")
 TOKEN_SHARES = tuple(f"tokens_{kind}" for kind in SHARES)
-
-
-def unread_stretches(trace: Trace) -> tuple[tuple[int, int], ...]:
-    """Return the stretches of the text behind which nothing stands, and which are no filler."""
-    return trace.judged.unread
-
-
-def has_unread(trace: Trace) -> bool:
-    """Say whether a piece of the text is one behind which nothing stands, and which is no filler."""
-    return bool(unread_stretches(trace))
 
 
 def coverage(traces: Iterable[Trace], tokenizer: Any = None) -> dict[str, object]:
@@ -29,15 +20,15 @@ def coverage(traces: Iterable[Trace], tokenizer: Any = None) -> dict[str, object
     """
     num, counts, unknown = 0, Counter[str](), Counter[str]()
     for trace in traces:
-        if trace.judged.others.get("coverage") is None:
+        reading = read_reading(trace.judged.others)
+        if reading is None:
             unknown[trace.format] += 1
             continue
         num += 1
-        spans: Sequence[Mapping[str, Any]] = trace.judged.others["spans"]
-        for span in spans:
-            counts[_kind(span)] += num_characters(trace.completion[span["start"] : span["end"]])
+        for span in reading.spans:
+            counts[_kind(span)] += num_characters(trace.completion[span.start : span.end])
         if tokenizer is not None:
-            counts.update(_tokens(trace.completion, spans, tokenizer))
+            counts.update(_tokens(trace.completion, reading.spans, tokenizer))
     if not num:
         why = ", ".join(f"{format_} {count}" for format_, count in sorted(unknown.items()))
         return {"coverage": None, "coverage_unknown": f"no critic reads these texts: {why}"} if unknown else {}
@@ -45,8 +36,8 @@ def coverage(traces: Iterable[Trace], tokenizer: Any = None) -> dict[str, object
     return {"coverage": {"texts": num, **shares, **({"unknown": unknown.total()} if unknown else {})}}
 
 
-def _kind(span: Mapping[str, Any]) -> str:
-    return span["kind"] if span["kind"] in ("filler", "unread") else "covered"
+def _kind(span: Span) -> str:
+    return span.kind if span.kind in ("filler", "unread") else "covered"
 
 
 def _shares(counts: Counter[str], kinds: Sequence[str]) -> dict[str, float | None]:
@@ -54,11 +45,11 @@ def _shares(counts: Counter[str], kinds: Sequence[str]) -> dict[str, float | Non
     return {kind: round(counts[kind] / total, 4) if total else None for kind in kinds}
 
 
-def _tokens(completion: str, spans: Sequence[Mapping[str, Any]], tokenizer: Any) -> Counter[str]:
+def _tokens(completion: str, spans: Sequence[Span], tokenizer: Any) -> Counter[str]:
     """Count the tokens of a text, each by the worst of what it has a part of; blank ones are not counted."""
     kinds = [""] * len(completion)
     for span in spans:
-        kinds[span["start"] : span["end"]] = [_kind(span)] * (span["end"] - span["start"])
+        kinds[span.start : span.end] = [_kind(span)] * (span.end - span.start)
     encoded = tokenizer(completion, add_special_tokens=False, return_offsets_mapping=True)
     found = Counter[str]()
     for start, end in encoded["offset_mapping"]:

@@ -21,7 +21,6 @@ from critics.replay.semantics import semantics_of
 from critics.translators import syllogism
 from critics.translators.translation import TranslationError
 from rollout.traces import Trace
-from training.curation.coverage import has_unread
 from training.curation.judging import judged
 from training.lessons.solutions import WAYS, solution, why_unread
 
@@ -125,7 +124,7 @@ def _judged(solutions: Mapping[str, Sequence[Trace]], judging: Judging) -> dict[
 
 def _finding(problem: Problem, tried: Sequence[Trace]) -> Finding:
     """Lay what is certified beside the label."""
-    proofs = tuple(t for t in tried if t.judged.grade in STRICT and not has_unread(t))
+    proofs = tuple(t for t in tried if t.judged.grade in STRICT and not t.judged.unread)
     claims = {_claim(problem, proof) for proof in proofs}
     if problem.answer is None:
         return Finding(problem, NOT_CHECKED, "no_gold_label")

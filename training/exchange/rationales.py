@@ -17,7 +17,6 @@ from rollout.formalisation import RATIONALE, formalised, request
 from rollout.policy import ChatPolicy, Policy, Requesting
 from rollout.prompt import PromptStyle, text
 from rollout.traces import Sampling, Trace
-from training.curation.coverage import has_unread
 from training.curation.filters import Keep, funnel, is_certified, kept, outline, select
 from training.curation.independence import FITS_ANOTHER, independent
 from training.curation.outcomes import outcomes
@@ -200,5 +199,5 @@ def _why_not_kept(trace: Trace, keep: Keep) -> str:
     if kept(trace, keep):
         return "text_twice_or_outvoted" if keep == "majority" else "text_twice"
     if is_certified(trace):
-        return "cut_off" if not trace.finished else "text_not_read" if has_unread(trace) else "on_trust"
+        return "cut_off" if not trace.finished else "text_not_read" if trace.judged.unread else "on_trust"
     return trace.judged.reason

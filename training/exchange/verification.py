@@ -20,7 +20,6 @@ from critics.rejudging import BAD_LINE, ILL_FORMED, objection
 from rollout.conversation import Message
 from rollout.demonstration import numbered_sentences
 from rollout.traces import Trace, read_trace, with_judgement
-from training.curation.coverage import unread_stretches
 from training.curation.filters import CERTIFIED, is_certified, is_strict
 from training.exchange.examples import EXAMPLES, StoredExample, read_example
 from training.exchange.finding import read_json
@@ -174,7 +173,7 @@ def _teaches(example: StoredExample, trace: Trace) -> bool:
     if example.is_dialog:
         return all(_stands_in(turn, trace) for turn in example.turns if turn["role"] != "system")
     # Attack: what nobody could read, said to be covered.
-    unread = [tuple(stretch) for stretch in example.unread] == list(unread_stretches(trace))
+    unread = [tuple(stretch) for stretch in example.unread] == list(trace.judged.unread)
     is_asked = _asks(example.prompt, trace.problem) and _ends_there(example.prompt, trace.problem)
     return example.completion == trace.completion and unread and is_asked
 

@@ -10,7 +10,6 @@ from rollout.prompt import PromptStyle, text
 from rollout.steps import Leg
 from rollout.traces import Trace
 from training.configuration.lessons import LessonConfig
-from training.curation.coverage import unread_stretches
 from training.curation.derivation import provenance
 from training.lessons.dialogs import ActorTurn, Lesson, lessons, mixed
 
@@ -57,7 +56,7 @@ class Taught:
 def completion_example(trace: Trace) -> Taught:
     """Return the example of a trace with one completion."""
     prompt = trace.prompt or text(trace.problem, PromptStyle())
-    learnt = Completed(prompt, trace.completion, trace.completion_ids, unread=unread_stretches(trace))
+    learnt = Completed(prompt, trace.completion, trace.completion_ids, unread=trace.judged.unread)
     return Taught(trace.id, learnt, trace.judged.digest, provenance(trace))
 
 

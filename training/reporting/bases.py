@@ -101,7 +101,7 @@ class Lead:
 
 @dataclass(frozen=True, slots=True)
 class Dose:
-    """What an arm learnt whose filter lets lucky traces through."""
+    """Result of an arm whose filter lets lucky traces through."""
 
     arm: str
     rate: float

@@ -90,7 +90,7 @@ class Replay:
 
     @property
     def num_inferences(self) -> int:
-        """How many blocks were inferences that hold."""
+        """Number of blocks that are inferences that hold."""
         return sum(step.rule is not None for step in self.steps)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from critics.errors import InputError
 from critics.problem import read_attempt
-from rollout.programs.failures import UNREADABLE, Scheme
+from rollout.programs.failures import Scheme
 from rollout.traces import derived_seed
 from training.records.store import write_text
 
@@ -107,12 +107,6 @@ def cohens_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
     if by_chance == 1:
         return None
     return (sum(one == other for one, other in pairs) / n - by_chance) / (1 - by_chance)
-
-
-def label_counts(labels: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Count labels, what could not be read last."""
-    counts = Counter(str(label["label"]) for label in labels)
-    return dict(sorted(counts.items(), key=lambda item: (item[0] == UNREADABLE, -item[1], item[0])))
 
 
 def _row(record: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:

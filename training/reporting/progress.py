@@ -59,11 +59,6 @@ class RunProgress:
     lines: tuple[LineProgress, ...]
     last: LastAttempt | None
 
-    @property
-    def is_finished(self) -> bool:
-        """Whether every line is done."""
-        return all(line.stage == DONE for line in self.lines)
-
     def record(self) -> dict[str, object]:
         """Return the JSON form."""
         return asdict(self)

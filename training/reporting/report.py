@@ -242,7 +242,7 @@ class SquareRow:
 
     @property
     def n(self) -> int:
-        """How many answers a cell is of."""
+        """Number of answers in a cell."""
         return next(iter(self.of.values())).rates.n
 
 

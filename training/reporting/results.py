@@ -55,7 +55,7 @@ class Arm:
 
     @property
     def has_dialogs(self) -> bool:
-        """Whether its attempts are dialogs, which run tests."""
+        """Say whether its attempts are dialogs, which run tests."""
         return all(line.rounds[-1].tests_passed for line in self.lines)
 
     def outcomes(self, outcome: Outcome, number: int) -> list[int]:

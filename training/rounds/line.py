@@ -89,7 +89,7 @@ class Line:
 
     @property
     def stages(self) -> Stages:
-        """Where the stages run."""
+        """Workers that run the stages."""
         return StagesHere(self) if self.elsewhere is None else self.elsewhere
 
     def sealed(self, number: int) -> Path:
@@ -126,13 +126,13 @@ class Line:
 
     @property
     def tracking(self) -> Tracking:
-        """Where trackers are told of the line's rounds, and its fine-tunings."""
+        """Trackers that are told of the line's rounds and fine-tunings."""
         name = f"{self.config.name}/{self.arm.name}-{self.seed}"
         return tracking(self.config.training.trackers, name, self.run / "log")
 
     @property
     def strategy(self) -> Strategy:
-        """How attempts are shortened, and what they teach; it asks nobody."""
+        """Strategy that shortens attempts and says what they teach; it asks nobody."""
         return strategy_of(self.config, self.arm, trained=True, review=no_review)
 
 

@@ -140,7 +140,7 @@ class ShardedRollout:
 
     @property
     def num_problems(self) -> int:
-        """How many problems are in the shard."""
+        """Number of problems in the shard."""
         return sum(len(batch.problems) for batch in self._batches())
 
     def missing(self) -> list[RolloutRequest]:

@@ -124,7 +124,7 @@ class RayWorkers:
 
     @cached_property
     def _critic_needs(self) -> Resources:
-        """Where there is one CPU, a policy may have it, and its attempts shall be judged all the same."""
+        """Resources of a critic: none where there is one CPU, which a policy may have while its attempts are judged."""
         return Resources(1 if self._ray.cluster_resources().get("CPU", 0) >= 2 else 0)
 
     @cached_property

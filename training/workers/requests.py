@@ -72,7 +72,7 @@ class Workers(Protocol):
 
     @property
     def judge(self) -> Judging:
-        """What judges, as `critics.judge.JudgePool.judge` does, with the same verdicts."""
+        """Judging in these workers, as `critics.judge.JudgePool.judge` does, with the same verdicts."""
         ...
 
     def __enter__(self) -> Self: ...
