@@ -81,7 +81,8 @@ def _is_compared(verdict: Verdict, attempt: Attempt) -> bool:
         return verdict.grade in STRICT
     problem = attempt.problem
     if attempt.format != "guided":
-        return verdict.coverage is not None
+        # Attack: formulas of a model's own for the context, and steps that follow from them.
+        return verdict.reading is not None and verdict.reading.step_validity is None
     try:
         known = reference(problem)
     except ReferenceMismatch:

@@ -10,6 +10,9 @@ from typer.testing import CliRunner
 
 from critics.judge import judge_on_trust, judge_record
 from critics.plugin_certificates import recheck
+from critics.problem import read_attempt
+from critics.text_steps import labelled
+from critics.verdict import read_verdict
 from rollout.formalisation import RATIONALE, request
 from rollout.policy import ScriptedPolicy
 from rollout.prompt import problem_text
@@ -84,6 +87,27 @@ def test_a_false_answer_is_proved_by_the_denial() -> None:
     }
     verdict = judged(text, formulas, context=context, answer="B")
     assert (verdict["verdict"], verdict["answer"]) == ("certified", "B")
+    told = {**formulas, "text": [*formulas["text"], None]}
+    for again, reason in (
+        ("The conclusion is that Ann is a voter.", "unsupported_sentence"),
+        ("Claim: Ann is a voter.", "unsupported_sentence"),
+        ("Ann is a voter.", "not_read"),
+        ("The question is whether Ann is a voter.", "proved"),
+    ):
+        # Attack: say what was refuted once more, in the guise of the question.
+        found = judged(text.replace("Answer", f"{again}\nAnswer"), told, context=context, answer="B")
+        assert found["reason"] == reason, again
+    first = judged(f"We need to show that Ann is a voter.\n{text}", {**told, "text": [None, *formulas["text"]]},
+                   context=context, answer="B")  # fmt: skip
+    assert first["verdict"] == "certified"
+
+
+def test_a_step_whose_formula_is_none_or_another_is_not_known_to_be_bad() -> None:
+    text = "Ann is a student.\nAnn is not a voter.\nAnswer: True"
+    for formula in ("Voter(ann)", None):
+        record = attempt(text, {**FORMULAS, "text": ["Student(ann)", formula, None]})
+        found = labelled(read_verdict(judge_record(record)), read_attempt(record))
+        assert [step.label for step in found] == ["unknown"] * 3
 
 
 CHEATS: list[tuple[str, str, Any, str]] = [

@@ -21,6 +21,7 @@ from critics.english.formulas import (
     Claim,
     FormalText,
     NoFormulas,
+    Nothing,
     read_formulas,
 )
 from critics.english.span import coverage, painted
@@ -29,7 +30,7 @@ from critics.fol.entailment import DEFAULT_BUDGET, Denied, Entailed, Inconsisten
 from critics.fol.solvers import Answer, solve
 from critics.fol.syntax import Formula, FormulaError, Not, negated, signature
 from critics.problem import Attempt, Problem
-from critics.reading import BadStep, Span, TextReading
+from critics.reading import NOT_READ, TOO_MUCH_WORK, BadStep, Span, TextReading
 from critics.reference import text_contradicts
 from critics.verdict import Certified, Malformed, TimedOut, Unproved, Vacuous, Verdict
 
@@ -149,6 +150,11 @@ def _verdict(
         raise Refusal(Unproved, "text_answers_otherwise", f"the text answers {answer}, and its sentences say {claim}")
     if is_wrong(claim, problem):
         return wrong_answer(claim)
+    first = next(index for index, (_, piece) in enumerate(formal.text) if isinstance(piece, Claim))
+    said = [line.passage.text for line, piece in formal.text[first:] if isinstance(piece, Nothing) and piece.asserts]
+    if said and result == "false":
+        # Attack: say what was refuted once more, in the guise of the question.
+        raise Refusal(Unproved, "unsupported_sentence", f"{said[0]!r}: its denial is proved")
     if text_contradicts(problem, claim, "none"):
         raise Refusal(Unproved, "text_says_otherwise", "a translator reads the text otherwise")
     passes = all(isinstance(each, Passed) for each in (asked, *(f for _, f in found), *(e.alignment for e in judged)))
@@ -210,7 +216,11 @@ def _reading(text: str, formal: FormalText, judged: Sequence[_Judged], grounding
     held = {each.index for each in judged if each.refusal is None}
     spans = painted(_spans(formal, held), (), text)
     bad = next((each for each in judged if each.refusal is not None), None)
-    first = None if bad is None or bad.refusal is None else BadStep(bad.index, bad.claim.text, bad.refusal.reason)
+    first = None
+    if bad is not None and bad.refusal is not None:
+        # A step whose formula is none, is another, or takes too long is not known to be bad.
+        unknown = {"not_read": NOT_READ, "formalised_otherwise": NOT_READ, "solver_budget": TOO_MUCH_WORK}
+        first = BadStep(bad.index, bad.claim.text, unknown.get(bad.refusal.reason, bad.refusal.reason))
     validity = len(held) / len(judged) if judged else 0.0
     return TextReading(coverage(spans, text), spans, first, validity, grounding)
 

@@ -67,6 +67,9 @@ class Answered:
 class Nothing:
     """A sentence of the text that says nothing: filler of the closed list, or the question again."""
 
+    asserts: bool = False
+    """Whether the question is said again as what is shown: `The conclusion is that ..`."""
+
 
 @dataclass(frozen=True, slots=True)
 class FormalText:
@@ -146,12 +149,10 @@ def _piece(line: TextSentence, written: object, problem: Problem, question: Sent
     if value is not None:
         return Answered(value)
     told, quoted = _without_leads(line.passage.text)
-    if line.is_readable and (
-        phrases.FILLERS.fullmatch(told)
-        or phrases.QUESTION_LEADS.fullmatch(told)
-        or _is_question(told, problem, question)
-    ):
+    if line.is_readable and (phrases.FILLERS.fullmatch(told) or phrases.QUESTION_LEADS.fullmatch(told)):
         return Nothing()
+    if line.is_readable and (again := _restated(told, problem, question)) is not None:
+        return again
     clauses = tuple(map(sentence, _clauses(_MUST_BE.sub("is", told))))
     return Claim(sentence(told), _formula(written), line.passage.text, clauses, quoted)
 
@@ -181,8 +182,12 @@ def _clauses(told: str) -> list[str]:
     return [told]
 
 
-def _is_question(told: str, problem: Problem, question: Sentence) -> bool:
+def _restated(told: str, problem: Problem, question: Sentence) -> Nothing | None:
+    """Return the question said again; None where it is not, or is said as a claim, which has a formula of its own."""
     match = phrases.AIMS.match(told)
-    rest = phrases.AIM_ENDS.sub("", told[match.end() :] if match is not None else told)
-    restated = sentence(rest).words == question.words
-    return restated if match is not None else told == problem.question.strip(_EDGES)
+    rest = sentence(phrases.AIM_ENDS.sub("", told[match.end() :] if match is not None else told))
+    if match is None:
+        is_claim = rest.words == question.words and not told.endswith("?")
+        return Nothing() if told == problem.question.strip(_EDGES) and not is_claim else None
+    asserts = any(match[force] for force in ("aims", "heads", "claims", "concludes"))
+    return Nothing(asserts) if rest.words == question.words else None
