@@ -31,7 +31,6 @@ from training.autoeval.errors import (
     verifier_rows,
     verifier_score,
 )
-from training.autoeval.false_positives import false_positive_probability
 from training.autoeval.round_trips import RoundTrips
 from training.autoeval.scores import (
     Counts,
@@ -164,19 +163,6 @@ def test_repeated_runs_have_a_deviation():
 
 
 # -- false positives
-
-
-@pytest.mark.parametrize(
-    ("p_i", "p_a", "p_h", "rounds", "expected"),
-    [(0.9, 0.8, 0.5, 1, 0.01), (0.9, 0.8, 0.5, 2, 0.0001), (0, 0, 0.1, 1, 0.1), (1, 0, 1, 1, 0)],
-)
-def test_the_bound_on_false_positives_is_the_papers(p_i, p_a, p_h, rounds, expected):
-    assert math.isclose(false_positive_probability(p_i, p_a, p_h, rounds), expected, abs_tol=1e-12)
-
-
-def test_what_is_no_probability_is_refused():
-    with pytest.raises(ValueError, match="p_H"):
-        false_positive_probability(0.5, 0.5, 1.5)
 
 
 def trips(num: int, script: list[str], **keys: Any) -> list[Trace]:

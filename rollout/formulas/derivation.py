@@ -44,17 +44,15 @@ class _TooDeep(Exception):  # noqa: N818
     """A draw went beyond the height that is allowed."""
 
 
-def draw(
-    grammar: Grammar, by: By, value: int, rng: random.Random, *, start: str | None = None, max_depth: int = MAX_DEPTH
-) -> Derivation | None:
-    """Draw a derivation of the category; None where the grammar has none, or none was met within the height."""
+def draw(grammar: Grammar, by: By, value: int, rng: random.Random, *, start: str | None = None) -> Derivation | None:
+    """Draw a derivation of the category; None where the grammar has none, or none was met within `MAX_DEPTH`."""
     table = _table(grammar, by, max(_LIMIT, value))
     symbol = start or grammar.start
     if not table.reaches(symbol, value):
         return None
     for _ in range(_ATTEMPTS):
         try:
-            return table.drawn(symbol, value, rng.random, max_depth)
+            return table.drawn(symbol, value, rng.random, MAX_DEPTH)
         except _TooDeep:
             continue
     return None

@@ -58,7 +58,7 @@ def correlation(a: Table, b: Table) -> Correlation:
     return Correlation(len(models), float(found.statistic), float(found.pvalue), ends)
 
 
-def predictive_power(a: Table, b: Table, *, replicates: int = REPLICATES) -> PredictivePower:
+def predictive_power(a: Table, b: Table) -> PredictivePower:
     """Return the chance that the model that is no worse on `a` is no worse on `b`.
 
     Over ordered pairs of different models; two models that tie on `a` make two pairs, as `>=` has it. The interval is
@@ -69,7 +69,7 @@ def predictive_power(a: Table, b: Table, *, replicates: int = REPLICATES) -> Pre
     x, y, models = _common(a, b)
     one, other = np.array(x), np.array(y)
     rng = np.random.default_rng(0)
-    drawn = [_power(one, other, rng.integers(len(models), size=len(models))) for _ in range(replicates)]
+    drawn = [_power(one, other, rng.integers(len(models), size=len(models))) for _ in range(REPLICATES)]
     known = [value for value in drawn if value is not None]
     low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     ties = sum(x[i] == x[j] for i in range(len(x)) for j in range(i))

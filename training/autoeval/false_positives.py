@@ -10,20 +10,6 @@ from typing import Any
 from training.estimates import exact_interval
 
 
-def false_positive_probability(
-    informalised: float, autoformalised: float, hallucinated: float, rounds: int = 1
-) -> float:
-    """Return the paper's (1 - p_I)^n (1 - p_A)^n p_H^n.
-
-    `informalised` and `autoformalised` are the chances that one leg is right, `hallucinated` that a wrong description
-    is turned into a formula equivalent to the original nevertheless. With both legs at 0 it is the bound p_H^n.
-    """
-    for name, value in (("p_I", informalised), ("p_A", autoformalised), ("p_H", hallucinated)):
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name}: {value} is no probability")
-    return ((1 - informalised) * (1 - autoformalised) * hallucinated) ** rounds
-
-
 @dataclass(frozen=True, slots=True)
 class Hallucinations:
     """Wrong descriptions and what became of them: p_H is the share that led to an equivalent formula all the same."""
@@ -67,8 +53,11 @@ class FalsePositives:
     """Certified trips by what their description is; None where no description can be read."""
 
     def record(self) -> dict[str, object]:
-        """Return the JSON form, with the paper's bound where p_H is known."""
-        bound = {"bound": false_positive_probability(0, 0, self.p_h.upper)} if self.p_h.n else {}
+        """Return the JSON form, with a bound where p_H is known.
+
+        The paper's chance of a false positive is (1 - p_I)(1 - p_A) p_H, and at most p_H, whatever the legs are worth.
+        """
+        bound = {"bound": self.p_h.upper} if self.p_h.n else {}
         described = {} if self.descriptions is None else {"descriptions": dict(self.descriptions)}
         return {"p_h": self.p_h.record(), **bound, **described}
 

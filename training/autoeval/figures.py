@@ -1,10 +1,10 @@
 """AutoEval's figures as SVG: rates over complexity, deviations, differences, correlations, predictive power."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isnan, nan
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from training.autoeval.benchmarks import MIN_MODELS, PredictivePower, correlation
 from training.autoeval.errors import VerifierScore
@@ -15,6 +15,8 @@ from training.figures import GREY, INK, MARKERS, SPARE_COLOURS, drawing, inlined
 Pairs = Mapping[str, Sequence[float]]
 """For each model AutoEval's score and a benchmark's."""
 Metric = Literal["compliance", "score", "f1"]
+_Row = TypeVar("_Row")
+_Own = TypeVar("_Own")
 METRICS: tuple[tuple[Metric, str], ...] = (
     ("compliance", "Syntactic compliance"),
     ("score", "AutoEval score"),
@@ -56,63 +58,66 @@ def scores_figure(tables: Mapping[str, Mapping[str, Curves]], by: Mapping[str, s
     metrics: list[tuple[Metric, str]] = [
         (key, title) for key, title in METRICS if any(own.points(key) for own in curves)
     ]
-    inks = _inks({model for table in tables.values() for model in table})
-    with drawing(text="path"):
-        figure, grid = _grid(len(metrics), len(tables))
-        for (metric, title), line in zip(metrics, grid, strict=True):
-            for (dataset, table), axes in zip(tables.items(), line, strict=True):
-                for model, own in table.items():
-                    _draw_line(axes, own.points(metric), model, inks[model])
-                percent_scale(axes)
-                axes.set_title(f"{dataset}: {title}", loc="left", fontsize=9)
-                axes.set_xlabel(AXES.get(by[dataset], by[dataset]))
-        return _finished(figure, inks)
+
+    def draw(axes: Any, metric: Metric, own: Curves, model: str, ink: tuple[str, str]) -> None:
+        _draw_line(axes, own.points(metric), model, ink)
+
+    return _panels(metrics, tables, by, draw)
 
 
 def deviation_figure(tables: Mapping[str, Mapping[str, Sequence[Repeated]]], by: Mapping[str, str]) -> str:
     """Return figure 8: both rates over the categories, mean and standard deviation over runs."""
-    inks = _inks({model for table in tables.values() for model in table})
-    with drawing(text="path"):
-        figure, grid = _grid(2, len(tables))
-        for (title, mean, sd), line in zip(_DEVIATIONS, grid, strict=True):
-            for (dataset, table), axes in zip(tables.items(), line, strict=True):
-                for model, rows in table.items():
-                    points = {
-                        row.category: Estimate(m, (max(0.0, m - s), min(1.0, m + s)))
-                        for row in rows
-                        if (m := getattr(row, mean)) is not None and (s := getattr(row, sd)) is not None
-                    }
-                    _draw_line(axes, points, model, inks[model])
-                percent_scale(axes)
-                axes.set_title(f"{dataset}: {title}", loc="left", fontsize=9)
-                axes.set_xlabel(AXES.get(by[dataset], by[dataset]))
-        return _finished(figure, inks)
 
+    def draw(axes: Any, rate: str, rows: Sequence[Repeated], model: str, ink: tuple[str, str]) -> None:
+        points = {
+            row.category: Estimate(m, (max(0.0, m - s), min(1.0, m + s)))
+            for row in rows
+            if (m := getattr(row, rate)) is not None and (s := getattr(row, f"{rate}_sd")) is not None
+        }
+        _draw_line(axes, points, model, ink)
 
-_DEVIATIONS = (
-    ("Syntactic compliance, mean and sd", "compliance", "compliance_sd"),
-    ("AutoEval score, mean and sd", "score", "score_sd"),
-)
+    rates = (("compliance", "Syntactic compliance, mean and sd"), ("score", "AutoEval score, mean and sd"))
+    return _panels(rates, tables, by, draw)
 
 
 def differences_figure(
     tables: Mapping[str, Mapping[str, tuple[Curves, Curves]]], by: Mapping[str, str], title: str
 ) -> str:
     """Return figure 16: what one way of asking has more than another, in points, category by category."""
+
+    def draw(axes: Any, metric: Metric, pair: tuple[Curves, Curves], model: str, ink: tuple[str, str]) -> None:
+        one, other = (curves.points(metric) for curves in pair)
+        shared = [category for category in one if category in other]
+        y = [100 * ((one[c].rate or 0.0) - (other[c].rate or 0.0)) for c in shared]
+        axes.plot(shared, y, color=ink[0], marker=ink[1], ms=3, lw=1.3, label=model)
+
+    def scale(axes: Any) -> None:
+        axes.axhline(0, color=GREY, lw=0.8)
+        axes.set_ylim(-100, 100)
+
+    return _panels([(metric, f"{name}, {title}") for metric, name in METRICS[:2]], tables, by, draw, scale)
+
+
+def _panels(
+    rows: Sequence[tuple[_Row, str]],
+    tables: Mapping[str, Mapping[str, _Own]],
+    by: Mapping[str, str],
+    draw: Callable[[Any, _Row, _Own, str, tuple[str, str]], None],
+    scale: Callable[[Any], None] = percent_scale,
+) -> str:
+    """Return a figure with a row for each (what is drawn, title), a column for each data set, and every model's line.
+
+    `draw(axes, row, own, model, ink)` draws what a model has; `scale(axes)` is called when all are drawn.
+    """
     inks = _inks({model for table in tables.values() for model in table})
     with drawing(text="path"):
-        figure, grid = _grid(2, len(tables))
-        for (metric, name), line in zip(METRICS[:2], grid, strict=True):
+        figure, grid = _grid(len(rows), len(tables))
+        for (row, title), line in zip(rows, grid, strict=True):
             for (dataset, table), axes in zip(tables.items(), line, strict=True):
-                for model, (more, less) in table.items():
-                    one, other = more.points(metric), less.points(metric)
-                    shared = [category for category in one if category in other]
-                    y = [100 * ((one[c].rate or 0.0) - (other[c].rate or 0.0)) for c in shared]
-                    colour, marker = inks[model]
-                    axes.plot(shared, y, color=colour, marker=marker, ms=3, lw=1.3, label=model)
-                axes.axhline(0, color=GREY, lw=0.8)
-                axes.set_ylim(-100, 100)
-                axes.set_title(f"{dataset}: {name}, {title}", loc="left", fontsize=9)
+                for model, own in table.items():
+                    draw(axes, row, own, model, inks[model])
+                scale(axes)
+                axes.set_title(f"{dataset}: {title}", loc="left", fontsize=9)
                 axes.set_xlabel(AXES.get(by[dataset], by[dataset]))
         return _finished(figure, inks)
 

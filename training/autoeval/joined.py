@@ -128,7 +128,9 @@ def _measured(found: _File) -> Measured:
         prompt=found.prompt or str(found.strategy.get("prompt", "")),
         by=found.by or ("depth" if is_regex else "operators"),
         scores=read_scores(found.scores),
-        strata={by: Scores(_table(rows), by) for by, rows in found.by_stratum.items()},
+        strata={
+            by: Scores({row["category"]: Counts.read(row) for row in rows}, by) for by, rows in found.by_stratum.items()
+        },
         f1={by: own for by, rows in verifier.items() if (own := _verifiers(rows, datasets))},
         repeated=found.repeated,
         answers=answers if found.counts else {},
@@ -139,11 +141,6 @@ def _measured(found: _File) -> Measured:
 
 def _confusion(found: _Answers) -> Confusion:
     return read_confusion([(cell.gold, cell.said, cell.count) for cell in found.counts], found.problems or found.n)
-
-
-def _table(rows: Iterable[Mapping[str, object]]) -> dict[Category, Counts]:
-    names = [each.name for each in fields(Counts)]
-    return {row["category"]: Counts(**{name: row[name] for name in names}) for row in rows}  # type: ignore[arg-type]
 
 
 def _verifiers(rows: Iterable[Mapping[str, object]], datasets: Sequence[str]) -> F1:

@@ -46,6 +46,11 @@ class Counts:
         """The trips in which a formula was asked for."""
         return self.n - self.leaked
 
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> "Counts":
+        """Read a row of scores; raises `KeyError` where a count is missing."""
+        return cls(**{field.name: row[field.name] for field in fields(cls)})
+
     def plus(self, other: "Counts") -> "Counts":
         """Return the sum."""
         return Counts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
@@ -188,20 +193,17 @@ def strata_of(trips: Sequence[Trace]) -> dict[str, Scores]:
     return {by: found for by in STRATA if len((found := scores_of(trips, by)).table) > 1}
 
 
-def score_report(traces: Sequence[Trace], *, by: str = "category", up_to: float | None = None) -> dict[str, Scores]:
+def score_report(traces: Sequence[Trace]) -> dict[str, Scores]:
     """Return the scores of each data set."""
     datasets = sorted({trace.problem.dataset for trace in traces})
-    return {
-        name: scores_of([trace for trace in traces if trace.problem.dataset == name], by, up_to) for name in datasets
-    }
+    return {name: scores_of(trace for trace in traces if trace.problem.dataset == name) for name in datasets}
 
 
 def read_scores(record: Mapping[str, Any]) -> dict[str, Scores]:
     """Read a score report back from its JSON form."""
-    names = [field.name for field in fields(Counts)]
     found: dict[str, Scores] = {}
     for dataset, own in record.items():
-        table = {row["category"]: Counts(**{name: row[name] for name in names}) for row in own["rows"]}
+        table = {row["category"]: Counts.read(row) for row in own["rows"]}
         found[dataset] = Scores(table, own["calibrated"]["by"], own["calibrated"]["up_to"])
     return found
 
@@ -234,14 +236,14 @@ class Repeated:
     compliance_sd: float | None
 
 
-def repeated(runs: Sequence[Sequence[Trace]], *, by: str = "category") -> list[Repeated]:
+def repeated(runs: Sequence[Sequence[Trace]]) -> list[Repeated]:
     """Return mean and standard deviation of both rates over runs on the same problems, by category (appendix H).
 
     Raises `ValueError` where the runs are not on the same problems.
     """
     if len({frozenset(trace.problem.id for trace in run) for run in runs}) != 1:
         raise ValueError("repeated runs must be on the same problems")
-    tables = [scores_of(run, by).table for run in runs]
+    tables = [scores_of(run).table for run in runs]
     rows: list[Repeated] = []
     for category in tables[0]:
         scores = [table[category].score.rate for table in tables]

@@ -21,12 +21,12 @@ def bleu(candidates: Sequence[str], references: Sequence[str]) -> float:
     return float(_package("sacrebleu").corpus_bleu(list(candidates), [list(references)]).score) / 100
 
 
-def rouge(candidates: Sequence[str], references: Sequence[str], kind: str = "rougeL") -> float:
-    """Return the mean F-measure of rouge-score, with stems."""
+def rouge(candidates: Sequence[str], references: Sequence[str]) -> float:
+    """Return the mean F-measure of rouge-score's rougeL, with stems."""
     _same_number(candidates, references)
-    scorer = _package("rouge_score.rouge_scorer", "rouge-score").RougeScorer([kind], use_stemmer=True)
+    scorer = _package("rouge_score.rouge_scorer", "rouge-score").RougeScorer(["rougeL"], use_stemmer=True)
     scores = [
-        scorer.score(reference, said)[kind].fmeasure for said, reference in zip(candidates, references, strict=True)
+        scorer.score(reference, said)["rougeL"].fmeasure for said, reference in zip(candidates, references, strict=True)
     ]
     return sum(scores) / len(scores)
 
