@@ -1,4 +1,4 @@
-"""Engine of strategies: each is a generator that says what it needs next; all that are under way are served as batches.
+"""Engine of strategies: each is a generator that yields its next requests; those of all strategies form batches.
 
 A strategy asks the policy to write or to rate, or has what was written reviewed. It is a plain function over such
 requests: it knows neither the policy nor how many others are under way.

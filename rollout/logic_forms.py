@@ -113,7 +113,7 @@ def _joins(formula: Formula, alike: set[Operator]) -> bool:
 def statement_classes(sentences: Sequence[str], formulas: Sequence[str]) -> list[LogicClass | None]:
     """Return the class of each formula's statement; None where a formula cannot be read.
 
-    Sentences tell what is background where there are as many as formulas; never are they matched else.
+    A sentence says whether its statement is background, where there are as many sentences as formulas.
     """
     marks = [BACKGROUND_MARK in sentence for sentence in sentences]
     if len(marks) != len(formulas):

@@ -1,7 +1,8 @@
 """A user's own prompt in the place of the project's: system text, question and solved examples, from one YAML file.
 
-The papers' prompts are their authors', and are not in this repository. Who has the right to use one writes it here,
-with its licence, and the file's digest goes into every trace. Problems that an example shows are no held-out problems.
+The papers' prompts belong to their authors and are not in this repository. A user with the right to one writes it into
+such a file, with its licence, and the file's digest goes into every trace. Problems that its examples show are not
+held out.
 
     licence: MIT, https://example.org/prompts
     guided:

@@ -1,4 +1,4 @@
-"""Reasoning models as policies: what they think aloud is kept beside their answer, and is no part of it."""
+"""Reasoning models as policies: their thoughts are kept beside the answer and are no part of it."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -15,7 +15,7 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 PADDING = -1
 """The position of a token that belongs to no sequence: the slot behind the last."""
 _GROWTH = 128
-"""Slots are added in such steps; whoever writes little does not pay for what might have been written."""
+"""Slots are added in such steps, so that short texts take little memory."""
 
 
 @dataclass(slots=True)

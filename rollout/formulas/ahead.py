@@ -1,8 +1,8 @@
 """Formulas drawn ahead by other processes: the same problems, byte for byte, in less time.
 
-The processes draw what each turn comes to if it is no duplicate and no category runs out before it. The one process
-that knows what was seen takes that in order, draws again what is a duplicate, and has everything begun anew where a
-category ran out, which changes whose turn it is.
+The processes draw each turn's formula as if there were no duplicates and no category ran out. The main process, which
+knows what was seen, takes them in order and draws duplicates again. Where a category runs out, the turns change, and
+the processes begin anew.
 """
 
 import logging

@@ -1,8 +1,8 @@
 """ProofWriter's kind of problem (Tafjord et al. 2021): a small open-world theory and a statement to decide.
 
 Theories are about people and their attributes, or about animals and what they do to each other; with strong
-negation or without. A theory is drawn with bare symbols and thought through once; then words are drawn for its symbols
-until the problem's content belongs to the split. The words are this project's own, the English is the one that
+negation or without. A theory is drawn with bare symbols and saturated once; then words are drawn for its symbols until
+the problem's content belongs to the split. The words are this project's own, the English is the one that
 `critics.translators.proofwriter` reads, and every problem is read back before it is handed out.
 
 A literal's depth is that of its shallowest proof: 0 where it is stated, else one more than its deepest premise.

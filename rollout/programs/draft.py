@@ -15,8 +15,8 @@ from rollout.steps import ProgramReply, ProgramStep, RunReview
 from rollout.traces import derived_seed
 
 Depth = Literal["execution", "strict"]
-"""How far feedback goes: to a program that answers, as in both papers; or to one whose answer could be certified,
-which is as far as it can go without the gold answer."""
+"""Reach of feedback: to a program that answers, as in both papers; or to one whose answer could be certified, which is
+all that can be said without the gold answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """Probes of a server: its abilities, as its replies show them, never by its name or its status alone.
 
-A server that ignores a field answers as if all were well, so each ability is tried on something that a model would
-not write by itself.
+A server that ignores a field still answers, so each ability is tried on a text that no model would write by itself.
 """
 
 from dataclasses import dataclass, replace

@@ -18,8 +18,8 @@ def score_texts(
 ) -> list[float]:
     """Return the log-probability of each continuation after its prompt.
 
-    Where a prompt ends is told by how many tokens it has alone; a token that would join the two is taken apart by
-    neither count, so such a value may be off by one token. Raises `InputError` where the server does not echo.
+    A prompt's end is found by counting its tokens alone. Where one token would span the end, the value may be off by
+    that token. Raises `InputError` where the server does not echo.
     """
     if connection.settings.kind == "chat":
         raise InputError(

@@ -1,4 +1,4 @@
-"""Answers to questions beside the right ones: AutoEval's tables 15 to 20.
+"""Answers to questions, compared with the right ones: AutoEval's tables 15 to 20.
 
 Precision and recall are the paper's: over answers that could be read, with the others counted apart. In the accuracy an
 answer that could not be read is a wrong one.

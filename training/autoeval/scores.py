@@ -1,8 +1,8 @@
 """AutoEval's scores of judged round trips (section 3.2): pure functions of traces.
 
-Undecided, malformed and leaking trips are counted apart. What could not be decided is no success: the score is the
-lower of its two bounds, and the upper one takes every undecided trip for one. A critic's own failures count for
-nothing. A trip whose formula holds always or never is vacuous, and no success either.
+Undecided, malformed and leaking trips are counted apart. An undecided trip is no success: the score is the lower of two
+bounds, and the upper one counts every undecided trip as a success. A critic's own failures are left out. A trip whose
+formula always holds, or never does, is vacuous, and no success either.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,6 @@
 """BLEU, ROUGE and METEOR of informalisations against reference texts, by packaged implementations (optional).
 
-They are for comparison with the literature (appendix K.1) and measure no truth: one `not` more or less hardly changes
-them.
+They are for comparison with the literature (appendix K.1) and do not measure truth: one `not` more hardly changes them.
 """
 
 from collections.abc import Callable, Sequence

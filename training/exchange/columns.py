@@ -1,7 +1,7 @@
 """A column map: which column of a table is the question, which the rationale, and how their values are read.
 
-A value that cannot be read is never taken for one that is not there: without its gold answer a wrong rationale could
-be certified.
+A value that cannot be read is an error, and never counts as missing: without its gold answer a wrong rationale could be
+certified.
 """
 
 import json

@@ -103,7 +103,6 @@ def _version() -> str:
 
 
 def _parquet(rows: Sequence[Mapping[str, object]]) -> bytes:
-
     pyarrow: Any = import_module("pyarrow")
     parquet: Any = import_module("pyarrow.parquet")
     buffer = io.BytesIO()

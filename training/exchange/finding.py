@@ -32,9 +32,9 @@ class Found:
 def find(folder: Path, arm: str | None = None, seed: int | None = None) -> Found:
     """Return what a folder holds and nothing beside it; raises `InputError` where it is none that can be given away.
 
-    A dataset is given away alone, an adapter with the very dataset that its manifest names, if that stands beside it; a
-    round or a run with both. Of a run, the last adapter that was gone on with is meant: of the arm that is named, else
-    of the first strict one.
+    A dataset is shared alone. An adapter is shared with the dataset that its manifest names, if that is beside it, and
+    a round or a run with both. Of a run it is the last promoted adapter, of the named arm or else of the first strict
+    one.
     """
     if (folder / "lines.json").is_file():
         line = _chosen(folder, arm, seed)

@@ -2,8 +2,8 @@
 
 problems -> solutions of each way -> verdicts -> a finding for each label -> figures
 
-A label is wrong only where it is in every reading of the text. That a question cannot be read, decided or trusted is
-`not checked`, and so is a problem whose statements contradict each other, which prove every label.
+A label is called wrong only if it is wrong in every reading of the text. A question that cannot be read, decided or
+trusted is `not checked`. So is a problem whose statements contradict each other, because they prove every label.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Places that parcels go to and come from: a repository of the Hugging Face Hub, or a folder.
 
-Of the Hub, an adapter is the model repository and its dataset the dataset repository of the same name. A folder has
-`adapter/` and `dataset/`. Tokens are huggingface_hub's own business: HF_TOKEN, or `hf auth login`.
+On the Hub, an adapter is a model repository, and its dataset the dataset repository of the same name. A folder has
+`adapter/` and `dataset/`. huggingface_hub finds the token itself: HF_TOKEN, or `hf auth login`.
 """
 
 import re

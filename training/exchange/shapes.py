@@ -1,8 +1,8 @@
 """Shapes of other people's rows: which part of a row is the question, which the text about it, and its language.
 
-What is not certain is refused, row by row or for the whole file: a wrong guess must not certify anything. So nothing is
-taken out of a prompt but sentences of a closed list, facts of a system prompt stay facts, a prompt is cut into facts
-and question only where it has exactly one question at its end, and of two columns that may be the text none is taken.
+Whatever is not certain is refused, row by row or for the whole file: a wrong guess must not certify anything. Therefore
+only sentences of a closed list are taken out of a prompt, facts of a system prompt stay facts, a prompt is cut into
+facts and question only if it ends in its one question, and two columns that may both be the text are an error.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Checks of what was pulled: the adapter's digests, every certificate, and that each example is what one is about.
 
-Nothing that could not be checked counts as accepted. What is not checked: that token ids spell the text beside them,
-which takes the base model's tokenizer.
+Whatever could not be checked is not accepted. Not checked is that token ids spell the text beside them, which takes the
+base model's tokenizer.
 """
 
 import hashlib

@@ -6,7 +6,7 @@
     rejected.jsonl       every other row with its reason
     summary.json         the counts; written last
 
-A folder of a user's is never written into: what is made appears whole, under a name that was free.
+No folder of a user's is ever written into: a kept folder appears whole, under a name that was free.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""A run folder where something was revoked: refused, or cleared of what is tainted so that it is made again.
+"""Runs with a revoked certificate: refused, or cleared of what it taints so that the rounds are made again.
 
-What is tainted is moved to `revoked/000` in the run folder, the last round first and a round's dataset last of all: as
-long as a tainted dataset stands, the run is refused, so that a move that was killed midway is seen and finished.
+Tainted rounds are moved to `revoked/000` in the run folder, the last round first and a round's dataset last. The run is
+refused while a tainted dataset is in place, so that a move that was killed midway is noticed and finished.
 """
 
 from collections.abc import Iterator, Mapping, Set

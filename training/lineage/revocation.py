@@ -2,9 +2,9 @@
 
     revoked certificate -> examples -> adapters trained on them -> what those sampled -> later adapters -> reports
 
-A run folder's `revoked.json` holds what was revoked and what that taints. The first is the record; the second is for
-whoever looks, and is worked out anew whenever it matters, so that a revoking that was killed midway is finished by the
-same command, or by the next run.
+A run folder's `revoked.json` holds what was revoked and what that taints. What was revoked is the record. What it
+taints is there to be read, and is computed anew whenever it is needed, so that the same command, or the next run,
+finishes a revocation that was killed midway.
 """
 
 import json

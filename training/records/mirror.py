@@ -3,10 +3,10 @@
     run folder -> push -> URL/round-000/traces.jsonl ..., and the manifest last        (while the run works)
     URL -> fetch -> what another machine's run folder lacks                            (before it works)
 
-Object stores neither append nor sync, so a run works in a folder of its own, and what is sealed there is copied. Only
-what a manifest names by its digest is ever read: an upload half done is not named yet, and a file is not named any
-more before its bytes change. The manifest has two places, written by turns, so that one is whole at any time. It is
-no lock: who finds that another run has written it stops writing.
+Object stores neither append nor sync, so a run works in a folder of its own, and its sealed files are copied. Only
+files that the manifest names, with their digests, are ever read: a file is named once it is uploaded whole, and taken
+out of the manifest before its bytes change. The manifest has two places, written in turn, so that one is always whole.
+It is no lock: a run that finds another run's manifest there stops writing.
 """
 
 import hashlib
@@ -25,10 +25,10 @@ from training.records.store import StoreError, is_stored, line_of, read_line, wr
 
 PLACES = ("manifest-0.json", "manifest-1.json")
 PUSH_S = 30.0
-"""Between looks for what was sealed since; an upload that fails is tried again as often."""
+"""Between two looks for newly sealed files; a failed upload is tried again then."""
 CHUNK = 2**20
 NOT_COPIED = ("log",)
-"""Folders of what grows and belongs to one machine."""
+"""Folders of files that grow and belong to one machine."""
 
 
 class MirrorFailed(RunFailed):

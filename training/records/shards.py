@@ -1,9 +1,9 @@
-"""Sealed files at rest: gzip members with an index, in the place of the plain file and under its name.
+"""Packed files: gzip members with an index, in the place of a sealed plain file and under its name.
 
     traces.jsonl -> traces.jsonl.gz (members of some thousand lines) + traces.jsonl.gz.index (where each member is)
 
 `zcat` gives the plain file back, byte for byte, and `datasets.load_dataset("json", ...)` reads it as it is. The index
-finds one record without unpacking the rest; who goes through all of them needs none.
+finds one record without unpacking the rest; reading all of them needs no index.
 """
 
 import gzip
@@ -44,7 +44,7 @@ class _Member:
 
 
 def pack(path: Path, *, level: int = LEVEL) -> Packed:
-    """Pack a sealed file and take the plain one away, once what was packed is read back and found to be the same.
+    """Pack a sealed file; the plain one is deleted once the packed one was read back and found equal.
 
     Every line's checksum is verified on the way. The same file gives the same bytes: no time and no name goes in.
     """

@@ -1,4 +1,4 @@
-"""Times and memory of a run's stages: `log/plan.json` as they were foretold, `log/stage-times.jsonl` as measured.
+"""Times and memory of a run's stages: as planned in `log/plan.json`, as measured in `log/stage-times.jsonl`.
 
 No result depends on either.
 """
@@ -31,7 +31,7 @@ class PlannedStage:
     gpu_hours: float
     """Of the GPUs that a line holds meanwhile; 0 without GPUs."""
     memory_bytes: float = 0.0
-    """Of its largest process or GPU; 0: not foretold."""
+    """Of its largest process or GPU; 0: not planned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class StageTime:
 
 
 def add_time(run: Path, time: StageTime) -> None:
-    """Append a time; a failing disk is not its concern."""
+    """Append a time; a disk that fails is passed over."""
     with suppress(OSError):
         (run / "log").mkdir(parents=True, exist_ok=True)
         with (run / "log" / FILE).open("a", encoding="utf-8") as file:
@@ -81,7 +81,7 @@ def add_time(run: Path, time: StageTime) -> None:
 
 
 def read_times(run: Path) -> list[StageTime]:
-    """Return the times of a run, those of all calls that it took; torn lines are passed over."""
+    """Return the times of a run, over all commands that worked on it; torn lines are passed over."""
     path = run / "log" / FILE
     found: list[StageTime] = []
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
@@ -91,12 +91,12 @@ def read_times(run: Path) -> list[StageTime]:
 
 
 def write_plan(run: Path, plan: Plan) -> None:
-    """Keep what was foretold."""
+    """Keep a run's plan."""
     write_json(run / "log" / PLAN, asdict(plan))
 
 
 def read_plan(run: Path) -> Plan | None:
-    """Return what was foretold of a run; None where nobody kept it, or not in this form."""
+    """Return a run's plan; None where it was not kept, or not in this form."""
     path = run / "log" / PLAN
     try:
         return TypeAdapter(Plan).validate_json(path.read_bytes()) if path.exists() else None

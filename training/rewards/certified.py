@@ -1,10 +1,10 @@
-"""Reward of an attempt: 1 for a certificate that `strict` keeps, 0 for what else was judged, nothing where it was not.
+"""Reward of an attempt: 1 for a certificate that `strict` keeps, 0 for any other verdict, None for no verdict.
 
-A proof of the model's own formulas, of which nothing says that they are about the question (grade `trusted`), is worth
-0: else the model learns to prove what was not asked.
+A proof of the model's own formulas (grade `trusted`) is worth 0, because nothing says that they are about the question:
+the model would learn to prove what was not asked.
 
-A critic that ran out of time or failed has said nothing about the attempt. Its reward is None, which TRL leaves out of
-the group's baseline and gives no gradient; a 0 would teach the model to avoid what is hard to check.
+A critic that ran out of time or failed says nothing about the attempt. The reward is then None: TRL leaves it out of
+the group's baseline and gives it no gradient. A 0 would teach the model to avoid what is hard to check.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from training.rewards.credit import bad_start
 
 UNKNOWN = frozenset({"timeout", "error"})
 COLUMNS = ("problem", "format")
-"""What a dataset must have beside `prompt`: see `rows`."""
+"""Columns that a dataset must have beside `prompt`: see `rows`."""
 
 
 def reward(verdict: Mapping[str, Any]) -> float | None:

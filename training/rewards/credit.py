@@ -1,6 +1,6 @@
-"""Credit at the first bad step: what a text says before it is not punished, and from it on all is.
+"""Credit at the first bad step: a text is punished from there on, and not for what stands before it.
 
-A text is punished whole where nobody knows its first bad step: an attempt that nobody could read, or that stops short.
+Where the first bad step is not known, the whole text is punished: it could not be read, or it stops short.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ Credit = Literal["attempt", "first_bad_step"]
 
 
 def bad_start(attempt: Attempt, verdict: Verdict) -> int | None:
-    """Return where the first bad step begins, in characters of the completion; None where nobody knows one."""
+    """Return where the first bad step begins, in characters of the completion; None where none is known."""
     bad = verdict.first_bad_step
     if isinstance(verdict, Certified) or verdict.coverage is None or (bad is not None and bad.reason in UNDECIDED):
         return None

@@ -1,10 +1,10 @@
 """Preferences from judged traces: a certified attempt against a refuted one at the same problem, for DPO and KTO.
 
-Right answers without a proof are on neither side, nor what no critic could judge, nor proofs of formulas of which
-nothing says that they are about the question (grade `trusted`).
+On neither side are right answers without a proof, attempts that no critic could judge, and proofs of formulas that
+nobody vouches for (grade `trusted`).
 
-With credit at the first bad step, every attempt with a known one is on the wrong side, and from that step on alone: a
-pair shares all that stands before it, as its prompt's end.
+With credit at the first bad step, every attempt with a known one is on the wrong side, but only from that step on: what
+stands before it becomes the end of the pair's shared prompt.
 """
 
 from collections import defaultdict

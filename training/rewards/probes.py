@@ -1,7 +1,7 @@
-"""Probes of rewards: completions of which code knows whether they deserve a reward, made from certified demonstrations.
+"""Probes of rewards: completions made from certified demonstrations, with what a reward should say of each.
 
-The critics stand behind each: a harmless rewrite is certified itself, and what must not be paid is neither certified
-nor read as the gold answer. What does not pass that is not asked.
+The critics confirm every probe before it is used: a harmless rewrite must be certified itself, and a completion that
+must not be paid may neither be certified nor be read as the gold answer.
 """
 
 import json

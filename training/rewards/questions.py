@@ -1,6 +1,6 @@
 """Questions of one turn for the environments of other libraries: a problem, its prompt, one attempt, its verdict.
 
-The verdict is the critics', the worth is `training.rewards.certified`'s; nothing here judges.
+The critics give the verdict, and `training.rewards.certified` the reward.
 """
 
 from dataclasses import dataclass

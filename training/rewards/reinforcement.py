@@ -1,7 +1,7 @@
 """GRPO (Shao et al. 2024) or RLOO (Ahmadian et al. 2024) with certificates as the reward, by TRL's trainers.
 
-Every attempt that was rewarded stands with its verdict in `traces.jsonl`, so that the rewards can be checked. One that
-was killed starts over: nothing of it is in place before all of it is.
+`traces.jsonl` holds every rewarded attempt with its verdict, so that the rewards can be checked. A training that was
+killed starts over: its files are put in place together, at the end.
 """
 
 import hashlib
