@@ -156,10 +156,11 @@ def told(*args: Any, **kwargs: Any) -> tuple[str, str]:
 KINDS = {"no terms": {}, "terms": {"functions": True, "universal": False}, "no universals": {"universal": False}}
 
 
+@pytest.mark.parametrize("num", [100, pytest.param(300, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_unknown_is_certified_exactly_where_the_naive_model_says_so(kind: str):
+def test_unknown_is_certified_exactly_where_the_naive_model_says_so(kind: str, num: int):
     seen = dict.fromkeys(["true", "false", "unknown", "contradictory"], 0)
-    for seed in range(300):
+    for seed in range(num):
         theory, goal = drawn(seed, **KINDS[kind])
         derived = model(theory, goal)
         axioms, said = [shown(axiom) for axiom in theory], said_of(theory, goal, derived)
@@ -167,7 +168,7 @@ def test_unknown_is_certified_exactly_where_the_naive_model_says_so(kind: str):
         record = judged(axioms, shown([goal]), [*(shown([atom]) for atom in derived), "nothing"], formal=formal)
         assert (record["verdict"] == "certified") == (said == "unknown"), (seed, record)
         seen[said] += 1
-    assert min(seen.values()) > 10, seen
+    assert min(seen.values()) > num / 30, seen
 
 
 def certificate_of(

@@ -611,12 +611,19 @@ def test_any_text_is_translated_or_refused(context: str, question: str):
     assert len(formal.axioms) == len(re.findall(r"\.(?= |$)", " ".join(context.split())))
 
 
-def test_published_labels_follow_from_the_translation(shared: Path):
+@pytest.mark.parametrize(
+    ("every", "counts"),
+    [
+        (8, {"A": 143, "B": 141, "C": 134}),
+        pytest.param(1, {"A": 1108, "B": 1115, "C": 1121}, marks=pytest.mark.slow),
+    ],
+)
+def test_published_labels_follow_from_the_translation(shared: Path, every: int, counts: dict[str, int]):
     """Names every problem that is refused, and shows the proof behind every label that is contradicted."""
     refused: list[str] = []
     wrong: list[str] = []
     labels: Counter[str] = Counter()
-    for record in published(shared):
+    for record in published(shared)[::every]:
         try:
             formal = translate(record["context"], record["question"])
         except TranslationError as error:
@@ -628,7 +635,7 @@ def test_published_labels_follow_from_the_translation(shared: Path):
             wrong.append(f"{record['id']}: {formal.goal} is {record['answer']} there, {letter} here:\n{proof}")
     assert not wrong, "\n\n".join(wrong)
     assert not refused, "\n".join(refused)
-    assert labels == {"A": 1108, "B": 1115, "C": 1121}
+    assert labels == counts
 
 
 def test_the_translation_equals_the_recorded_one(shared: Path):
