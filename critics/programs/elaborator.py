@@ -10,7 +10,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from critics.programs.declarations import BOOLEAN, INTEGER, Declarations, Sort, Type, is_reserved
-from critics.programs.expression import Binding, Call, Expression, Listing, Name, Number, Operation, moved_inside
+from critics.programs.expression import (
+    Binding,
+    Call,
+    Expression,
+    Listing,
+    Name,
+    Number,
+    Operation,
+    moved_inside,
+    unlisted,
+)
 from critics.programs.sections import Line, ProgramError, Repairs
 from critics.replay.finite.terms import Application, Constant, Function, Operator, Quantified, Term, Variable
 
@@ -180,7 +190,7 @@ class Elaborator:
         return arguments
 
     def _junction(self, operator: str, arguments: Sequence[Expression], scope: Scope) -> Term:
-        parts = [p for a in arguments for p in (a.items if isinstance(a, Listing) else (a,))]
+        parts = unlisted(arguments)
         if not parts:
             raise self._error("arity", f"{operator} of nothing")
         if operator == "xor" and len(parts) != 2:
@@ -196,8 +206,7 @@ class Elaborator:
         return Operator("if", (condition, one, other)), one_type
 
     def _numeric(self, operator: str, arguments: Sequence[Expression], scope: Scope) -> Typed:
-        parts = [p for a in arguments for p in (a.items if isinstance(a, Listing) else (a,))]
-        typed = [self.typed(part, scope) for part in parts]
+        typed = [self.typed(part, scope) for part in unlisted(arguments)]
         if not typed or any(type_ != INTEGER for _, type_ in typed):
             raise self._error("type", f"{operator} takes numbers")
         return Operator(operator, tuple(term for term, _ in typed)), INTEGER
@@ -292,8 +301,7 @@ class Elaborator:
 
     def _listed(self, kind: str, bodies: Sequence[Expression], scope: Scope) -> Typed:
         """Read `Distinct([a, b, c])` and `Sum([..])`; the others need variables."""
-        items = [p for b in bodies for p in (b.items if isinstance(b, Listing) else (b,))]
-        typed = [self.typed(item, scope) for item in items]
+        typed = [self.typed(item, scope) for item in unlisted(bodies)]
         kinds = {type_ for _, type_ in typed}
         if kind not in ("distinct", "sum") or len(kinds) != 1 or BOOLEAN in kinds:
             raise self._error("quantifier", f"{kind} takes [variable:sort] and a body")

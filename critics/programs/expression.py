@@ -83,6 +83,11 @@ class Operation:
 Expression = Name | Number | Call | Listing | Binding | Operation
 
 
+def unlisted(expressions: Sequence[Expression]) -> list[Expression]:
+    """Return the expressions, those that stand in a list each for itself."""
+    return [part for one in expressions for part in (one.items if isinstance(one, Listing) else (one,))]
+
+
 def read_expression(line: Line, repairs: Repairs, *, conjoin: bool = False) -> Expression:
     """Read a whole line as one expression; raises `ProgramError` (`sections`) naming the line.
 

@@ -13,7 +13,7 @@ from typing import Literal as Choice
 
 from critics.programs.declarations import Declarations
 from critics.programs.elaborator import Elaborator
-from critics.programs.expression import Call, Expression, Listing, read_expression
+from critics.programs.expression import Call, Expression, read_expression, unlisted
 from critics.programs.sections import Line, ProgramError, Repairs
 from critics.replay.finite.terms import Operator, Term
 
@@ -106,7 +106,7 @@ def _mode(line: Line, name: str, repairs: Repairs) -> Mode:
 
 
 def _formula(line: Line, arguments: Sequence[Expression], elaborator: Elaborator, repairs: Repairs) -> Term:
-    parts = [p for a in arguments for p in (a.items if isinstance(a, Listing) else (a,))]
+    parts = unlisted(arguments)
     if not parts:
         raise line.error("arity", "a helper needs a formula")
     formulas = tuple(elaborator.formula(part) for part in parts)
@@ -138,7 +138,7 @@ def _of_mode(line: Line, mode: Mode, formula: Term) -> Option:
 
 
 def _accurate_list(line: Line, read: Call, elaborator: Elaborator) -> Option:
-    parts = [p for a in read.arguments for p in (a.items if isinstance(a, Listing) else (a,))]
+    parts = unlisted(read.arguments)
     if not parts:
         raise line.error("arity", "is_accurate_list needs formulas")
     formulas = tuple(elaborator.formula(part) for part in parts)
