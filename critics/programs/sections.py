@@ -1,7 +1,7 @@
 """A program's text as titled sections of numbered lines, and the one error of everything that reads programs."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from critics.errors import ReasonedError
@@ -11,7 +11,8 @@ MAX_CHARACTERS = 100_000
 _FENCE = re.compile(r"\s*(```|~~~)")
 _ESCAPED = re.compile(r"(?<=\w)\\_(?=\w)")
 """`assigned\\_to`: a name as models write it where they think of Markdown or LaTeX; no program has a backslash."""
-_COMMENT = re.compile(r":::|\s::\s")
+COMMENT = re.compile(r":::|\s::\s")
+"""It begins the comment of a line."""
 
 
 class ProgramError(ReasonedError):
@@ -60,31 +61,60 @@ class Repairs:
         return list(self._words)
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line as it is written, and where it stands."""
+
+    number: int
+    start: int
+    """Its place in the program, in characters."""
+    whole: str
+    section: str
+    """Empty before the first heading."""
+    begin: int
+    """Number of characters that are the heading, or the fence."""
+    is_fence: bool
+
+
+def rows(text: str, titles: Mapping[str, Sequence[str]]) -> Iterator[Row]:
+    """Yield the lines of a program; `titles` maps a section to the ways in which it is headed.
+
+    Whoever asks what a reader passes over asks this as well, so that both see the same headings and fences.
+    """
+    named = {way.lower(): section for section, ways in titles.items() for way in ways}
+    heading = re.compile(rf"[ \t#*]*({'|'.join(named)})[ \t*]*(:(?!:)|$)[ \t*]*", re.IGNORECASE)
+    section, start = "", 0
+    for number, whole in enumerate(text.split("\n"), start=1):
+        fence, found = _FENCE.match(whole), heading.match(whole)
+        if fence is not None:
+            yield Row(number, start, whole, section, fence.end(), True)
+        else:
+            section = section if found is None else named[found[1].lower()]
+            yield Row(number, start, whole, section, 0 if found is None else found.end(), False)
+        start += len(whole) + 1
+
+
 def split_sections(text: str, titles: Mapping[str, Sequence[str]], repairs: Repairs) -> dict[str, list[Line]]:
-    """Return each section's lines that are not blank; `titles` maps a section to the ways in which it is headed.
+    """Return each section's lines that are not blank.
 
     A section that is missing is missing from the result, and one that is headed twice has the lines of both.
     Raises `ProgramError` for a text that is too long.
     """
     if len(text) > MAX_CHARACTERS:
         raise ProgramError("too_long", f"more than {MAX_CHARACTERS} characters")
-    named = {way.lower(): section for section, ways in titles.items() for way in ways}
-    heading = re.compile(rf"[ \t#*]*({'|'.join(named)})[ \t*]*(:(?!:)|$)[ \t*]*", re.IGNORECASE)
     sections: dict[str, list[Line]] = {}
-    current: list[Line] | None = None
-    for number, whole in enumerate(text.split("\n"), start=1):
-        if not whole.strip() or _FENCE.match(whole):
+    for row in rows(text, titles):
+        if row.is_fence:
             continue
-        found = heading.match(whole)
-        if found is not None:
-            name, whole = named[found[1].lower()], whole[found.end() :]
-            if name in sections:
+        if row.begin:
+            if row.section in sections:
                 repairs.note("repeated_section")
-            current = sections.setdefault(name, [])
-        if whole.strip() and current is None:
+            sections.setdefault(row.section, [])
+        written = row.whole[row.begin :]
+        if written.strip() and not row.section:
             repairs.note("text_before_program")
-        elif whole.strip() and current is not None:
-            current.append(_line(number, whole, repairs))
+        elif written.strip():
+            sections[row.section].append(_line(row.number, written, repairs))
     return sections
 
 
@@ -92,6 +122,6 @@ def _line(number: int, whole: str, repairs: Repairs) -> Line:
     if _ESCAPED.search(whole) is not None:
         repairs.note("escaped_underscore")
         whole = _ESCAPED.sub("_", whole)
-    found = _COMMENT.search(whole)
+    found = COMMENT.search(whole)
     end = len(whole) if found is None else found.start()
     return Line(number, whole[:end].strip(), whole[end:].strip(" \t\r:"))

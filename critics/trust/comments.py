@@ -17,6 +17,7 @@ from critics.faithfulness.english import sentences
 from critics.problem import Attempt, Problem
 from critics.programs import csp_reader, logic_program, rule_reader
 from critics.programs.ordering_text import is_claimed
+from critics.programs.sections import COMMENT, rows
 from critics.reading import BadStep, Span, TextReading
 from critics.reference import TRANSLATORS
 from critics.trust.words import content, shared_words
@@ -31,12 +32,12 @@ _TITLES: Mapping[str, Mapping[str, Sequence[str]]] = {
 _DECLARED = re.compile(r"[\s>*•-]*(?:\d{1,3}[.)]\s*)?\w[\w'’-]*\s*\([^()\n]*\)[\s.,;:–-]*")
 _LABELLED = re.compile(r"\s*-?\d{1,6}\s*[:=](?:\s*[\w'’-]+){1,4}\s*")
 _QUESTION = re.compile(r"\s*question\b[\s:]*", re.IGNORECASE)
-_MARK = re.compile(r":::|\s::\s")
 _SCRIPT = "z3-python"
 """Its comments say of code what it does as well, so that what has other words is nobody's business."""
 _ASSERTING = re.compile(r"\b(?:is|are|no|not|every|each|all|if)\b", re.IGNORECASE)
 _LINC = re.compile(r"\s*(TEXT|FOL):")
-_FENCE = re.compile(r"\s*(?:(?:```|~~~)\w{0,12}\s*)?")
+_LANGUAGE = re.compile(r"\w{0,12}\s*")
+"""Of a fence."""
 _DECLARING = ("predicate", "declaration", "domain", "variable")
 _ASKING = ("quer", "question", "conclusion", "option")
 _DENIED = re.compile(r"\bfalse\b|[¬~!]|\bnot\s*\(|-\s*(?:exists|all)|\bnot\b", re.IGNORECASE)
@@ -105,32 +106,33 @@ def _is_false(comment: Comment, problem: Problem, answer: str | None) -> bool:
 def _comments(text: str, format_: str) -> Iterator[Comment]:
     lines = text.split("\n")
     if format_ == _SCRIPT:
-        yield from _of_script(lines)
-        return
-    titles = {way.lower(): section for section, ways in _TITLES[format_].items() for way in ways}
-    heading = re.compile(rf"[ \t#*_]*({'|'.join(titles)})[ \t*_]*(?::(?!:)|$)[ \t*_]*", re.IGNORECASE)
-    is_linc = format_ == "fol" and any(map(_LINC.match, lines))
-    section, is_asked, at = "", False, 0
-    for number, line in enumerate(lines):
-        start, at = at, at + len(line) + 1
-        found = None if is_linc else heading.match(line)
-        section = section if found is None else titles[found[1].lower()]
-        begin = 0 if found is None else found.end()
-        if _FENCE.fullmatch(line) or is_linc:
-            yield from _of_linc(lines, number, start) if is_linc else ()
+        return _of_script(lines)
+    if format_ == "fol" and any(map(_LINC.match, lines)):
+        return _of_linc(lines)
+    return _of_sections(text, format_)
+
+
+def _of_sections(text: str, format_: str) -> Iterator[Comment]:
+    is_asked = False
+    for row in rows(text, _TITLES[format_]):
+        line, section, begin = row.whole, row.section, row.begin
+        if row.is_fence:
+            # Attack: a falsehood behind a fence, among the rules.
+            if _LANGUAGE.fullmatch(line, begin) is None:
+                yield _comment(line, begin, row.start, section, "")
             continue
-        mark = _MARK.search(line, begin)
+        mark = COMMENT.search(line, begin)
         end = len(line) if mark is None else mark.start()
         code = _num_read(line[begin:end], section, format_, is_first=not is_asked)
         is_asked = is_asked or (section == "query" and bool(line[begin:end].strip()))
         if re.search(r"[^\W_]", line[begin + code : end]) is not None:
-            yield _comment(line, begin + code, start, section, line[begin : begin + code], end)
+            yield _comment(line, begin + code, row.start, section, line[begin : begin + code], end)
         if mark is not None:
-            yield _comment(line, mark.end(), start, section, line[begin:end])
+            yield _comment(line, mark.end(), row.start, section, line[begin:end])
 
 
 def _num_read(text: str, section: str, format_: str, *, is_first: bool) -> int:
-    """Return how much of a line is its format's, which a reader reads or refuses; it passes over the rest.
+    """Return how many characters of a line the format's reader reads or refuses; it passes over the rest.
 
     Attack: a falsehood before the program, among its declarations, behind its query.
     """
@@ -148,13 +150,16 @@ def _num_read(text: str, section: str, format_: str, *, is_first: bool) -> int:
     return 0 if found is None else found.end()
 
 
-def _of_linc(lines: Sequence[str], number: int, start: int) -> Iterator[Comment]:
-    """Yield what a line of LINC's layout says: it is a text, of the formula on the next line, or no formula."""
-    line = lines[number]
-    found = _LINC.match(line)
-    if found is None or found[1] == "TEXT":
-        formula = lines[number + 1] if found is not None and number + 1 < len(lines) else ""
-        yield _comment(line, 0 if found is None else found.end(1) + 1, start, "", formula)
+def _of_linc(lines: Sequence[str]) -> Iterator[Comment]:
+    """Yield the texts of LINC's layout, each with the formula on the next line, and what is no text and no formula."""
+    at = 0
+    for line, behind in zip(lines, [*lines[1:], ""], strict=True):
+        found = _LINC.match(line)
+        if found is None:
+            yield _comment(line, 0, at, "", "")
+        elif found[1] == "TEXT":
+            yield _comment(line, found.end(1) + 1, at, "", behind)
+        at += len(line) + 1
 
 
 def _of_script(lines: Sequence[str]) -> Iterator[Comment]:
