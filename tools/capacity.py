@@ -64,7 +64,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """A round of so many attempts on so many workers."""
+    """A round: its number of attempts and of workers."""
 
     rollout_s: float
     certification_s: float
@@ -126,7 +126,7 @@ def cost(
 
 
 def longest(work: Workload, rows: int) -> float:
-    """Return the tokens of the longest of so many attempts, for which its whole batch waits."""
+    """Return the tokens of the longest attempt of a batch, which the whole batch waits for."""
     quantile = NormalDist().inv_cdf(1 - 0.56 / rows)
     return work.completion_tokens * exp(work.spread * quantile - work.spread**2 / 2)
 

@@ -32,7 +32,7 @@ WITHIN_A_SAVE = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Signalled:
-    """One signal and what came of it."""
+    """A signal and its effect."""
 
     number: int
     signal: str
@@ -288,7 +288,7 @@ def page(record: dict[str, list[dict[str, object]]], seed: int) -> str:
 
 
 def main() -> None:
-    """Attack, and write what came of it."""
+    """Run the attacks and write their results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--signals", type=int, default=30)
     parser.add_argument("--rooms", type=int, default=6)

@@ -45,7 +45,7 @@ class Needs(Section):
     """Over what is kept; 0 where nothing is trained."""
 
     def said(self) -> str:
-        """Return what people are told."""
+        """Return a sentence for people."""
         if not self.gpus:
             return "no GPU"
         return f"{self.gpus} x A100 80 GB, about {max(self.hours(), 0.1):.1f} h, {self.parameters / 1e9:.0f} B model"
@@ -140,7 +140,7 @@ class Output(Section):
 
 
 class Item(Section):
-    """A figure or table, or several that one command makes: the command, or why it cannot be had."""
+    """A figure or table, or several that one command makes: the command, or the reason why there is none."""
 
     paper: str
     item: str

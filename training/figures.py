@@ -31,7 +31,7 @@ def panels_of(*, width: float, height: float, count: int) -> tuple[Any, list[Any
 
 @contextmanager
 def drawing(*, text: str) -> Generator[None]:
-    """Draw by matplotlib's defaults and ours, whatever the user's own settings; `text` is svg.fonttype."""
+    """Draw by matplotlib's defaults and ours and ignore the user's settings; `text` is svg.fonttype."""
     matplotlib: Any = import_module("matplotlib")
     with matplotlib.rc_context():
         matplotlib.rcdefaults()

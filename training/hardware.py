@@ -61,7 +61,7 @@ def has_accelerator() -> bool:
 
 
 def driver_says(field: str) -> str:
-    """Return a field of the first GPU by nvidia-smi, which wakes none; empty where there is none."""
+    """Return a field of the first GPU from nvidia-smi, which starts no GPU; empty without one."""
     query = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader"]
     try:
         said = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True)
@@ -71,7 +71,7 @@ def driver_says(field: str) -> str:
 
 
 def gpus_by_driver() -> str | None:
-    """Return this machine's GPUs as `device_named` takes them, and wakes none; None: there are none that it knows."""
+    """Return this machine's GPUs as `device_named` takes them, without starting one; None where none is known."""
     name = driver_says("name") if has_accelerator() else ""
     known = next((known for known in PUBLISHED if known in name), None)
     return None if known is None else f"{known}:{num_training_processes()}"
@@ -107,7 +107,7 @@ def num_cores() -> int:
 
 
 def memory_of_a_core() -> float:
-    """Return a core's part of the machine's memory, or of its container's, whatever is in use now."""
+    """Return a core's part of the whole memory of the machine, or of its container."""
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:

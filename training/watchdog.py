@@ -62,7 +62,7 @@ OnProgress = Callable[[Progress], None]
 
 
 def unwatched(_: Progress) -> None:
-    """Tell nobody."""
+    """Do nothing."""
 
 
 def line_name(arm: str, seed: int) -> str:

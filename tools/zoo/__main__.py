@@ -1,4 +1,4 @@
-"""Put tiny models of real architectures through everything, and write what came of it.
+"""Run all trials on tiny models of real architectures, and write the results.
 
     python -m tools.zoo [NAME ..] [--trial NAME ..] --out docs/results/architectures --page docs/architectures.md
 
@@ -26,7 +26,7 @@ Rows = dict[str, dict[str, str]]
 
 
 def row(name: str, trials: Sequence[str]) -> dict[str, str]:
-    """Build a model and return what came of each trial."""
+    """Build a model and return the result of each trial."""
     with tempfile.TemporaryDirectory() as folder:
         subject = Subject(name, build(name, Path(folder) / "model"), Path(folder) / "work")
         return {trial: outcome(TRIALS[trial], subject) for trial in trials}

@@ -1,4 +1,4 @@
-"""Vocabularies and guides made up for measuring: no tokenizer has to be downloaded, and all sizes are to be had."""
+"""Vocabularies and guides made up for measuring, of any size and without a download."""
 
 import random
 from collections.abc import Iterator, Sequence

@@ -85,7 +85,7 @@ class Answers:
 
     @property
     def samples(self) -> list[Samples]:
-        """Counts of the attempts at each problem; under `--curve` alone they are as many whatever came of them."""
+        """Counts of the attempts at each problem; their number does not depend on verdicts under `--curve` alone."""
         return samples_of((each for made in self.attempts.values() for each in made), self.gold)
 
     @property

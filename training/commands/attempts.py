@@ -29,7 +29,7 @@ What they said a moment ago is not checked a second time."""
 
 @dataclass(frozen=True, slots=True)
 class GivenAttempt:
-    """Attempt of a file, checked to be one, with its line: that holds what its writer keeps beside it."""
+    """A well-formed attempt of a file, with its whole line, which may hold other keys."""
 
     record: Mapping[str, Any]
     attempt: Attempt
@@ -46,7 +46,7 @@ def read_attempts(path: Path, problems: Sequence[Path] | None = None) -> list[Gi
 
 
 def read_attempts_that_are(path: Path) -> tuple[list[GivenAttempt], list[Rejected]]:
-    """Read as `read_attempts` does, and reject what is none: one bad line is not the end of the file."""
+    """Read as `read_attempts` does, but reject a bad line and go on with the next."""
     rejected: list[Rejected] = []
     return _read(path, load_recorded(path) if holds_recorded(path) else read_lines(path), rejected), rejected
 

@@ -1,4 +1,4 @@
-"""`audit-data`: the gold labels of a data set, laid beside what its own text proves."""
+"""`audit-data`: the gold labels of a data set, compared with what its own text proves."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping

@@ -71,7 +71,7 @@ def audit_reward(asked: RewardAudit) -> bool:
 
 
 def _demonstrations(asked: RewardAudit) -> tuple[list[Demonstration], int]:
-    """Return certified demonstrations, and how many of the user's rows are none."""
+    """Return certified demonstrations, and the number of the user's rows that are not."""
     names = asked.data or DATASETS
     if all(map(is_generated, names)):
         if wrong := next((name for name in asked.formats or () if name not in FORMATS), None):

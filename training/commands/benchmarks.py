@@ -261,7 +261,7 @@ def _compared(
 
 
 def _verified(model: _Model, file: Path, judging: Judging) -> Mapping[str, object]:
-    """Ask a model, as verifier, about the trips in a file, whoever made them."""
+    """Ask a model, as verifier, about the trips in a file; any model may have made them."""
     config, asked = model.config, model.asked
     trips = list(judged(_trips_of(file), judging))
     sampling = config.sampling.sampling("free", temperature=config.evaluation.temperature, samples=1)
@@ -274,7 +274,7 @@ def _verified(model: _Model, file: Path, judging: Judging) -> Mapping[str, objec
 
 
 def _trips_of(file: Path) -> Iterator[Trace]:
-    """Yield a file's trips once more without their judgement: a stored verdict is taken from nobody."""
+    """Yield a file's trips without their stored verdicts, which nobody vouches for."""
     seen: set[str] = set()
     for trace in map(read_trace, read_records(file)):
         if trace.format != "equivalence":

@@ -133,7 +133,7 @@ def _stage(line: LineProgress) -> str:
 
 
 def last_attempt(last: LastAttempt) -> Any:
-    """Return the attempt that was written last; what a model wrote is text, whatever it looks like."""
+    """Return the attempt that was written last; a model's text is never read as markup."""
     from rich.panel import Panel
     from rich.text import Text
 

@@ -50,7 +50,7 @@ class Filtering:
 def filter_table(
     found: Sequence[Rows], source: Path, reading: Reading, formalise: Path | None, filtering: Filtering
 ) -> None:
-    """Judge a table's rationales and write what is kept; say what was read as what, and what came of it.
+    """Judge a table's rationales, write what is kept, and say how each column was read and what was found.
 
     `formalise` is the configuration of the policy that writes each sentence down formally; None: critics read texts.
     """

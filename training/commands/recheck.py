@@ -59,7 +59,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _readable(file: Path, bad: list[dict[str, str]]) -> Iterator[object]:
-    """Yield the records; a line that is none is a rejected one, and the file goes on."""
+    """Yield the records; a bad line is rejected, and reading goes on."""
     for record in read_lines(file):
         if isinstance(record, StoreError):
             say(str(record))

@@ -13,7 +13,7 @@ from training.configuration.section import Positive, Section
 
 @dataclass(frozen=True, slots=True)
 class Curriculum:
-    """Growth of the categories that a round draws from: by operators, depth, or whatever the data set counts."""
+    """Growth of the categories that a round draws from: by operators, depth, or what else the data set counts."""
 
     categories: Sequence[int]
     rounds: int

@@ -126,7 +126,7 @@ class TrainingConfig(Section):
         return min(steps, self.max_steps) if self.max_steps else steps
 
     def num_warmup(self, steps: int) -> int:
-        """Return the steps of so many over which the learning rate rises."""
+        """Return over how many of a training's steps the learning rate rises."""
         return min(self.warmup_steps, steps // 2) or int(self.warmup_ratio * steps)
 
     def digested_json(self) -> str:

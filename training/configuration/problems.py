@@ -66,7 +66,7 @@ class ProblemsConfig(Section):
         return family(self.dataset).generate(self._configured(split), num, seed=seed, start=start)
 
     def curriculum(self, config: CurriculumConfig, num_rounds: int) -> Curriculum:
-        """Return in which order rounds come to the categories, or hops; raises `InputError` where there are none."""
+        """Return the categories, or hops, in the order in which rounds reach them; raises `InputError` without any."""
         if self.source is not None or self.dataset not in ("prontoqa", *LANGUAGES):
             raise InputError(f"first: is for generated problems of {', '.join(('prontoqa', *LANGUAGES))}")
         easy = self.hops if self.dataset == "prontoqa" else self._configured("train").categories

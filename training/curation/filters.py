@@ -163,7 +163,7 @@ def _winner(votes: Counter[str]) -> str | None:
 
 
 def false_positives(traces: Iterable[Trace], rate: float, reason: str | None, *, seed: int) -> list[Trace]:
-    """Return a share of the lucky traces: those that a critic with so many false positives would let through.
+    """Return a share of the lucky traces: those that a critic with this rate of false positives would let through.
 
     Chosen by a hash of (seed, id); those that were refused for `reason`, if any is named, come first.
     """

@@ -65,7 +65,7 @@ def _shape(built: Any) -> Shape | None:
 
 
 def with_lora(model: Any, training: TrainingConfig, revision: str | None = None) -> Any:
-    """Put a new adapter on a model's linear layers; raises `ConfigError` where peft knows no such adapter of it."""
+    """Put a new adapter on a model's linear layers; raises `ConfigError` where peft has none for a layer."""
     peft: Any = import_module("peft")
     config = peft.LoraConfig(
         r=training.lora_rank,

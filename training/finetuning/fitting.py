@@ -14,7 +14,7 @@ MOST_TOKENS = 16_384
 def fits(
     shape: Shape, config: TrainingConfig, *, tokens: float, bytes_a_weight: int, num_processes: int, memory: float
 ) -> Callable[[int], bool]:
-    """Return whether a process can compute so many rows at once; `tokens` are those of the longest row.
+    """Say whether a process can compute a number of rows at once; `tokens` are those of the longest row.
 
     `memory` is a device's, whatever else is on it now: who resumes must come to the same number.
     """

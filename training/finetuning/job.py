@@ -1,4 +1,4 @@
-"""One fine-tuning as a value, and as the file by which torchrun's processes are told of it."""
+"""A fine-tuning as a value, and as the file that torchrun's processes read."""
 
 import json
 from dataclasses import dataclass

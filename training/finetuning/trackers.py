@@ -86,7 +86,7 @@ def quiet(tracked: Tracking) -> Generator[None]:
 
 
 def track(tracked: Tracking, metrics: Mapping[str, float], step: int) -> None:
-    """Write one point of each metric to every tracker; one that fails is none of the run's concern."""
+    """Write one point of each metric to every tracker; a tracker that fails does not end the run."""
     settle(tracked)
     with quiet(tracked):
         for name in tracked.names:

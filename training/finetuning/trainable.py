@@ -56,7 +56,7 @@ def _loading(training: TrainingConfig, architecture: Architecture) -> dict[str, 
 
 
 def attention_of(training: TrainingConfig) -> str | None:
-    """Return the attention to ask for; None: the loader's own. Raises `ConfigError` where it cannot be had."""
+    """Return the attention to ask for; None: the loader's own. Raises `ConfigError` where it is not available."""
     import torch
 
     if training.attention == "auto":

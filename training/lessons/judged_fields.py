@@ -65,7 +65,7 @@ def judged_fields(trace: Trace) -> Trace:
 
 
 def _prompt(trace: Trace) -> str:
-    """Return the stored prompt where the problem gives it, the bare one where nobody sampled the trace."""
+    """Return the stored prompt where the problem gives it, the bare one for a trace that was not sampled."""
     bare = text(trace.problem, PromptStyle())
     stored = trace.prompt
     if stored is None or stored == bare or any(_asks(stored, turns) for turns in _conversations(trace)):

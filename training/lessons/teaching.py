@@ -61,7 +61,7 @@ def completion_example(trace: Trace) -> Taught:
 
 
 def file_examples(traces: Iterable[Trace]) -> list[Taught]:
-    """Return what the traces of a file teach, whatever strategies they are of: `certistar filter`."""
+    """Return what the traces of a file teach, of any strategies (`certistar filter`)."""
     made: list[Taught] = []
     for trace in traces:
         if trace.turns:

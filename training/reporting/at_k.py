@@ -42,7 +42,7 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class AtK:
-    """Rates at k samples, over the problems that have so many."""
+    """Rates at k samples, over the problems that have at least k."""
 
     k: int
     problems: int

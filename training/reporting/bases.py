@@ -41,7 +41,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Problems of so many hops; all problems where neither end is said."""
+    """Problems within a range of hops; all problems where neither end is given."""
 
     at_least: int | None = None
     at_most: int | None = None

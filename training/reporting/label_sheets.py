@@ -98,7 +98,7 @@ def agreement(labels: Iterable[Mapping[str, Any]], people: Mapping[str, str]) ->
 
 
 def cohens_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
-    """Return agreement beyond chance, over what chance leaves to be had; None where that is nothing."""
+    """Return agreement beyond chance as a share of the most that is possible; None where that is 0."""
     n = len(pairs)
     if not n:
         return None

@@ -201,7 +201,7 @@ def leaderboard(entries: Sequence[Entry], sections: Mapping[str, Section] | None
 
 
 def accuracies(entries: Sequence[Entry]) -> list[list[str]]:
-    """Return a row for each data set or condition of each entry: accuracy with its interval, and what is beside it."""
+    """Return a row for each data set or condition of each entry: accuracy with its interval, and other rates."""
     shares = ("certified", "no_answer", "abstained", "wrong_formal")
     head = ["problems", "model", "arm", "n", "accuracy (95%)", "with a guess"]
     rows = [[*head, "certified", "no answer", "abstained", "formally wrong", "says true"]]

@@ -74,7 +74,7 @@ class _Beat:
 
 
 def progress_of(run: Path) -> RunProgress:
-    """Look into a run folder; raises InputError where it is none."""
+    """Read the progress of a run folder; raises InputError where it is not one."""
     layout = read_run(run)
     beats = _heartbeats(run / "log")
     lines = tuple(_line(layout, line, beats) for line in layout.lines)

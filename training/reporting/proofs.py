@@ -44,7 +44,7 @@ def proof_lines(certificate: Certificate) -> list[str]:
 
 
 def trace_lines(trace: Trace) -> list[str]:
-    """Return the lines of an attempt: its proof, or what it wrote and why that is none; then its verdict."""
+    """Return the lines of an attempt: its proof, or its text and why that proves nothing; then its verdict."""
     verdict = trace.judged
     certificate = None if verdict.certificate is None else read_certificate(verdict.certificate)
     said = _dialog_lines(trace) if certificate is None or trace.turns else _program_lines(trace)

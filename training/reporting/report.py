@@ -153,7 +153,7 @@ def _groups(arms: Iterable[ArmSummary], grouping: Grouping) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """Rates of an arm round by round, of all answers or of those that take so many hops."""
+    """Rates of an arm round by round, of all answers or of those with one number of hops."""
 
     arm: str
     hops: str

@@ -73,7 +73,7 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """A part of a run that can be reported: these seeds, and so many rounds of each line."""
+    """A part of a run that can be reported: its seeds, and its number of rounds of each line."""
 
     seeds: tuple[int, ...]
     num_rounds: int

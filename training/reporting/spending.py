@@ -12,13 +12,13 @@ from rollout.traces import Trace
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Price of a million tokens, in whatever currency it was given."""
+    """Price of a million tokens, in the currency of who named it."""
 
     prompt: float
     completion: float
 
     def of(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """Return the price of so many tokens."""
+        """Return the price of a number of tokens."""
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
 
 
@@ -68,7 +68,7 @@ def spent_on(traces: Iterable[Trace]) -> Spent:
 
 
 def spent_in(uses: Iterable[ServerUse | None]) -> Spent:
-    """Return what replies have cost that are no attempts; None: a model in this process, whose tokens nobody counts."""
+    """Return the cost of replies that are not attempts; None: a model in this process, whose tokens are not counted."""
     total = Spent()
     for use in uses:
         told = use or ServerUse(calls=1)

@@ -62,7 +62,7 @@ def read_stage(record: Mapping[str, Any]) -> Stage:
 
 
 def errors_of(traces: Iterable[Trace]) -> dict[str, int]:
-    """Count what came of executing judged programs, all categories in their order (table 3)."""
+    """Count the outcomes of executing judged programs, all categories in their order (table 3)."""
     counts = Counter(diagnose(_attempt(trace), trace.judged).category for trace in traces)
     return {category.value: counts[category] for category in Category}
 

@@ -41,7 +41,7 @@ class Rates:
 
 
 def pooled_rates(cells: Sequence[Tally], made_of: Mapping[Rate, str] = RATES) -> Rates:
-    """Return the rates of several counts together, as of seeds."""
+    """Return the rates of several counts together, such as those of several seeds."""
     n = sum(cell["n"] for cell in cells)
     return Rates(n, {name: Proportion(sum(cell[count] for cell in cells), n) for name, count in made_of.items()})
 
@@ -79,7 +79,7 @@ def pooled_suites(cells: Sequence[Tally]) -> Suites | None:
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """Rates of dialogs after at most so many retries."""
+    """Rates of dialogs, each cut off after a number of retries."""
 
     retries: int
     rates: Rates
@@ -111,7 +111,7 @@ class Dialogs:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Results of an arm after so many rounds, pooled over seeds; round 0 is the model before any fine-tuning."""
+    """Results of an arm after one of its rounds, pooled over seeds; round 0 is the model before any fine-tuning."""
 
     number: int
     rates: Rates

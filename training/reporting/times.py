@@ -38,7 +38,7 @@ class StageFigures:
         return {**own, "ratio": self.ratio, "memory_ratio": self.memory_ratio}
 
     def line(self) -> str:
-        """Return what people are told."""
+        """Return a line for people."""
         parts = [f"{self.stage}: predicted {_time(self.predicted_s)}, measured {_time(self.measured_s)}"]
         parts += [f"ratio {self.ratio:.2f}"] if self.ratio else []
         parts += [f"{self.gpu_hours:.2g} GPU-hours"] if self.gpu_hours else []
@@ -63,7 +63,7 @@ class RunTimes:
         return {**named, "stages": [stage.record() for stage in self.stages]}
 
     def lines(self) -> list[str]:
-        """Return what people are told."""
+        """Return lines for people."""
         return [f"predicted: {self.source}; engine: {self.engine}", *(stage.line() for stage in self.stages)]
 
 

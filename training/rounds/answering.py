@@ -29,7 +29,7 @@ class Formalism:
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """Whom to ask, who judges, and when to stop."""
+    """The policy to ask, the judging, and the rule by which to stop."""
 
     formalisms: Sequence[Formalism]
     judging: Judging

@@ -74,7 +74,7 @@ def curate(line: Line, number: int, judged: Path) -> Path:
 
 
 def _tokenizer(line: Line) -> Any:
-    """Return the tokenizer of the model that is trained; None where there is none that tells where its tokens stand."""
+    """Return the tokenizer of the model that is trained; None where none gives the places of its tokens."""
     try:
         tokenizer = load_tokenizer(line.config.model.pinned)
     except (PolicyError, ImportError):
@@ -83,7 +83,7 @@ def _tokenizer(line: Line) -> Any:
 
 
 def _origins(kept: Sequence[Trace], judged: Path) -> dict[str, Origin]:
-    """Return the origins of what is kept, by id; a digest is of the line as it is stored, whoever wrote it."""
+    """Return the origins of what is kept, by id; a digest is of the stored line."""
     derived = {trace.id: origin(trace.record()) for trace in kept if is_derived(trace)}
     names = {trace.id for trace in kept} - derived.keys()
     return derived | {line["id"]: origin(line) for line in read_records(judged) if line["id"] in names}

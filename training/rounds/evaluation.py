@@ -122,7 +122,7 @@ def measure(
     *,
     seed: int,
 ) -> Measurement:
-    """Count judged attempts, one at each problem; `shortened` is `Strategy.shortened` of whoever made them."""
+    """Count judged attempts, one at each problem; `shortened` is that of the strategy that made them."""
     trips = [record for record in records if record.legs]
     wrong = measure_false_positives(trips, judging, seed=seed)
     answers = list(map(answer_of, records, _chances(records)))
@@ -247,7 +247,7 @@ def _counts(outcomes: Mapping[str, Sequence[int]], chances: Sequence[float], cho
 
 
 def answer_of(trace: Trace, chance: float) -> Answer:
-    """Return what a judged attempt is told apart by, what it says, and what a guess would be worth."""
+    """Return the groups that a judged attempt belongs to, its answer, and the chance of a guess."""
     hops, condition = trace.problem.meta.get("hops"), _condition(trace)
     about = (None if condition is None else str(condition), None if hops is None else str(hops))
     return Answer(trace.problem.dataset, *about, _said(trace), chance)

@@ -24,7 +24,7 @@ class RunError(RunFailed):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """News of a run for whoever watches it: attempts done, or a line of text to print."""
+    """News of a run: attempts done, or a line of text to print."""
 
     attempts: int = 0
     message: str = ""
@@ -132,7 +132,7 @@ class Line:
 
     @property
     def strategy(self) -> Strategy:
-        """Strategy that shortens attempts and says what they teach; it asks nobody."""
+        """Strategy that shortens attempts and says what they teach; it asks no model."""
         return strategy_of(self.config, self.arm, trained=True, review=no_review)
 
 

@@ -26,7 +26,7 @@ def run_line(line: Line) -> None:
 
 
 def run_round(line: Line, number: int, adapter: Path | None) -> Path | None:
-    """Run one round from `adapter` (None: the base model) and return the one that the next round goes on from."""
+    """Run one round from `adapter` (None: the base model) and return the adapter that the next round starts from."""
     began, unsampled = perf_counter(), is_unsampled(line.round_path(number))
     judged = roll_out_and_certify(line, number, adapter)
     rollout_s = perf_counter() - began if unsampled else None

@@ -134,7 +134,7 @@ class Child:
 
 
 def end_server() -> None:
-    """End the server and all that it forked, so that nobody waits for it: it may hang as it imports or forks."""
+    """End the server and all that it forked; waiting for it could take forever, since it may hang in an import."""
     server: Any = forkserver
     pid = server._forkserver._forkserver_pid  # it has no public name
     if pid is not None:
@@ -192,7 +192,7 @@ def _settle() -> None:
 
 
 class _EndedError(RunError):
-    """A stage ended because another one failed; the other's error is the one to be told."""
+    """A stage was ended because another one failed, whose error is the one to report."""
 
 
 @dataclass(eq=False)
@@ -221,7 +221,7 @@ class StageProcesses:
             return self._run(task)
 
     def spread(self, stage: StageFunction, *arguments: Any, most: int, beside: StageFunction | None = None) -> Any:
-        """Run a stage on each place of the line, and beside them another one, which is told when they have ended."""
+        """Run a stage on each place of the line, and beside them another one, which hears when they have ended."""
         seats = places(self.config, cores=self.cores, gpus=self.gpus)[: max(1, most)]
         tasks = [
             _StageTask(

@@ -38,7 +38,7 @@ def promoted(
 
 
 def refusal(mode: Mapping[str, Any], chance: float, config: PromotionConfig) -> str | None:
-    """Return why a policy with this mode of evaluation.json is not gone on with; None where it is.
+    """Return why the next round does not start from a policy with this mode of evaluation.json; None where it does.
 
     `chance` is how likely a guess is right. Only answered problems are compared with it: to abstain is no error.
     Records of versions that did not count answers are counted by those without one.

@@ -20,7 +20,7 @@ from training.workers.strategies import FirstOrder, no_review, strategy_of
 
 
 def write_references(line: Line, number: int) -> None:
-    """Put a round's judged references in place; none where the arm is taught by nobody."""
+    """Put a round's judged references in place, where the arm learns from references."""
     sealed = line.sealed(number)
     if is_stored(sealed):
         return

@@ -75,7 +75,7 @@ class Residents:
     _is_ended: bool = False
 
     def take(self, place: Mapping[str, str]) -> Any:
-        """Return one of a place, which is then its taker's; None where there is none."""
+        """Take and return a resident of a place; None where there is none."""
         with self._changing:
             waiting = self._idle.get(str(place))
             return waiting.pop() if waiting else None

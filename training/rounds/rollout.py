@@ -120,7 +120,7 @@ def _failed(line: Line, problems: Sequence[Problem], traces: Iterable[Trace]) ->
 
 
 def refuse_leaks(problems: Sequence[Problem], held_out: Sequence[Problem]) -> None:
-    """No problem may stand in two splits, whatever its id: contents are compared."""
+    """Raise `RunError` where a problem's content is in two splits, under any ids."""
     kept_aside = {content_key(problem) for problem in held_out}
     leaked = [problem.id for problem in problems if content_key(problem) in kept_aside]
     if leaked:

@@ -18,7 +18,7 @@ PROCESS_BYTES = 2**28
 
 
 def open_workers(config: RunConfig, *, cores: int = 1) -> Workers:
-    """Return the workers that a configuration asks for, for one line of a run with so many cores.
+    """Return the workers that a configuration asks for, for one line of a run and its cores.
 
     Each starts when it is first asked.
     """
@@ -65,7 +65,7 @@ def check_shares(config: RunConfig, num_lines: int, gpus: int) -> None:
 
 
 def gpus_of(number: int, num_lines: int, gpus: Sequence[str]) -> Sequence[str]:
-    """Return the GPUs of one of so many lines at work at once, as evenly as they go; one that is shared where few."""
+    """Return the GPUs of one of several lines that work at once: an equal part, or a shared one where there are few."""
     return gpus[number::num_lines] or gpus[number % max(1, len(gpus)) :][:1]
 
 
@@ -92,7 +92,7 @@ def _policy_bytes(model: Path) -> float:
 
 
 def cores_for_each(jobs: int) -> int:
-    """Return how many cores each of so many lines has that are worked on at once."""
+    """Return how many cores each of several lines has that work at once."""
     return max(1, num_cores() // jobs)
 
 

@@ -79,7 +79,7 @@ def connected(address: str | None) -> Any:
 
 
 def num_places(ray: Any, needs: Resources) -> int:
-    """Return how many workers the cluster's living machines have room for, whoever takes it now."""
+    """Return how many workers the cluster's living machines have room for, busy room included."""
     return sum(_fits(node["Resources"], needs) for node in ray.nodes() if node["Alive"])
 
 

@@ -29,7 +29,7 @@ class NamedModel:
 
 
 def named_models(config: RunConfig, names: Sequence[str], adapter: Path | None = None) -> list[NamedModel]:
-    """Return the models that `--model` names, in their order; the configuration's own where none is named.
+    """Return the models that `--model` names, in order; without any, the configuration's own.
 
     A name is a model on the hub or in a folder, an adapter's folder, a model of the configuration's server,
     `NAME@http://HOST/v1` for another server's, or a YAML file with keys of the section `model`.

@@ -16,7 +16,7 @@ from training.workers.policy import build_policy
 
 
 def opinionated(config: RunConfig, section: ActorCriticConfig, review: Reviewing) -> Reviewing:
-    """Return the reviewing with opinions beside it where an arm asks for them; the model is loaded when it is asked."""
+    """Add a model's opinions to the reviewing where an arm asks for them; the model is loaded at the first question."""
     if section.opinions == "none":
         return review
     assert config.model_critic is not None

@@ -101,7 +101,7 @@ def quiet_policy(config: RunConfig, arm: ArmConfig, adapter: Path | None) -> Pol
 
 
 def forget_models(*, room: float = 0.0) -> None:
-    """Give back the memory of models that nobody holds any more, which hold themselves in cycles; an engine sleeps.
+    """Free the memory of models that are held only by their own cycles; an engine sleeps.
 
     What this process keeps for its next policy leaves the GPU, and is forgotten where it takes more than `room` bytes.
     """

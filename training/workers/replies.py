@@ -58,7 +58,7 @@ class ReplyLog:
         return KeptReply(record["reply"], tuple(record["dropped"]))
 
     def keep(self, request: str, reply: KeptReply) -> None:
-        """Keep a reply that was given to whoever asked."""
+        """Keep a reply."""
         number = self.store.count(request)
         self.store.append([{"unit": request, "id": number, "reply": reply.text, "dropped": list(reply.dropped)}])
         self._given[request] += 1
@@ -113,7 +113,7 @@ def kept_replies(command: str, options: Mapping[str, object]) -> Generator[None]
 
 @contextmanager
 def replies_in(path: Path) -> Generator[None]:
-    """Keep what servers reply to a stage of a run; whoever finishes the stage's files deletes this one."""
+    """Keep what servers reply to a stage of a run, in a file that is deleted once the stage's own files are there."""
     token = _LOG.set(ReplyLog(path))
     try:
         yield
