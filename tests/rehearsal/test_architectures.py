@@ -164,6 +164,13 @@ def test_a_leak_is_found_in_a_model_that_the_list_trusts(name, model, tmp_path, 
     assert not (tmp_path / "adapter").exists()
 
 
+def test_a_model_whose_costs_are_not_known_is_trained_and_logged_without_them(model, tmp_path):
+    job = Subject("mamba", model("mamba"), tmp_path).job("adapter", epochs=5)
+    train_here(job)
+    (line,) = job.log.read_text(encoding="utf-8").splitlines()
+    assert json.loads(line)["mfu"] is None
+
+
 def test_every_end_of_text_of_a_model_ends_one_and_the_first_is_taught(model, tmp_path):
     subject = Subject("llama3", model("llama3"), tmp_path)
     policy = subject.policy()

@@ -85,7 +85,8 @@ class Subject:
         model = ModelConfig.model_validate(
             {"name": str(self.folder), "prompt": self.style.kind, "examples": 0, "dtype": "float32"}
         )
-        return FineTuning(model, TrainingConfig.model_validate(told), data, self.work / out, seed=3)
+        log = self.work / "log" / f"{out}.jsonl"
+        return FineTuning(model, TrainingConfig.model_validate(told), data, self.work / out, seed=3, log=log)
 
 
 def guided(subject: Subject) -> None:

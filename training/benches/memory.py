@@ -89,6 +89,7 @@ def predicted(case: Case) -> float:
 
     with torch.device("meta"):
         shape = shape_of_model(LlamaForCausalLM(_llama(case)))
+    assert shape is not None
     return training_memory(shape, _training(case), tokens=case.tokens, bytes_a_weight=4).total
 
 

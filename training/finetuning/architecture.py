@@ -30,7 +30,7 @@ class Architecture:
     """Facts about a model that need none of its weights."""
 
     shape: Shape | None
-    """None: it has no heads or layers as others have them, and its costs are not known."""
+    """None: its costs are not known."""
     not_in_four_bits: list[str] | None
     """Layers that four bits would break, the output head among them; None: none but what is usual."""
 
@@ -49,19 +49,12 @@ def require_suited(model: ModelConfig, training: TrainingConfig) -> Architecture
         raise
     if training.layout == "packed" and _kind(built) not in KEEPS_APART:
         raise leaks(built)
-    found = Architecture(_shape(built), _not_in_four_bits(built))
+    found = Architecture(shape_of_model(built), _not_in_four_bits(built))
     if training.method != "full":
         torch: Any = import_module("torch")
         with torch.random.fork_rng(devices=[]):  # or the adapter that is trained would begin with other draws
             with_lora(built, training)
     return found
-
-
-def _shape(built: Any) -> Shape | None:
-    try:
-        return shape_of_model(built)
-    except AttributeError:
-        return None
 
 
 def with_lora(model: Any, training: TrainingConfig, revision: str | None = None) -> Any:

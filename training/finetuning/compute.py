@@ -31,15 +31,19 @@ class Shape:
     vocabulary: int
 
 
-def shape_of_model(model: Any) -> Shape:
-    """Return the shape of a model, adapters on it left out."""
+_NEEDED = ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
+
+
+def shape_of_model(model: Any) -> Shape | None:
+    """Return the shape of a model, adapters on it left out; None without heads or layers as others have them."""
     import torch
 
-    head = model.get_output_embeddings()
+    head, config = model.get_output_embeddings(), model.config.get_text_config()
+    if head is None or not all(hasattr(config, name) for name in _NEEDED):
+        return None
     linear = [
         m for n, m in model.named_modules() if isinstance(m, torch.nn.Linear) and m is not head and "lora" not in n
     ]
-    config = model.config.get_text_config()
     width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     inside = sum(layer.in_features * layer.out_features for layer in linear)
     return Shape(

@@ -17,7 +17,8 @@ class Monitor(TrainerCallback):
     """Appends a line a logging step: loss, tokens a second, padding, peak memory and model FLOP utilisation.
 
     Speed is of all processes, taken as alike: the first one counts its own. Utilisation is that of the PaLM paper
-    (appendix B): what the model's operations are of the device's peak, recomputed ones left out.
+    (appendix B): the model's operations as a share of the device's peak, recomputed ones left out; None where they are
+    not known.
     """
 
     def __init__(self, log: Path, out: Path, config: TrainingConfig, model: Any, num_processes: int) -> None:
@@ -44,7 +45,10 @@ class Monitor(TrainerCallback):
             return
         seconds = perf_counter() - self._began
         per_second = self._tokens / seconds
-        flops = training_flops(self._shape, self._config, self._tokens / self._rows) * per_second
+        mfu = None
+        if self._shape is not None:
+            flops = training_flops(self._shape, self._config, self._tokens / self._rows) * per_second
+            mfu = round(flops / self._device.flops, 4)
         record = {
             "fine-tuning": self._what,
             "step": state.global_step,
@@ -53,7 +57,7 @@ class Monitor(TrainerCallback):
             "tokens_per_s": round(per_second * self._num_processes, 1),
             "padding": round(1 - self._tokens / self._padded, 4),
             "peak_memory_bytes": peak_memory(),
-            "mfu": round(flops / self._device.flops, 4),
+            "mfu": mfu,
             "device": self._device.name,
             "peak_measured": self._device.measured,
             "processes": self._num_processes,

@@ -181,12 +181,10 @@ def shape_for(model: ModelConfig) -> Shape:
     known = KNOWN.get(model.name)
     if known is not None:
         return known.shape()
-    try:
-        return shape_of_model(empty_model(model.pinned))
-    except AttributeError as error:
-        raise InputError(
-            f"model.name: what {model.name} costs is not known ({error}); it runs without a plan"
-        ) from error
+    found = shape_of_model(empty_model(model.pinned))
+    if found is None:
+        raise InputError(f"model.name: the costs of {model.name} are not known; it runs without a plan")
+    return found
 
 
 def _must_fit(found: Forecast, config: RunConfig, longest: float, least: Least) -> None:

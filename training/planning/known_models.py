@@ -54,7 +54,9 @@ def shape_of(family: str, dimensions: Dimensions) -> Shape:
     transformers: Any = import_module("transformers")
     config = transformers.AutoConfig.for_model(family, **asdict(dimensions))
     with torch.device("meta"):
-        return shape_of_model(transformers.AutoModelForCausalLM.from_config(config))
+        found = shape_of_model(transformers.AutoModelForCausalLM.from_config(config))
+    assert found is not None, "every known family has heads and layers"
+    return found
 
 
 KNOWN: Mapping[str, KnownModel] = {

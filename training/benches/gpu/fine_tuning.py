@@ -99,6 +99,7 @@ def _forecast(case: Case, config: Any) -> float:
     from training.finetuning.compute import shape_of_model, training_memory
 
     shape = shape_of_model(random_model(MODELS.get(case.model, TOY), "meta"))
+    assert shape is not None
     return training_memory(shape, config, tokens=case.tokens, bytes_a_weight=2).total
 
 
