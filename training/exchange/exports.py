@@ -18,7 +18,7 @@ from critics.errors import InputError
 from rollout.conversation import Message
 from training.configuration.section import nearest
 from training.exchange.examples import EXAMPLES, StoredExample, read_examples
-from training.exchange.step_labels import STEP_SHAPES
+from training.exchange.step_labels import STEP_SHAPES, Row
 from training.records.store import write_chunks, write_new_records
 
 _SHAREGPT = {"system": "system", "user": "human", "assistant": "gpt"}
@@ -38,7 +38,7 @@ def export(dataset: Path, shape: str, out: Path) -> int:
     return len(rows)
 
 
-def exported(examples: Sequence[StoredExample], shape: str) -> list[dict[str, object]]:
+def exported(examples: Sequence[StoredExample], shape: str) -> list[Row]:
     """Return the examples in a shape; raises `InputError` for one that is not known."""
     if shape not in SHAPES:
         raise InputError(f"--to {shape!r} is not known; {nearest(shape, [*SHAPES, *STEP_SHAPES])}")
@@ -46,30 +46,30 @@ def exported(examples: Sequence[StoredExample], shape: str) -> list[dict[str, ob
     return [row(example) for example in examples]
 
 
-_Row = Callable[[StoredExample], dict[str, object]]
+_Shape = Callable[[StoredExample], Row]
 
 
-def _named(example: StoredExample, **content: object) -> dict[str, object]:
+def _named(example: StoredExample, **content: object) -> Row:
     return {"id": example.id, **content, "certificate": example.certificate}
 
 
-def _messages(example: StoredExample) -> dict[str, object]:
+def _messages(example: StoredExample) -> Row:
     return _named(example, messages=example.turns)
 
 
-def _prompt_completion(has_dialogs: bool) -> _Row:
+def _prompt_completion(has_dialogs: bool) -> _Shape:
     """Return texts, or conversations for all where there is one: a column has one type."""
     if has_dialogs:
         return lambda example: _named(example, prompt=example.turns[:-1], completion=example.turns[-1:])
     return lambda example: _named(example, prompt=example.prompt, completion=example.completion)
 
 
-def _sharegpt(example: StoredExample) -> dict[str, object]:
+def _sharegpt(example: StoredExample) -> Row:
     said = [{"from": _SHAREGPT[turn["role"]], "value": turn["content"]} for turn in example.turns]
     return _named(example, conversations=said)
 
 
-def _atif(example: StoredExample) -> dict[str, object]:
+def _atif(example: StoredExample) -> Row:
     return {
         "schema_version": "ATIF-v1.7",
         "session_id": example.id,
@@ -79,15 +79,15 @@ def _atif(example: StoredExample) -> dict[str, object]:
     }
 
 
-def _steps(example: StoredExample) -> list[dict[str, object]]:
+def _steps(example: StoredExample) -> list[Row]:
     """Return steps numbered from 1; those of the agent carry its token ids where they were stored."""
     replies = [number for number, turn in enumerate(example.turns) if turn["role"] == "assistant"]
     ids = dict(zip_longest(replies, example.reply_ids[: len(replies)], fillvalue=()))
     return [_step(number, turn, ids.get(number, ())) for number, turn in enumerate(example.turns)]
 
 
-def _step(number: int, turn: Message, ids: Sequence[int]) -> dict[str, object]:
-    step: dict[str, object] = {"step_id": number + 1, "source": _ATIF[turn["role"]], "message": turn["content"]}
+def _step(number: int, turn: Message, ids: Sequence[int]) -> Row:
+    step: Row = {"step_id": number + 1, "source": _ATIF[turn["role"]], "message": turn["content"]}
     if ids:
         step["metrics"] = {"completion_tokens": len(ids), "completion_token_ids": list(ids)}
     return step
@@ -110,7 +110,7 @@ def _parquet(rows: Sequence[Mapping[str, object]]) -> bytes:
     return buffer.getvalue()
 
 
-SHAPES: Mapping[str, Callable[[bool], _Row]] = {
+SHAPES: Mapping[str, Callable[[bool], _Shape]] = {
     "messages": lambda _: _messages,
     "prompt-completion": _prompt_completion,
     "sharegpt": lambda _: _sharegpt,

@@ -11,9 +11,9 @@ from array import array
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from training.records.store import StoreError, fits, line_of, make_folder, not_written, read_line, sync_folder
+from training.records.store import Record, StoreError, fits, line_of, make_folder, not_written, read_line, sync_folder
 
 
 class OpenStore:
@@ -40,7 +40,7 @@ class OpenStore:
         with self._locked():
             return self.num_records
 
-    def append(self, records: Iterable[dict[str, Any]]) -> int:
+    def append(self, records: Iterable[Record]) -> int:
         """Add a batch and return how many of it were new; on return they are on the disk.
 
         Raises `StoreFull` where there is no room; of the batch, whole lines that found room stay.
@@ -66,7 +66,7 @@ class OpenStore:
         """Return how many records a unit has."""
         return len(self._units.get(unit, ())) // 2
 
-    def unit(self, unit: str) -> list[dict[str, Any]]:
+    def unit(self, unit: str) -> list[Record]:
         """Return the records of a unit, without their key `unit`, in the order in which they were stored."""
         if not self.count(unit):
             return []
@@ -77,11 +77,11 @@ class OpenStore:
         except OSError as error:
             raise StoreError(f"{self.path}: cannot be read ({error})") from error
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
+    def __iter__(self) -> Iterator[Record]:
         """Yield all records one by one, their units with them, as `read_growing` does."""
         return read_growing(self.path) if self.path.exists() else iter(())
 
-    def _new(self, batch: list[dict[str, Any]], descriptor: int) -> Iterator[dict[str, Any]]:
+    def _new(self, batch: list[Record], descriptor: int) -> Iterator[Record]:
         """Yield what no writer has stored yet."""
         units = {record["unit"] for record in batch if "unit" in record}
         stored = {(unit, record["id"]) for unit in units for record in self._read(unit, descriptor)}
@@ -95,7 +95,7 @@ class OpenStore:
                 stored.add(key)
                 yield {"unit": unit, **record}
 
-    def _read(self, unit: str, descriptor: int) -> Iterator[dict[str, Any]]:
+    def _read(self, unit: str, descriptor: int) -> Iterator[Record]:
         places = self._units.get(unit, ())
         for offset, length in zip(places[::2], places[1::2], strict=True):
             line = os.pread(descriptor, length, offset)
@@ -155,7 +155,7 @@ class OpenStore:
         self.num_records += 1
 
 
-def read_growing(path: Path) -> Iterator[dict[str, Any]]:
+def read_growing(path: Path) -> Iterator[Record]:
     """Yield the records of an open store that others may be writing to: all that were acknowledged when this began."""
     with path.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_SH)  # no writer is amidst a batch, and whole lines that stand now are never cut

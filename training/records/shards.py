@@ -14,9 +14,8 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-from training.records.store import StoreError, fits, read_line, read_records, write_chunks, write_records
+from training.records.store import Record, StoreError, fits, read_line, read_records, write_chunks, write_records
 
 LINES_PER_MEMBER = 1_000
 """About a megabyte of traces: so much is unpacked to read one of them."""
@@ -72,7 +71,7 @@ def pack(path: Path, *, level: int = LEVEL) -> Packed:
     return Packed(packed, sum(len(entry.ids) for entry in entries), before, packed.stat().st_size)
 
 
-def find(path: Path, record_id: str) -> dict[str, Any]:
+def find(path: Path, record_id: str) -> Record:
     """Return one record of a packed file by its id; raises `StoreError` where it is not there.
 
     `path` is the plain file's.
@@ -99,7 +98,7 @@ def index_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.gz.index")
 
 
-def _record(packed: Path, entry: _Member, number: int) -> dict[str, Any]:
+def _record(packed: Path, entry: _Member, number: int) -> Record:
     with packed.open("rb") as file:
         file.seek(entry.offset)
         member = file.read(entry.bytes)

@@ -13,10 +13,12 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, TypeAlias, cast
 
 from critics.errors import InputError, RunFailed
 
+Record: TypeAlias = dict[str, Any]
+"""A line's JSON object; whoever reads the file makes its own type of it."""
 _HARDLY_ANY = 2**16
 """Bytes free on a disk at which a write is taken to have failed for want of room."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -38,7 +40,7 @@ def is_disk_full(error: BaseException, path: Path) -> bool:
     return folder is not None and shutil.disk_usage(folder).free < _HARDLY_ANY
 
 
-def line_of(record: dict[str, Any]) -> str:
+def line_of(record: Record) -> str:
     """Return the record as one line with its checksum, newline included."""
     content = {key: value for key, value in record.items() if key != "crc"}
     body = json.dumps(content, ensure_ascii=False)
@@ -62,7 +64,7 @@ def _plain_line(record: Mapping[str, object]) -> str:
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 
-def read_line(line: bytes, *, where: str, checksum: bool, unique: bool = False) -> dict[str, Any]:
+def read_line(line: bytes, *, where: str, checksum: bool, unique: bool = False) -> Record:
     """Parse one line and verify its checksum; raises `StoreError` that begins with `where`.
 
     `checksum` says whether a line without one is an error (the project's own traces) or welcome (users' files);
@@ -78,7 +80,7 @@ def read_line(line: bytes, *, where: str, checksum: bool, unique: bool = False) 
         raise StoreError(f"{where}: is nested too deeply to be read; take out what is not needed") from error
     if not isinstance(found, dict):
         raise StoreError(f"{where}: a JSON object is needed, not {type(found).__name__}")
-    record = cast("dict[str, object]", found)
+    record = cast("Record", found)
     if "crc" not in record:
         if checksum:
             raise StoreError(f"{where}: the line has no checksum")
@@ -99,7 +101,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def read_records(path: Path, *, checksum: bool = False) -> Iterator[dict[str, Any]]:
+def read_records(path: Path, *, checksum: bool = False) -> Iterator[Record]:
     """Yield the records of a JSON-lines file one by one; plain, gzipped, or packed away under its name and `.gz`."""
     path = where_stored(path)
     for number, line in enumerate(unpacked(path), 1):
@@ -107,7 +109,7 @@ def read_records(path: Path, *, checksum: bool = False) -> Iterator[dict[str, An
             yield read_line(line, where=f"{path}:{number}", checksum=checksum)
 
 
-def read_lines(path: Path, *, checksum: bool = False) -> Iterator[dict[str, Any] | StoreError]:
+def read_lines(path: Path, *, checksum: bool = False) -> Iterator[Record | StoreError]:
     """Yield the records of a file that somebody else wrote: a bad line as its error, and the others all the same."""
     path = where_stored(path)
     for number, line in enumerate(unpacked(path), 1):
@@ -208,7 +210,7 @@ def write_json(path: Path, value: object) -> None:
     write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
 
 
-def write_records(path: Path, records: Iterable[dict[str, Any]], *, checksum: bool = False) -> int:
+def write_records(path: Path, records: Iterable[Record], *, checksum: bool = False) -> int:
     """Put a whole JSON-lines file in place, holding one record at a time; return how many there were."""
     to_line = line_of if checksum else _plain_line
     num = 0
@@ -223,7 +225,7 @@ def write_records(path: Path, records: Iterable[dict[str, Any]], *, checksum: bo
     return num
 
 
-def write_new_records(path: Path, records: Iterable[dict[str, Any]]) -> int:
+def write_new_records(path: Path, records: Iterable[Record]) -> int:
     """Put a JSON-lines file in place where none is, or the very same; raises `StoreError` where another would go."""
     lines = [_plain_line(record).encode("utf-8", "replace") for record in records]
     if path.is_file() and path.stat().st_size and path.read_bytes() != b"".join(lines):
