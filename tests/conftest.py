@@ -1,5 +1,6 @@
 import json
 import os
+import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -87,3 +88,47 @@ def model_that_likes() -> Callable[..., Any]:
         return model
 
     return make
+
+
+@pytest.fixture(scope="session")
+def masks_equal_brute_force() -> Callable[..., None]:
+    """Return a check that on random walks a mask allows the tokens that the row itself accepts, and no others.
+
+    Token 0 is end-of-text. Tokens that are `liked` are walked over more often, at the rate `share`.
+    """
+    from rollout.decoding.masks import MaskEngine, Row
+
+    def check(
+        vocabulary: Sequence[bytes | None], rows: Sequence[Row], liked: Callable[[int], bool], share: float
+    ) -> None:
+        engine = MaskEngine(vocabulary, [0])
+        for seed, row in enumerate(rows):
+            rng = random.Random(seed)
+            for _ in range(40):
+                ids = engine.allowed(row).tolist()
+                tried = [i for i, token in enumerate(vocabulary) if token and row.accepts(token)]
+                assert ids == (sorted([*tried, 0]) if row.block is None else tried)
+                favourites = [i for i in ids if liked(i)]
+                choice = rng.choice(favourites if favourites and rng.random() < share else ids)
+                if (token := vocabulary[choice]) is not None:
+                    row.push(token)
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def written_under(model_that_likes: Callable[..., Any]) -> Callable[..., list[str]]:
+    """Return what samples texts under guides, from a model that likes some tokens; token 0 is end-of-text."""
+    from rollout.decoding.masks import MaskEngine, Row
+    from rollout.decoding.sampling import Request, sample_batch
+
+    def write(
+        vocabulary: Sequence[bytes | None], guides: Sequence[Any], liked: Callable[[bytes], bool], num_tokens: int
+    ) -> list[str]:
+        model = model_that_likes(vocabulary, liked, seed=2, strength=4.0, eos=0)
+        requests = [Request([1], seed, Row(guide)) for seed, guide in enumerate(guides)]
+        masks = MaskEngine(vocabulary, [0])
+        outputs = sample_batch(model, requests, masks, temperature=1.0, max_new_tokens=num_tokens, eos_id=0, pad_id=0)
+        return [b"".join(vocabulary[i] or b"" for i in ids).decode(errors="replace") for ids in outputs]
+
+    return write

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import rollout.guides.algebra as algebra
 from rollout.automaton import accepts
-from rollout.decoding.masks import MaskEngine, Row
-from rollout.decoding.sampling import Request, sample_batch
+from rollout.decoding.masks import Row
 from rollout.guides.algebra import AlgebraGuide, solve
 
 # `@` stands for a parenthesis that was read already, so that `x(y)` does not become a name.
@@ -370,20 +369,9 @@ def test_solutions_are_those_of_sympys_own_solver(system):
     assert solved(*texts) == expected
 
 
-def test_a_mask_equals_brute_force_on_random_walks():
-    engine, states = MaskEngine(VOCABULARY, [EOS]), 0
-    for seed in range(24):
-        rng, row = random.Random(seed), Row(after("var:x", "var:xy") if seed % 2 else AlgebraGuide())
-        for _ in range(40):
-            ids = engine.allowed(row).tolist()
-            tried = [i for i, token in enumerate(VOCABULARY) if token and row.accepts(token)]
-            assert ids == (sorted([*tried, EOS]) if row.block is None else tried)
-            states += 1
-            long = [i for i in ids if i > 95]
-            choice = rng.choice(long if long and rng.random() < 0.7 else ids)
-            if choice != EOS:
-                row.push(VOCABULARY[choice])  # type: ignore[arg-type]
-    assert states == 960
+def test_a_mask_equals_brute_force_on_random_walks(masks_equal_brute_force):
+    rows = [Row(after("var:x", "var:xy") if seed % 2 else AlgebraGuide()) for seed in range(24)]
+    masks_equal_brute_force(VOCABULARY, rows, lambda i: i > 95, 0.7)
 
 
 def test_a_token_may_state_an_equation_and_solve_it():
@@ -394,22 +382,12 @@ def test_a_token_may_state_an_equation_and_solve_it():
     assert not row.accepts(b"=x*x]] [[solve:x")
 
 
-def test_a_sampling_policy_writes_only_sound_algebra(model_that_likes):
-    model = model_that_likes(VOCABULARY, lambda t: len(t) > 1 or t in b"xy=]", seed=2, strength=3.0, eos=EOS)
-    requests = [Request([1], seed, Row(AlgebraGuide())) for seed in range(6)]
-    outputs = sample_batch(
-        model,
-        requests,
-        MaskEngine(VOCABULARY, [EOS]),
-        temperature=1.0,
-        max_new_tokens=250,
-        eos_id=EOS,
-        pad_id=EOS,
-    )
+def test_a_sampling_policy_writes_only_sound_algebra(written_under):
     num_blocks = 0
-    for ids in outputs:
+    for written in written_under(
+        VOCABULARY, [AlgebraGuide() for _ in range(6)], lambda t: len(t) > 1 or t in b"xy=]", 250
+    ):
         names = set[str]()
-        written = b"".join(VOCABULARY[i] or b"" for i in ids).decode()
         for block in re.findall(r"\[\[(.*?)\]\]", written):
             action, _, content = block.partition(":")
             num_blocks += 1

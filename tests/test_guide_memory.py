@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from critics.errors import InputError
 from rollout.automaton import accepts
 from rollout.decoding.masks import MaskEngine, Row
-from rollout.decoding.sampling import Request, sample_batch
 from rollout.guides.memory import MemoryGuide
 
 BLOCK = re.compile(r"(set|get):([A-Za-z0-9_][A-Za-z0-9_-]{0,23})=([A-Za-z0-9_.,'-](?: ?[A-Za-z0-9_.,'-]){0,79})")
@@ -181,20 +180,9 @@ def test_the_guide_allows_exactly_the_grammar(text):
         assert allows(guide, block) == (match is not None and (match[1] == "set" or known))
 
 
-def test_a_mask_equals_brute_force_on_random_walks():
-    engine, states = MaskEngine(VOCABULARY, [EOS]), 0
-    for seed in range(24):
-        rng, row = random.Random(seed), Row(MemoryGuide(several=seed % 2 == 0))
-        for _ in range(40):
-            ids = engine.allowed(row).tolist()
-            tried = [i for i, token in enumerate(VOCABULARY) if token and row.accepts(token)]
-            assert ids == (sorted([*tried, EOS]) if row.block is None else tried)
-            states += 1
-            liked = [i for i in ids if i > 256 or (VOCABULARY[i] or b"") in b"ab=]"]
-            choice = rng.choice(liked if liked and rng.random() < 0.8 else ids)
-            if choice != EOS:
-                row.push(VOCABULARY[choice])  # type: ignore[arg-type]
-    assert states == 960
+def test_a_mask_equals_brute_force_on_random_walks(masks_equal_brute_force):
+    rows = [Row(MemoryGuide(several=seed % 2 == 0)) for seed in range(24)]
+    masks_equal_brute_force(VOCABULARY, rows, lambda i: i > 256 or (VOCABULARY[i] or b"") in b"ab=]", 0.8)
 
 
 def test_a_token_that_sets_and_gets_knows_the_new_value():
@@ -204,16 +192,11 @@ def test_a_token_that_sets_and_gets_knows_the_new_value():
     row.push(b"so [[get:a=b]]")
 
 
-def test_a_sampling_policy_gets_only_what_it_set(model_that_likes):
-    model = model_that_likes(VOCABULARY, lambda t: len(t) > 1 or t in b"ab=]", seed=7, strength=4.0, eos=EOS)
-    engine, options = MaskEngine(VOCABULARY, [EOS]), {"temperature": 1.0, "max_new_tokens": 200, "eos_id": EOS}
-    for several in (False, True):
-        requests = [Request([1 + ord("x")], seed, Row(MemoryGuide(several=several))) for seed in range(4)]
-        outputs = sample_batch(model, requests, engine, pad_id=EOS, **options)
-        num_got = 0
-        for ids in outputs:
-            written = b"".join(VOCABULARY[i] or b"" for i in ids).decode(errors="replace")
-            blocks = re.findall(r"\[\[(.*?)\]\]", written, re.DOTALL)
-            rechecked(blocks, several=several)
-            num_got += sum(block.startswith("get:") for block in blocks)
-        assert num_got >= 10
+@pytest.mark.parametrize("several", [False, True])
+def test_a_sampling_policy_gets_only_what_it_set(several, written_under):
+    guides, num_got = [MemoryGuide(several=several) for _ in range(4)], 0
+    for written in written_under(VOCABULARY, guides, lambda t: len(t) > 1 or t in b"ab=]", 200):
+        blocks = re.findall(r"\[\[(.*?)\]\]", written, re.DOTALL)
+        rechecked(blocks, several=several)
+        num_got += sum(block.startswith("get:") for block in blocks)
+    assert num_got >= 10

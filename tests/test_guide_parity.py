@@ -27,7 +27,6 @@ from hypothesis import strategies as st
 
 from critics.errors import InputError
 from rollout.decoding.masks import MaskEngine, Row
-from rollout.decoding.sampling import Request, sample_batch
 from rollout.guides.parity import ParityGuide
 
 BLOCK = re.compile(r"parity:([01]*)=([01])")
@@ -114,36 +113,12 @@ def test_the_guide_allows_exactly_what_is_right(text):
     assert allows(ParityGuide(), f"parity:{text}") == is_right(f"parity:{text}")
 
 
-def test_a_mask_equals_brute_force_on_random_walks():
-    engine, states = MaskEngine(VOCABULARY, [EOS]), 0
-    for seed in range(20):
-        rng, row = random.Random(seed), Row(ParityGuide())
-        for _ in range(40):
-            ids = engine.allowed(row).tolist()
-            tried = [i for i, token in enumerate(VOCABULARY) if token and row.accepts(token)]
-            assert ids == (sorted([*tried, EOS]) if row.block is None else tried)
-            states += 1
-            long = [i for i in ids if i > 95]
-            choice = rng.choice(long if long and rng.random() < 0.7 else ids)
-            if choice != EOS:
-                row.push(VOCABULARY[choice])  # type: ignore[arg-type]
-    assert states == 800
+def test_a_mask_equals_brute_force_on_random_walks(masks_equal_brute_force):
+    masks_equal_brute_force(VOCABULARY, [Row(ParityGuide()) for _ in range(20)], lambda i: i > 95, 0.7)
 
 
-def test_a_sampling_policy_is_always_right(model_that_likes):
-    model = model_that_likes(VOCABULARY, lambda t: len(t) > 1, seed=5, strength=4.0, eos=EOS)
-    requests = [Request([1], seed, Row(ParityGuide())) for seed in range(4)]
-    outputs = sample_batch(
-        model,
-        requests,
-        MaskEngine(VOCABULARY, [EOS]),
-        temperature=1.0,
-        max_new_tokens=150,
-        eos_id=EOS,
-        pad_id=EOS,
-    )
-    for ids in outputs:
-        written = b"".join(VOCABULARY[i] or b"" for i in ids).decode()
+def test_a_sampling_policy_is_always_right(written_under):
+    for written in written_under(VOCABULARY, [ParityGuide() for _ in range(4)], lambda t: len(t) > 1, 150):
         blocks = re.findall(r"\[\[(.*?)\]\]", written)
         assert len(blocks) >= 5
         assert all(is_right(block) for block in blocks)

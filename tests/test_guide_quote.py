@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from critics.errors import InputError
 from rollout.decoding.masks import MaskEngine, Row
-from rollout.decoding.sampling import Request, sample_batch
 from rollout.guides.quote import QuoteGuide, sentences
 
 SOURCE = """Crème brûlée
@@ -169,20 +168,8 @@ def test_no_bytes_make_closing_fail(block):
     assert all(quotation.text in ("One.", "Two.") for quotation in guide.quotations)
 
 
-def test_a_mask_equals_brute_force_on_random_walks():
-    engine, states = MaskEngine(VOCABULARY, [EOS]), 0
-    for seed in range(12):
-        rng, row = random.Random(seed), Row(QuoteGuide(source=SOURCE))
-        for _ in range(60):
-            ids = engine.allowed(row).tolist()
-            tried = [i for i, token in enumerate(VOCABULARY) if token and row.accepts(token)]
-            assert ids == (sorted([*tried, EOS]) if row.block is None else tried)
-            states += 1
-            long = [i for i in ids if i > 256]
-            choice = rng.choice(long if long and rng.random() < 0.5 else ids)
-            if choice != EOS:
-                row.push(VOCABULARY[choice])  # type: ignore[arg-type]
-    assert states == 720
+def test_a_mask_equals_brute_force_on_random_walks(masks_equal_brute_force):
+    masks_equal_brute_force(VOCABULARY, [Row(QuoteGuide(source=SOURCE)) for _ in range(18)], lambda i: i > 256, 0.5)
 
 
 def test_a_token_may_end_in_the_middle_of_a_character():
@@ -192,25 +179,13 @@ def test_a_token_may_end_in_the_middle_of_a_character():
     assert [VOCABULARY[i] for i in ids] == [b"\xa8", b"\xa8m"]
 
 
-def test_a_sampling_policy_quotes_only_the_source(model_that_likes):
-    model = model_that_likes(VOCABULARY, lambda t: len(t) > 1, seed=3, strength=5.0, eos=EOS)
-    requests = [Request([1 + ord("x")], seed, Row(QuoteGuide(source=SOURCE))) for seed in range(4)]
-    outputs = sample_batch(
-        model,
-        requests,
-        MaskEngine(VOCABULARY, [EOS]),
-        temperature=1.0,
-        max_new_tokens=250,
-        eos_id=EOS,
-        pad_id=EOS,
-    )
-    for request, ids in zip(requests, outputs, strict=True):
-        written = b"".join(VOCABULARY[i] or b"" for i in ids).decode(errors="replace")
+def test_a_sampling_policy_quotes_only_the_source(written_under):
+    guides = [QuoteGuide(source=SOURCE) for _ in range(4)]
+    for guide, written in zip(guides, written_under(VOCABULARY, guides, lambda t: len(t) > 1, 250), strict=True):
         quoted = re.findall(r"\[\[quote:(.*?)\]\]", written, re.DOTALL)
         assert len(quoted) >= 3
         assert set(quoted) <= set(SENTENCES) - UNQUOTABLE
-        assert request.row is not None
-        assert [quotation.text for quotation in request.row.guide.quotations] == quoted  # type: ignore[attr-defined]
+        assert [quotation.text for quotation in guide.quotations] == quoted
 
 
 def test_a_long_source_is_split_in_linear_time():

@@ -1,7 +1,5 @@
 """The mask of a row is exactly the set of tokens whose bytes the guide allows, whatever they straddle."""
 
-import random
-
 import pytest
 
 from critics.formula import parse_statement
@@ -56,26 +54,8 @@ def guide() -> LogicGuide:
     return LogicGuide(kernel)
 
 
-def brute_force(row: Row) -> list[int]:
-    """Try every token byte by byte on a copy, by the tracker alone."""
-    allowed = [i for i, token in enumerate(VOCABULARY) if token and row.accepts(token)]
-    return sorted([*allowed, EOS]) if row.block is None else allowed
-
-
-def test_a_mask_equals_brute_force_on_random_walks():
-    engine = MaskEngine(VOCABULARY, [EOS])
-    states = 0
-    for seed in range(40):
-        rng, row = random.Random(seed), Row(guide())
-        for _ in range(40):
-            ids = engine.allowed(row).tolist()
-            assert ids == brute_force(row)
-            states += 1
-            long = [i for i in ids if i > 95]
-            choice = rng.choice(long if long and rng.random() < 0.7 else ids)
-            if choice != EOS:
-                row.push(VOCABULARY[choice])  # type: ignore[arg-type]
-    assert states == 1600
+def test_a_mask_equals_brute_force_on_random_walks(masks_equal_brute_force):
+    masks_equal_brute_force(VOCABULARY, [Row(guide()) for _ in range(40)], lambda i: i > 95, 0.7)
 
 
 def test_an_inference_block_holds_only_what_follows():
