@@ -149,6 +149,28 @@ def test_what_stands_behind_a_query_is_read(lie: str) -> None:
     assert [text[span.start : span.end] for span in verdict.spans if span.kind == "unread"] == [lie]
 
 
+@pytest.mark.parametrize("lie", ["False", "1. False.", "=> false", "B", "not true", "It is false."])
+def test_another_answer_behind_the_query_is_not_told(lie: str) -> None:
+    """A recorded program of GPT-3.5 ends so: what it proves is true, and its last line says False."""
+    for question in (PIP.question, "Is the following statement true or false? Pip is a flyer."):
+        assert told("rules", f"{RULES}\n{lie}", question=question).spans
+    assert not told("rules", f"{RULES}\nTrue").spans
+    assert not told("rules", f"{RULES}\nPip is a flyer.").spans
+
+
+@pytest.mark.parametrize("lie", ["A", "(B)", "The truck is the oldest.", "A) The truck is the oldest."])
+def test_an_options_words_stand_beside_its_formula(lie: str) -> None:
+    last = "::: The bus is the oldest."
+    assert (
+        told("csp", CSP.replace(last, f"::: {lie}")).spans
+        or told("csp", CSP.replace(last, f"::: {lie}")).first_bad_step
+    )
+    assert told("csp", f"{lie}\n{CSP}").spans or told("csp", f"{lie}\n{CSP}").first_bad_step
+    for honest in ("C", "(C)", "C) The bus is the oldest."):
+        assert not told("csp", CSP.replace(last, f"::: {honest}")).spans
+    assert not told("csp", f"The bus is the oldest.\n{CSP}").spans
+
+
 def test_lincs_lines_are_texts_formulas_or_comments() -> None:
     pairs = [("All wrens are birds.", "all x. (Wren(x) -> Bird(x))"), ("Pip is a wren.", "Wren(pip)"),
              ("Every bird can fly.", "all x. (Bird(x) -> Fly(x))"), ("Pip can fly.", "Fly(pip)")]  # fmt: skip

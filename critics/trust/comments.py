@@ -51,7 +51,11 @@ _VALUE = re.compile(r" *\((?:answer: )?(true|false|unknown)\)$", re.IGNORECASE)
 MAX_COMMENTS = 1_000
 """More are not read: the models' programs have under a hundred."""
 _DIGITS = re.compile(r"(?<!^)\b\d+")
-_LETTER = re.compile(r"\(?[A-Za-z]\)?[.):]?")
+_LABEL = re.compile(r"\(?([A-Za-z])[).:]+\s*")
+_ALONE = re.compile(
+    r"\W*(?:\d{1,3}[.)]\s*)?[^\w\s]*\s*(true|false|unknown|uncertain|yes|no|valid|invalid|[a-z])\W*", re.IGNORECASE
+)
+"""A value or a letter, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,15 +187,19 @@ def _is_told(comment: Comment, problem: Problem, answer: str | None) -> bool:
     is_query = value is not None and value[1].lower() in comment.formula.lower()
     if value is not None and (is_query or final_answer(f"Answer: {value[1]}", problem) == answer):
         said = said[: value.start()]
-    if re.search(r"[^\W_]", said) is None or _LETTER.fullmatch(said) or FILLERS.fullmatch(said.strip(" .:")):
+    if (alone := _ALONE.fullmatch(said)) is not None:
+        # Attack: another answer on a line of its own.
+        is_answer = final_answer(f"Answer: {alone[1]}", problem) == answer
+        return is_answer or _labels(alone[1].lower(), comment.formula.lower())
+    if re.search(r"[^\W_]", said) is None or FILLERS.fullmatch(said.strip(" .:")):
         return ANSWER_CLAIM.search(said) is None
     is_asked = comment.section.startswith(_ASKING) or not comment.section
     names = _NAME.findall(comment.formula)
     if names and comment.section.startswith(_DECLARING):
         return all(shared_words(names, one) and not _denies(one) for one in re.split(r"(?<=[.;!?])\s+", said))
-    if _is_of_text(said, problem.context) or (is_asked and _is_of_question(said, problem)):
+    if _is_of_text(said, problem.context) or (is_asked and _is_of_question(comment, said, problem, answer)):
         return True
-    if is_claimed(said, problem.context, (problem.options or ()) if is_asked else ()):
+    if is_claimed(said, problem.context, _options(comment, problem, answer) if is_asked else ()):
         return True
     if _DISTINCT.search(comment.formula) or "AllDifferent" in comment.formula:
         return _DIFFERENT.search(said) is not None
@@ -199,6 +207,14 @@ def _is_told(comment: Comment, problem: Problem, answer: str | None) -> bool:
         # Attack: `Every bird is a wren.` beside the rule that every wren is a bird.
         return read
     return bool(names) and _says_the_same(said, comment.formula, names)
+
+
+def _labels(value: str, formula: str) -> bool:
+    """Say whether a value is its formula's own, or a letter its option's."""
+    own = _LABEL.match(formula.lstrip())
+    if len(value) == 1:
+        return bool(formula) if own is None else own[1] == value
+    return re.search(rf"\b{value}\b", formula) is not None
 
 
 def _is_stated(said: str, problem: Problem) -> bool | None:
@@ -236,9 +252,23 @@ def _sentences_of(context: str) -> frozenset[str]:
     return frozenset(_letters(part) for part in re.split(r"(?<=[.!?])\s+|\n+", context))
 
 
-def _is_of_question(said: str, problem: Problem) -> bool:
-    asked = " ".join([problem.question, *(problem.options or ())])
-    return f" {_letters(said)} " in f" {_letters(asked)} "
+def _is_of_question(comment: Comment, said: str, problem: Problem, answer: str | None) -> bool:
+    """Say whether something is the question, the statement behind its lead, or an option that may be said here."""
+    parts = re.split(r"(?<=[.:?!])\s+", problem.question)
+    asked = [" ".join(parts[at:]) for at in range(len(parts))]
+    options = [each for one in _options(comment, problem, answer) for each in (one, _LABEL.sub("", one))]
+    return _letters(said) in map(_letters, [*parts, *asked, *options])
+
+
+def _options(comment: Comment, problem: Problem, answer: str | None) -> Sequence[str]:
+    """Return the options whose words a comment may have: its line's own, and on a line without a formula the answer.
+
+    Attack: another option's text beside an option's formula, or as what the program comes to.
+    """
+    own = _LABEL.match(comment.formula.lstrip()) or _LABEL.match(comment.text)
+    letter = (own[1].upper() if own is not None else None) if comment.formula else answer
+    options = problem.options or ()
+    return [one for at, one in enumerate(options) if letter is None or chr(ord("A") + at) == letter]
 
 
 def _letters(text: str) -> str:
