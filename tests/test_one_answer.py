@@ -208,11 +208,12 @@ def checked(num: int, *, scripts: bool, start: int = 0) -> Counter[Any]:
     return seen
 
 
-def test_no_two_certificates_disagree_and_none_with_the_truth() -> None:
-    seen = checked(25, scripts=False)
+@pytest.mark.parametrize("num", [12, pytest.param(25, marks=pytest.mark.slow)])
+def test_no_two_certificates_disagree_and_none_with_the_truth(num: int) -> None:
+    seen = checked(num, scripts=False)
     for format_ in ("guided", "rules", "fol"):
-        assert all(seen[format_, value] > 3 for value in VALUES), seen
-    assert seen["english", "true"] > 3, seen
+        assert all(seen[format_, value] > num / 8 for value in VALUES), seen
+    assert seen["english", "true"] > num / 8, seen
 
 
 @pytest.mark.slow

@@ -154,7 +154,7 @@ def test_a_program_that_takes_too_long_is_killed_and_no_answer(tmp_path: Path, m
     monkeypatch.setattr(rollout.programs.review, "review", slow_review.review)
     example = EXAMPLES["ar-lsat"]
     good = Submission(without_gold(example.problem), example.format, example.program)
-    with RunReviewPool(timeout_s=5) as pool:
+    with RunReviewPool(timeout_s=2) as pool:
         found = pool([replace(good, program="slow"), good, replace(good, program="?")])
     assert (found[0].kind, found[0].reason, found[0].answer) == ("unknown", "time_limit", None)
     assert [reviewed.answer for reviewed in found[1:]] == ["D", None]
