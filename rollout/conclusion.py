@@ -5,9 +5,9 @@ A model that has proved its goal may still write the opposite answer, or answer 
 what follows it must agree; then the text ends.
 
 The line is what `critics.blocks.final_answer` would read: at the start of a line, in any case, with blanks and
-Markdown around the word. While nothing is decided no line may begin with that word, `Answering` included: to refuse
-its colon alone left a small model with a word that it had to go on from, and 41 of 60 attempts lost their
-format, against 5 this way. Other wordings ("the answer is no") are read by no critic and stay free.
+Markdown around the word. While nothing is decided no line may begin with that word, `Answering` included. Refusing only
+its colon made a small model go on from the word: 41 of 60 attempts then lost their format, against 5 this way. Other
+wordings ("the answer is no") are read by no critic and stay free.
 
 End-of-text stays allowed before the line: a policy that cannot decide may abstain, and does not have to write
 until its tokens run out.

@@ -44,7 +44,7 @@ def learn_digests(known: Mapping[FileState, str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class EngineUse:
-    """A sampling engine of somebody else's that ran the weights."""
+    """A sampling engine of another project that ran the weights."""
 
     name: str
     version: str

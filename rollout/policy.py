@@ -51,7 +51,7 @@ class Completion:
     log_probabilities: tuple[float, ...] = ()
     """Of each id under the model without any mask, where they were asked for."""
     thoughts: str = ""
-    """All that was written, where what a reasoning model thought aloud was taken from the text."""
+    """The whole text with its thoughts, where a reasoning model's thoughts were taken out of `text`."""
 
 
 class Interrupted(Exception):  # noqa: N818

@@ -1,7 +1,7 @@
 """Logic stratification: which of nine classes of logical form a statement belongs to (LLM-ARC, section 3.1.1).
 
-A language model is asked, in batches; what it does not answer in the form that is asked for is left out of the counts
-and never guessed. The classes are for coverage reports, for choosing examples and for sampling; no verdict uses them.
+A language model is asked, in batches. A reply in another form than was asked for is counted as unclassified, never
+guessed at. The classes are for coverage reports, for choosing examples and for sampling; no verdict uses them.
 """
 
 import json

@@ -166,7 +166,7 @@ class Trace:
     log_probabilities: tuple[float, ...] = ()
     """Of each of `completion_ids` under the model without any mask; empty where they were not asked for."""
     thoughts: str = ""
-    """All that was written, where thinking was taken from the completion; `completion_ids` are then empty."""
+    """The whole text, where thoughts were taken out of the completion; `completion_ids` are then empty."""
     derived_from: str | None = None
     """Id of the trace that this one was made of."""
     by: str | None = None

@@ -18,6 +18,7 @@ from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError
 from training.finetuning.stage import FineTuning
 from training.lineage.adapter_files import AdapterError, verify_adapter
+from training.lineage.adapters import ancestors, find_adapters, read_adapter
 from training.lineage.entries import (
     LINEAGE,
     LineageError,
@@ -29,6 +30,7 @@ from training.lineage.entries import (
     remade_entries,
 )
 from training.lineage.retraining import RunTainted, settle_revocations
+from training.lineage.verification import verify
 from training.records.store import read_records, write_json, write_records
 from training.rounds.adapter import fine_tune_round
 from training.rounds.dataset import curate
@@ -199,9 +201,16 @@ TAMPERED = {
 def test_verifying_finds_that(run, what):
     tamper, complaint = TAMPERED[what]
     tamper(run)
+    adapter = read_adapter(adapter_of(run, 2))
+    found = verify(adapter, ancestors(adapter, find_adapters([run])), lambda given: map(judge_record, given))
+    assert any(complaint in failure for failure in found.failures)
+
+
+def test_the_command_says_what_verifying_finds(run):
+    edit(run / "round-002/dataset/examples.jsonl", flip)
     shown = certistar("lineage", adapter_of(run, 2), "--verify")
     assert shown.exit_code == 1
-    assert complaint in shown.stderr
+    assert "example round-000" in shown.stderr
 
 
 def test_training_refuses_examples_that_are_not_those_of_the_lineage_beside_them(run):

@@ -1,4 +1,4 @@
-"""A language model beside the critic: it doubts tests and puts proofs into words, and nothing is decided by it.
+"""A language model beside the critic: it doubts tests and puts proofs into words, and decides nothing.
 
 LLM-ARC (section 5.1) wants both: a second critic that asks whether a test's expectation is what the statements demand,
 because tests may pass for the wrong reason, and a model that turns the solver's proof back into English. What it says

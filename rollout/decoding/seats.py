@@ -1,4 +1,4 @@
-"""Seats: how many sequences are written at a time, as asked for, as memory holds, or as it turned out to hold.
+"""Seats: the number of sequences written at a time, as asked for, or as many as the memory holds.
 
 No sample depends on it.
 """

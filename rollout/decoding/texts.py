@@ -4,8 +4,8 @@ A piece is a line with its newline, or a part of one that ends in a comma. What 
 before it: names that they declare, sections that they have begun. So a `Language` gives a grammar for one piece at a
 time, and a text under it keeps rules that no grammar for the whole could say. A piece is a block that its own end
 closes; end-of-text may follow one where the language says so. A token in which one piece ends and another begins is
-refused, because it would cost a grammar to judge each: commas and newlines end a tokenizer's own tokens. llguidance
-reads the grammars (`pip install "certistar[grammars]"`).
+refused, because judging each would take a grammar of its own; a tokenizer's own tokens end at commas and newlines
+anyway. llguidance reads the grammars (`pip install "certistar[grammars]"`).
 """
 
 from collections.abc import Hashable

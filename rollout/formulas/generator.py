@@ -1,7 +1,7 @@
 """Problems for round trips: formulas of a data set, balanced over its categories, without duplicates.
 
-What item i is depends on the configuration, the seed and i alone. Duplicates are refused against the items before, so
-that starting late costs making those; it changes nothing.
+Item i depends on the configuration, the seed and i alone. Duplicates of earlier items are refused, so generation that
+starts late has to make the earlier items too.
 """
 
 import random

@@ -14,9 +14,9 @@ names; there are at most 24 variables and 24 equations. What would exceed these 
 A value is a whole number or a fraction in lowest terms (`3/2`, `-4`). A variable is offered in `solve` with
 the one value that it has in every solution of the equations so far. Only linear systems are solved: an
 equation is linear where it becomes so once the values that others determine are put in (`c = 3`, `t = c*p`).
-Of the rest (a product of unknowns, a division by an unknown or by zero, a number of more than 200 bits) the
-text is accepted and the consequence is that none of their variables is offered. Values of more than 200 bits
-are not offered either, and nothing is where the equations contradict each other.
+Other equations (a product of unknowns, a division by an unknown or by zero, a number of more than 200 bits) are
+accepted, but none of their variables is offered. Values of more than 200 bits are not offered either. Where the
+equations contradict each other, nothing is offered.
 
 Attack: SymPy evaluates the text that its parsers are given as Python. No text reaches it here; it solves
 matrices of exact rationals, which this module reads from equations that its own automaton accepted.

@@ -1,6 +1,6 @@
-"""Zebra puzzles: houses in a row, and clues of which none can be missed, so that exactly one arrangement fits.
+"""Zebra puzzles: houses in a row, and clues that are all needed, so that exactly one arrangement fits.
 
-That one fits is found by trying everything (`critics.translators.zebra`), and by clingo when a demonstration
+All arrangements are tried (`critics.translators.zebra`), and clingo decides again when a demonstration
 (`rollout.actor_critic.zebra`) is judged.
 """
 

@@ -1,7 +1,6 @@
 """Back-up answers, where no program gives one (001, section 4.2 and appendix E); never certified, never a program.
 
-A trace holds one beside the attempt, so that a critic does not see it and nobody can take it for an answer that was
-executed.
+A trace holds it beside the attempt: no critic sees it, and it cannot be taken for an answer that was executed.
 """
 
 from collections.abc import Callable

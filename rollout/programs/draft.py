@@ -1,4 +1,4 @@
-"""One attempt while it goes on: the problem without its gold answer, what was written so far, and how to ask on."""
+"""An attempt in progress: the problem without its gold answer, the steps so far, and how to ask for more."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

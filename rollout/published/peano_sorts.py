@@ -1,7 +1,7 @@
-"""A Peano text held to a signature: what is plainly meant is mended, and what cannot be well-sorted is left out.
+"""Fitting of a Peano text to a signature: clear mistakes are mended, and what cannot be well-sorted is left out.
 
-Upstream a rule is typed only where it is applied, so that a rule with its arguments swapped lies there unused, and
-one that fits no sort is offered and panics. Here a statement is stated well-sorted or not at all.
+Upstream a rule is typed only where it is applied: one with swapped arguments is never used, and one that fits no sort
+is offered and panics. Here every statement is well-sorted or left out.
 """
 
 import difflib

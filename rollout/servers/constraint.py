@@ -1,7 +1,7 @@
 """Constraints on a server's reply: the ways to ask for a pattern, from the best to none, with their spellings.
 
-Servers agree on OpenAI's protocol and on nothing beyond it, so a way has several spellings (`Spelling`); which one
-a server honours is found out by asking it (`rollout.servers.capability`), never by its name.
+Servers agree on OpenAI's protocol and on nothing beyond it, so a way has several spellings. Which one a server honours
+is found out by asking it (`rollout.servers.capability`), never by its name.
 """
 
 import json

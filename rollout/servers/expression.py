@@ -1,7 +1,7 @@
 """Patterns taken further: what is left of one after some bytes, and its form in the languages that servers read.
 
-A server constrains a whole reply and not the rest of a begun block, so the pattern of a block is differentiated
-by what is already typed of it (Brzozowski, 1964) and the rest is what the server is asked to keep to.
+A server constrains a whole reply, and not the rest of a block that was begun. So the block's pattern is differentiated
+by what is already written of it (Brzozowski, 1964), and the server is asked to keep to the rest.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""Replies that were paid for: what a server has answered once is not asked again by whoever goes on."""
+"""Replies of a server, kept so that a run that goes on does not ask and pay for them again."""
 
 import hashlib
 import json
@@ -19,11 +19,11 @@ class Replies(Protocol):
     """Replies by what was asked. The same may be asked several times, and then has several replies."""
 
     def recall(self, request: str) -> KeptReply | None:
-        """Return a reply to a request that nobody has been given yet."""
+        """Return a kept reply to a request that was not handed out yet; None where there is none."""
         ...
 
     def keep(self, request: str, reply: KeptReply) -> None:
-        """Keep a reply to a request, which whoever asked it has been given; on return it is on the disk."""
+        """Keep a reply that was handed out already; on return it is on the disk."""
         ...
 
 

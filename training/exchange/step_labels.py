@@ -21,7 +21,7 @@ Row = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class JudgedText:
-    """A text, its verdict, and the prompt that it answers: None where nobody kept it."""
+    """A text, its verdict, and the prompt that it answers; None where no prompt was kept."""
 
     attempt: Attempt
     verdict: Verdict

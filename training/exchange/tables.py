@@ -1,7 +1,7 @@
-"""Rows of other people's files, each as it stood there: JSON, JSON lines, CSV, Parquet, Arrow, the Hub.
+"""Rows of other people's files, unchanged: JSON, JSON lines, CSV, Parquet, Arrow, the Hub.
 
-A row that is none is kept as such, with its text and what to do about it: no row is lost. JSON lines, JSON and CSV are
-cut by hand, because a row has to come back byte by byte; Parquet, Arrow and folders of `datasets` are read by pyarrow.
+A row that cannot be read is kept with its text and a remedy, so that no row is lost. JSON lines, JSON and CSV are cut
+by hand, because rows are written back byte by byte; pyarrow reads Parquet, Arrow and folders of `datasets`.
 """
 
 import csv
@@ -58,7 +58,7 @@ class UnreadableRow:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of one source, and those that are none."""
+    """Rows of one source, and those that cannot be read."""
 
     kind: Kind
     rows: Sequence[Row]

@@ -1,4 +1,4 @@
-"""Every digest of a lineage computed again, every certificate re-checked, and its text judged again."""
+"""Verification of a lineage: digests are computed again, certificates re-checked, and texts judged again."""
 
 import hashlib
 from collections import Counter

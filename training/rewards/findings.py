@@ -11,7 +11,7 @@ from training.rewards.rewarding import Paid, Rewarding, Rollout
 _BATCH = 16
 _ORDER = ("accept", "reject", "either")
 _ALLOWED = "unproved"
-"""The kind of a right answer without a proof that was accepted, and may be."""
+"""The kind of a right answer without a proof that was accepted, as it may be."""
 
 
 @dataclass(frozen=True, slots=True)
