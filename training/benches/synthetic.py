@@ -22,7 +22,7 @@ NUM_SPECIAL = 2
 PADDING, END = 0, 1
 
 
-def vocabulary(size: int, *, seed: int = 0) -> list[bytes | None]:
+def vocabulary(size: int) -> list[bytes | None]:
     """Return `size` tokens: two special ones, all bytes, straddlers, the words of the sets and their beginnings, noise.
 
     The noise is made of syllables, with and without a blank before them, as most of a real vocabulary is.
@@ -32,7 +32,7 @@ def vocabulary(size: int, *, seed: int = 0) -> list[bytes | None]:
     for word in (*ENTITIES, *RELATIONS, *PROPERTIES):
         for length in (2, 3, len(word)):
             tokens |= dict.fromkeys((word[:length].encode(), b" " + word[:length].encode()))
-    noise = _noise(random.Random(seed))
+    noise = _noise(random.Random(0))
     while len(tokens) < size - NUM_SPECIAL:
         tokens[next(noise)] = None
     return [None] * NUM_SPECIAL + list(tokens)[: size - NUM_SPECIAL]

@@ -156,19 +156,18 @@ def _classes(trace: Trace) -> tuple[str, ...]:
     return tuple(trace.problem.meta.get("logic_classes") or ())
 
 
-def mixed(given: Sequence[Lesson], mix: LessonConfig, *, seed: int, num: int | None = None) -> list[Lesson]:
+def mixed(given: Sequence[Lesson], mix: LessonConfig, *, seed: int) -> list[Lesson]:
     """Return the lessons to train on, in the order in which they were given, copies beside their originals.
 
-    `num` is the most there may be: for arms that are compared at equal counts. Which ones are left out is decided by
-    a hash of (seed, id). Where a kind has too few for its share, the others shrink with it.
+    Where a kind has too few for its share, the others shrink with it: a hash of (seed, id) decides which are left out.
     """
     copied = upsampled(given, mix)
     shares = mix.shares
     if shares is None:
-        return copied if num is None else _drawn(copied, num, seed)
+        return copied
     by_kind = {kind: [lesson for lesson in copied if lesson.kind == kind] for kind in KINDS}
     rooms = [len(by_kind[kind]) / share for kind, share in shares.items() if share > 0]
-    total = min([*rooms, len(copied) if num is None else num])
+    total = min([*rooms, len(copied)])
     chosen = {
         id(lesson)
         for kind, share in shares.items()

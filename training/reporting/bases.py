@@ -20,6 +20,7 @@ from training.records.run_folder import configuration
 from training.reporting.evaluations import Evaluation, Tally
 from training.reporting.panels import styles
 from training.reporting.results import Arm, provenance, read_arms
+from training.reporting.sentences import points
 
 Counted = Literal["right", "certified"]
 COUNTED: tuple[Counted, ...] = ("certified", "right")
@@ -299,15 +300,12 @@ def _percent(found: OverBases) -> str:
 
 
 def _points(found: OverBases) -> str:
-    if found.interval is None:
-        return f"{100 * found.mean:+.1f}"
-    low, high = (100 * end for end in found.interval)
-    return f"{100 * found.mean:+.1f} ({low:+.1f} to {high:+.1f})"
+    return points(found.mean) + ("" if found.interval is None else f" ({points(found.interval)})")
 
 
-def forest(summary: BasesSummary, counted: Counted = "certified") -> str:
-    """Return a forest plot of the leads as SVG: each base a point, the mean over bases a diamond with its interval."""
-    leads = [lead for lead in summary.leads if lead.counted == counted]
+def forest(summary: BasesSummary) -> str:
+    """Return the leads in certified answers as SVG: a point for each base, a diamond for their mean."""
+    leads = [lead for lead in summary.leads if lead.counted == "certified"]
     drawn = styles([leads[0].a, *(lead.b for lead in leads)])
     with drawing(text="path"):
         figure, [axes] = panels_of(width=7.2, height=0.6 + 0.36 * len(leads), count=1)
@@ -322,7 +320,7 @@ def forest(summary: BasesSummary, counted: Counted = "certified") -> str:
         axes.set_yticks(range(len(leads)), [f"{lead.a} over {lead.b}, {lead.problems}" for lead in leads])
         axes.tick_params(axis="y", length=0)
         axes.invert_yaxis()
-        axes.set_xlabel(f"percentage points of {counted} answers, 95% over {len(summary.bases)} bases")
+        axes.set_xlabel(f"percentage points of certified answers, 95% over {len(summary.bases)} bases")
         return svg_of(figure)
 
 

@@ -182,13 +182,13 @@ def groups_of(entries: Sequence[Entry], *, by_hops: bool = False) -> Iterator[Gr
                 yield from (Group(dataset, condition, each) for each in hops)
 
 
-def leaderboard(entries: Sequence[Entry], sections: Mapping[str, Section] | None = None) -> str:
+def leaderboard(entries: Sequence[Entry]) -> str:
     """Return the tables in Markdown, each under its title; those for which no entry has anything are left out.
 
     Tables of programs (`training.reporting.stages`) stand below.
     """
     parts: list[str] = []
-    for title, section in (SECTIONS if sections is None else sections).items():
+    for title, section in SECTIONS.items():
         rows = section(entries)
         if len(rows) > 1:
             parts.append(f"## {title}\n\n{markdown(rows[0], rows[1:])}")
