@@ -73,8 +73,9 @@ def _splits() -> Iterable[str]:
 
 def _exports() -> Iterable[str]:
     from training.exchange.exports import SHAPES
+    from training.exchange.step_labels import STEP_SHAPES
 
-    return [*SHAPES, "steps"]
+    return [*SHAPES, *STEP_SHAPES]
 
 
 def _benches() -> Iterable[str]:
@@ -153,6 +154,7 @@ _OF_COMMANDS: Mapping[tuple[str, str], Callable[[typer.Context, str], Iterable[s
     ("guide", "mode"): _among(lambda: ("fixed", "compatible")),
     ("answer", "formalisation"): _among(lambda: ("checked", "trusted")),
     ("prefer", "to"): _among(lambda: ("dpo", "kto")),
+    ("prefer", "credit"): _among(lambda: ("attempt", "first_bad_step")),
     ("export", "to"): _among(_exports),
     ("bench", "name"): _among(_benches),
     ("train", "nproc"): _among(lambda: ("auto",)),
