@@ -148,6 +148,10 @@ def test_a_closure_must_be_one() -> None:
         ("Ned is a newt, so Ned is not a bird, so the statement is true.", "unproved unsupported_sentence"),
         ("True, Ned is a newt.", "unproved unsupported_sentence"),
         ("True, Pip is feathered.", "certified proved"),
+        ("This means that Pip is feathered. Answer: true", "certified proved"),
+        ("This means that Ned is a newt. Answer: true", "unproved unsupported_sentence"),
+        ("Pip is a wren. It follows that Ned is a newt. Answer: true", "unproved unsupported_sentence"),
+        ("Every wren is a bird. This implies that all wrens are birds. Answer: true", "certified proved"),
     ],
 )
 def test_an_answer_ends_the_text_and_has_its_own_reasons(ending: str, verdict: str) -> None:

@@ -91,7 +91,7 @@ class Outline:
             return found
         arguments = self._arguments(passage, promise=promise)
         if arguments is not None:
-            return arguments
+            return tuple(replace(one, infers=phrases.INFERS.match(passage.text) is not None) for one in arguments)
         for lead, promised in _LEADS:
             match = lead.match(passage.text)
             if match is not None and match.end():

@@ -47,6 +47,14 @@ LEADS = re.compile(
 )
 """What may stand before a claim and adds nothing to it."""
 
+INFERS = re.compile(
+    r"(?:and +|so +)?(?:(?:this|that|it|these|they|which)(?: +also)?"
+    r" +(?:means?|impl(?:y|ies)|leads? to|proves?|entails?)"
+    r"|(?:it|this)(?: +(?:also|then|therefore|thus|now))? +follows) +",
+    re.IGNORECASE,
+)
+"""What among them says that the claim follows from the sentence before; a premise of the context is held to that."""
+
 QUOTES = re.compile(
     _listed(
         rf"{_ARE}(?: +also)? +told{_THAT}",

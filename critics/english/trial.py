@@ -169,8 +169,20 @@ class Trial:
                 raise self._refused(Malformed, "not_read", f"there is no sentence {number} before")
             groups.append(self._labels[number])
         if not groups:
+            for claim in unit.conclusions if unit.infers and self._last else ():
+                self._check_inferred(claim)
             return [at for claim in unit.conclusions for at in self._plain(claim)]
         return [at for claim in unit.conclusions for at in self._concluded(claim, groups)]
+
+    def _check_inferred(self, claim: Claim) -> None:
+        """Attack: `Tom is a pet. This means that Tom is a cat.`, where the context says both."""
+        for clause in claim.said:
+            at = self.ledger.find(clause)
+            if at is None or at in self._last or self.ledger.entries[at].step.how != "context":
+                continue
+            steps = self.ledger.steps(clause, self.ledger.rules())
+            if all(set(self._last).isdisjoint(step.premises) for step in steps):
+                raise self._refused(Unproved, "unsupported_sentence", "it does not follow from what is said before it")
 
     def _plain(self, claim: Claim) -> tuple[int, ...]:
         """Establish a claim for which nothing in particular is given."""

@@ -35,6 +35,8 @@ class Reasoning:
     premises: tuple[Claim, ...]
     cited: tuple[int, ...]
     conclusions: tuple[Claim, ...]
+    infers: bool = False
+    """Whether plain claims are said to follow from what was said last: `This means that ..`."""
 
 
 @dataclass(frozen=True, slots=True)
