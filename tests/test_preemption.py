@@ -130,7 +130,7 @@ def test_a_disk_that_fills_ends_with_one_line_and_goes_on_when_there_is_room(tmp
     except RunFailed:
         pytest.skip("this machine lets nobody mount")
     job = fine_tuning(tmp_path, tiny(tmp_path / "model"))
-    filled = full_disks(tmp_path, job, small_run(str(ROOT / "checkpoints/seed")), 2, random.Random(0))
+    filled = full_disks(tmp_path, job, small_run(str(ROOT / "checkpoints/seed")), 2)
     assert all("\n" not in one.ended for one in filled)
     assert [one.ended for one in filled if one.room_kib > 60_000] == ["done", "done"]
-    assert any("make some" in one.ended for one in filled)
+    assert any("no room" in one.ended for one in filled)

@@ -413,6 +413,31 @@ def test_a_server_that_hangs_keeps_no_run_from_its_end(tmp_path):
     assert done.stdout == "['ended']\n", done.stderr
 
 
+AGAIN = """
+from training.rounds import processes
+
+def work(channel):
+    return "done"
+
+if __name__ == "__main__":
+    processes.PRELOADED = "json"
+    for _ in range(2):
+        print(processes.Child(work).result())
+        processes.end_server()
+"""
+
+
+def test_where_a_run_has_failed_the_next_one_of_the_process_starts(tmp_path):
+    """A server that dies as it is asked for a process would end the next run before it began."""
+    script = tmp_path / "again.py"
+    script.write_text(AGAIN)
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, script], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == 2 * "done\n", done.stderr
+
+
 def test_a_line_that_begins_as_the_run_ends_is_ended_too(tmp_path):
     slots = Slots(1, [])
     slots.kill()

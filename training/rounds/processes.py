@@ -138,8 +138,10 @@ def end_server() -> None:
     server: Any = forkserver
     pid = server._forkserver._forkserver_pid  # it has no public name
     if pid is not None:
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGKILL)
+            # Else the next process may be asked of it while it dies. Python takes its status as it starts the next one.
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
 
 
 def _prepare_environment() -> None:
