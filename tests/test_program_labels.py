@@ -25,7 +25,7 @@ from rollout.programs.failures import (
 from rollout.traces import Sampling, read_judgement
 from tests.test_benchmarks import Server
 from training.cli import app
-from training.reporting.label_sheets import agreement, chosen, cohens_kappa, read_sheet, write_sheet
+from training.reporting.label_sheets import SheetRow, agreement, chosen, cohens_kappa, read_sheet, write_sheet
 
 RULES = "Facts:\nCold(Bob, True)\nRules:\nCold($x, True) >>> Kind($x, True)\nQuery:\nKind(Bob, {})\n"
 
@@ -46,6 +46,7 @@ RIGHT = attempt("right", RULES.format("True"))
 BROKEN = attempt("broken", "Facts: (")
 RECORDS = [WRONG, RIGHT, BROKEN]
 VERDICTS = [judge_record(record) for record in RECORDS]
+ROWS = [SheetRow(read_attempt(r), v["answer"], "m") for r, v in zip(RECORDS, VERDICTS, strict=True)]
 ATTEMPTS = [(read_attempt(r), read_judgement(verdict)) for r, verdict in zip(RECORDS, VERDICTS, strict=True)]
 
 
@@ -93,7 +94,7 @@ def test_the_last_of_several_labels_counts() -> None:
 
 def test_a_sheet_is_filled_in_and_read_back(tmp_path: Path) -> None:
     path = tmp_path / "sheet.csv"
-    write_sheet(path, TRANSLATION, RECORDS, VERDICTS, ["wrong", "right"])
+    write_sheet(path, TRANSLATION, ROWS, ["wrong", "right"])
     rows = list(csv.DictReader(path.open(encoding="utf-8")))
     assert [row["id"] for row in rows] == ["wrong", "right"]
     assert (rows[0]["gold"], rows[0]["answer"], rows[0]["label"]) == ("true", "false", "")
@@ -104,7 +105,7 @@ def test_a_sheet_is_filled_in_and_read_back(tmp_path: Path) -> None:
 
 
 def test_the_sheet_does_not_give_the_models_label_away(tmp_path: Path) -> None:
-    write_sheet(tmp_path / "sheet.csv", TRANSLATION, RECORDS, VERDICTS, ["wrong"])
+    write_sheet(tmp_path / "sheet.csv", TRANSLATION, ROWS, ["wrong"])
     (row,) = csv.DictReader((tmp_path / "sheet.csv").open(encoding="utf-8"))
     shown = {value for column, value in row.items() if column != "labels"}
     assert not any(name in value for name in TRANSLATION.labels if name != "other" for value in shown)
@@ -113,7 +114,7 @@ def test_the_sheet_does_not_give_the_models_label_away(tmp_path: Path) -> None:
 @pytest.mark.parametrize("start", ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\tx"])
 def test_what_a_model_wrote_is_no_formula_of_a_spreadsheet(tmp_path: Path, start: str) -> None:
     record = attempt(start, start)
-    write_sheet(tmp_path / "sheet.csv", TRANSLATION, [record], [judge_record(record)], [start])
+    write_sheet(tmp_path / "sheet.csv", TRANSLATION, [SheetRow(read_attempt(record), None)], [start])
     (row,) = csv.DictReader((tmp_path / "sheet.csv").open(encoding="utf-8"))
     assert (row["program"], row["id"]) == (f"'{start}", f"'{start}")
     text = (tmp_path / "sheet.csv").read_text(encoding="utf-8")
@@ -136,7 +137,7 @@ def test_a_bad_sheet_is_named_with_a_remedy(tmp_path: Path, text: str, message: 
     with pytest.raises(InputError, match="cannot be read"):
         read_sheet(tmp_path / "gone.csv", TRANSLATION)
     with pytest.raises(InputError, match="no such attempt"):
-        write_sheet(tmp_path / "new.csv", TRANSLATION, RECORDS, VERDICTS, ["gone"])
+        write_sheet(tmp_path / "new.csv", TRANSLATION, ROWS, ["gone"])
 
 
 def test_a_sheet_saved_with_semicolons_is_read(tmp_path: Path) -> None:
@@ -158,14 +159,14 @@ def test_kappa_is_nothing_where_there_is_nothing_to_agree_on() -> None:
 
 
 def test_a_reply_that_cannot_be_read_counts_against_the_model() -> None:
-    labels = [{"id": "a", "label": "other"}, {"id": "b", "label": UNREADABLE}, {"id": "c", "label": "other"}]
+    labels = {"a": "other", "b": UNREADABLE, "c": "other"}
     found = agreement(labels, {"a": "other", "b": "other"}).record()
     assert (found["n"], found["agreed"], found["kappa"]) == (2, 1, 0.0)
     assert {"model": UNREADABLE, "human": "other", "count": 1} in found["pairs"]
 
 
 def test_a_longer_sheet_holds_the_shorter_one() -> None:
-    labels = [{"id": str(number), "label": "other"} for number in range(20)]
+    labels = list(map(str, range(20)))
     assert chosen(labels, 10, seed=1)[:4] == chosen(labels, 4, seed=1)
     assert chosen(labels, 10, seed=1) != chosen(labels, 10, seed=2)
 

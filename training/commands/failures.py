@@ -18,7 +18,7 @@ from training.commands.options import Adapter, Config, Json, Out, Overrides, See
 from training.configuration.run import ArmConfig, load_run
 from training.configuration.strategies import SingleConfig
 from training.records.store import read_records, write_records
-from training.reporting.label_sheets import agreement, chosen, read_sheet, write_sheet
+from training.reporting.label_sheets import SheetRow, agreement, chosen, read_sheet, write_sheet
 from training.workers.policy import quiet_policy
 
 EXAMPLE = "certistar failures configs/z3_refinement.yaml attempts.jsonl --out labels.jsonl --sheet sheet.csv"
@@ -53,18 +53,20 @@ def failures(
         if path.exists():
             raise InputError(f"{path}: is there already, and somebody may have filled it in; name another --sheet")
     loaded, given = load_run(config, overrides), read_attempts(file, problems)
-    records = [each.record for each in given]
-    verdicts = list(judging(1, 10.0)(dict(record) for record in records))
+    judgements = list(map(read_judgement, judging(1, 10.0)(dict(each.record) for each in given)))
     policy = cast("ChatPolicy", quiet_policy(loaded, READER, adapter))
     sampling, size = loaded.sampling.sampling("free", samples=1), loaded.evaluation.batch_size
     labels: list[Label] = []
-    attempts = [(each.attempt, read_judgement(verdict)) for each, verdict in zip(given, verdicts, strict=True)]
+    attempts = [(each.attempt, judged) for each, judged in zip(given, judgements, strict=True)]
     for start in range(0, len(attempts), size):
         labels += label_attempts(policy, attempts[start : start + size], sampling, seed=seed)
     write_records(out, (label.record() for label in labels))
+    rows = [
+        SheetRow(each.attempt, judged.answer, _model_of(each)) for each, judged in zip(given, judgements, strict=True)
+    ]
     for scheme, path in _sheets(sheet).items():
-        if own := [label.record() for label in labels if label.scheme == scheme]:
-            write_sheet(path, SCHEMES[scheme], records, verdicts, [row["id"] for row in chosen(own, num, seed=seed)])
+        if own := [label.id for label in labels if label.scheme == scheme]:
+            write_sheet(path, SCHEMES[scheme], rows, chosen(own, num, seed=seed))
     _say(labels, given, as_json)
 
 
@@ -75,8 +77,12 @@ def _sheets(sheet: Path | None) -> dict[str, Path]:
     return {name: sheet if name == TRANSLATION.name else sheet.with_stem(f"{sheet.stem}-{name}") for name in SCHEMES}
 
 
+def _model_of(given: GivenAttempt) -> str:
+    return str(given.record.get("model") or "")
+
+
 def _say(labels: Sequence[Label], given: Sequence[GivenAttempt], as_json: bool) -> None:
-    of = {each.id: (each.attempt.problem.dataset, str(each.record.get("model") or "")) for each in given}
+    of = {each.id: (each.attempt.problem.dataset, _model_of(each)) for each in given}
     counts = Counter((*of[label.id], label.label) for label in labels)
     rows = [
         {"dataset": dataset, "model": model, "label": label, "count": count}
@@ -97,7 +103,8 @@ def _compare(out: Path, labelled: Path, as_json: bool) -> None:
     scheme = next((name for name in SCHEMES if any(label.get("scheme") == name for label in labels)), None)
     if scheme is None:
         raise InputError(f"{out}: holds no labels; it must be what `certistar failures --out` wrote")
-    found = agreement(labels, read_sheet(labelled, SCHEMES[scheme]))
+    said = {str(label["id"]): str(label["label"]) for label in labels}
+    found = agreement(said, read_sheet(labelled, SCHEMES[scheme]))
     if as_json:
         print(json.dumps(found.record()))
         return

@@ -11,10 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from critics.errors import InputError
-from critics.problem import read_attempt
+from critics.problem import Attempt
 from rollout.programs.failures import Scheme
 from rollout.traces import derived_seed
 from training.records.store import write_text
@@ -36,26 +35,43 @@ class Agreement:
     pairs: Mapping[tuple[str, str], int]
     """How often the first reader's label met the second's."""
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """Return the JSON form."""
         pairs = [{"model": one, "human": other, "count": n} for (one, other), n in sorted(self.pairs.items())]
         return {"n": self.n, "agreed": self.agreed, "kappa": self.kappa, "pairs": pairs}
 
 
-def chosen(labels: Sequence[Mapping[str, Any]], num: int, *, seed: int) -> list[Mapping[str, Any]]:
-    """Return `num` labels for a sheet, by a hash of (seed, id), so that a longer sheet holds the shorter one's."""
-    return sorted(labels, key=lambda label: derived_seed(seed, "sheet", label["id"]))[:num]
+@dataclass(frozen=True, slots=True)
+class SheetRow:
+    """An attempt, the answer that its program gave, and the model that wrote it, where it is named."""
+
+    attempt: Attempt
+    answer: str | None
+    model: str | None = None
+
+    def cells(self) -> dict[str, str | None]:
+        """Return what its row shows."""
+        problem = self.attempt.problem
+        return {
+            "id": self.attempt.id,
+            "model": self.model,
+            "context": problem.context,
+            "question": problem.question,
+            "options": "\n".join(problem.options or ()),
+            "gold": problem.answer,
+            "answer": self.answer,
+            "program": self.attempt.completion,
+        }
 
 
-def write_sheet(
-    path: Path,
-    scheme: Scheme,
-    records: Iterable[Mapping[str, Any]],
-    verdicts: Iterable[Mapping[str, Any]],
-    ids: Iterable[str],
-) -> None:
+def chosen(ids: Iterable[str], num: int, *, seed: int) -> list[str]:
+    """Return `num` attempts for a sheet, by a hash of (seed, id), so that a longer sheet holds the shorter one's."""
+    return sorted(ids, key=lambda id_: derived_seed(seed, "sheet", id_))[:num]
+
+
+def write_sheet(path: Path, scheme: Scheme, rows: Iterable[SheetRow], ids: Iterable[str]) -> None:
     """Write the sheet of the attempts named by `ids`, in their order; raises `InputError` for an unknown id."""
-    known = {record["id"]: (record, verdict) for record, verdict in zip(records, verdicts, strict=True)}
+    known = {row.attempt.id: row for row in rows}
     text = io.StringIO()
     sheet = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     sheet.writeheader()
@@ -63,8 +79,8 @@ def write_sheet(
     for id_ in ids:
         if id_ not in known:
             raise InputError(f"{id_}: there is no such attempt; write the sheet from the file that was labelled")
-        row = _row(*known[id_]) | {"labels": meanings}
-        sheet.writerow({column: _cell(str(row.get(column) or "")) for column in COLUMNS})
+        cells = known[id_].cells() | {"labels": meanings}
+        sheet.writerow({column: _cell(cells.get(column) or "") for column in COLUMNS})
     write_text(path, text.getvalue())
 
 
@@ -86,13 +102,13 @@ def read_sheet(path: Path, scheme: Scheme) -> dict[str, str]:
     return found
 
 
-def agreement(labels: Iterable[Mapping[str, Any]], people: Mapping[str, str]) -> Agreement:
-    """Compare a model's labels with people's, over the attempts that both labelled.
+def agreement(labels: Mapping[str, str], people: Mapping[str, str]) -> Agreement:
+    """Compare a model's labels with people's, by attempt id, over the attempts that both labelled.
 
     A reply that could not be read stays in, as a label of its own that nobody else uses: leaving it out would flatter
     the model.
     """
-    pairs = [(str(label["label"]), people[label["id"]]) for label in labels if label["id"] in people]
+    pairs = [(label, people[id_]) for id_, label in labels.items() if id_ in people]
     agreed = sum(one == other for one, other in pairs)
     return Agreement(len(pairs), agreed, cohens_kappa(pairs), Counter(pairs))
 
@@ -107,20 +123,6 @@ def cohens_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
     if by_chance == 1:
         return None
     return (sum(one == other for one, other in pairs) / n - by_chance) / (1 - by_chance)
-
-
-def _row(record: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
-    problem = record["problem"]
-    return {
-        "id": record["id"],
-        "model": record.get("model"),
-        "context": problem["context"],
-        "question": problem["question"],
-        "options": "\n".join(problem.get("options") or ()),
-        "gold": problem.get("answer"),
-        "answer": verdict["answer"],
-        "program": read_attempt(record).completion,
-    }
 
 
 def _cell(text: str) -> str:
