@@ -184,7 +184,6 @@ class GuideBackend:
         bits = np.arange(32 * self._num_words) < min(len(self.masks.vocabulary), self.num_outputs)
         packed: npt.NDArray[Any] = np.packbits(bits, bitorder="little")
         self._every: Words = packed.view(np.int32)
-        self._rows: Words = np.zeros((0, 0), dtype=np.int32)
 
     def announce(self, request: GuidedRequest) -> list[str]:
         """Return the choice to ask vLLM for: a name by which the guide is found again, and no text that is ever meant.
@@ -213,11 +212,8 @@ class GuideBackend:
 
     def bitmask(self, requests: Mapping[str, Any], ids: Sequence[str], _drafts: object) -> Words:
         """Return the masks of a step's requests: what vLLM's manager does by five calls each, without drafts."""
-        if len(self._rows) < len(ids):
-            self._rows = np.empty((len(ids), self._num_words), dtype=np.int32)
-        for num, name in enumerate(ids):
-            self._rows[num] = requests[name].structured_output_request.grammar.place().words
-        return self._rows[: len(ids)]
+        rows = [requests[name].structured_output_request.grammar.place().words for name in ids]
+        return np.concatenate(rows).reshape(len(rows), -1)
 
     def accept(self, request: Any, tokens: Sequence[int]) -> bool:
         """Tell a request's grammar the tokens that were chosen, where it has one; False where one is refused."""

@@ -185,6 +185,10 @@ class OpeningTexts(TextMasks):
         num = self._asked[id(row)] = self._asked.get(id(row), 0) + 1
         return self._opening if num > NUM_FREE else super().mask(row)
 
+    def shares(self, row: GuidedRow) -> bool:
+        """Say no in free text, so that every token of it is counted."""
+        return row.block is not None and super().shares(row)
+
 
 def in_vllm(setting: Setting) -> Iterator[Cell]:
     """Yield vLLM in this process, by shape, guided and free, and batch."""
