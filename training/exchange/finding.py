@@ -45,7 +45,7 @@ def find(folder: Path, arm: str | None = None, seed: int | None = None) -> Found
         return _of_round(folder)
     if (folder / MANIFEST).is_file():
         dataset = folder.with_name("dataset")
-        return Found(folder, dataset if _is_trained_on(folder, dataset) else None, _line_of(folder.parent))
+        return Found(folder, dataset if is_trained_on(folder, dataset) else None, _line_of(folder.parent))
     raise InputError(
         f"{folder}: is no run folder, no round, no dataset ({EXAMPLES}) and no adapter ({MANIFEST}); name one of these"
     )
@@ -102,14 +102,14 @@ def _of_round(folder: Path) -> Found:
     adapter, dataset = folder / "adapter", folder / "dataset"
     if not _is_trained(adapter):
         return Found(None, dataset, _line_of(folder))
-    if not _is_trained_on(adapter, dataset):
+    if not is_trained_on(adapter, dataset):
         # Attack: an adapter that lies there by chance, given away under the dataset's name.
         raise InputError(f"{folder}: its adapter/ was not trained on its dataset/; name the one that you mean")
     return Found(adapter, dataset, _line_of(folder))
 
 
-def _is_trained_on(adapter: Path, dataset: Path) -> bool:
-    """Say whether a manifest names exactly the dataset's examples."""
+def is_trained_on(adapter: Path, dataset: Path) -> bool:
+    """Say whether an adapter's manifest names exactly the dataset's examples."""
     examples = dataset / EXAMPLES
     named = read_json(adapter / MANIFEST).get("dataset")
     return examples.is_file() and named == hashlib.sha256(examples.read_bytes()).hexdigest()

@@ -17,12 +17,11 @@ from typing import Any
 
 from critics.errors import InputError
 from rollout.traces import Trace, read_trace
-from training.curation.derivation import DERIVED
 from training.exchange.cards import AdapterFacts, RunFacts, adapter_card
 from training.exchange.examples import EXAMPLES, read_examples
 from training.exchange.finding import Found, keep_of, read_json
 from training.lineage.adapter_files import MANIFEST, read_manifest, verify_adapter
-from training.lineage.entries import LINEAGE, check_dataset
+from training.lineage.entries import LINEAGE, check_dataset, traces_of_round
 from training.lineage.kept import CERTIFICATES, certified_dataset_card, dataset_facts, slim
 from training.lineage.revocation import check_unrevoked
 from training.records.run_folder import RunLine, read_run
@@ -112,9 +111,8 @@ def _traces(found: Found) -> Iterator[Trace]:
         return
     for number in range(found.round_number + 1):
         folder = found.line.round_folder(number)
-        for path in (folder / "traces.jsonl", folder / "dataset" / DERIVED):
-            if is_stored(path):
-                yield from map(read_trace, read_records(path, checksum=True))
+        if is_stored(folder / "traces.jsonl"):
+            yield from map(read_trace, traces_of_round(folder))
 
 
 def dataset_summary(found: Found) -> dict[str, Any]:

@@ -4,7 +4,6 @@ Whatever could not be checked is not accepted. Not checked is that token ids spe
 base model's tokenizer.
 """
 
-import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +21,7 @@ from rollout.demonstration import numbered_sentences
 from rollout.traces import Trace, read_trace, with_judgement
 from training.curation.filters import CERTIFIED, is_certified, is_strict
 from training.exchange.examples import EXAMPLES, StoredExample, read_example
-from training.exchange.finding import read_json
+from training.exchange.finding import is_trained_on, read_json
 from training.lessons.judged_fields import TEMPLATE_MARKS
 from training.lineage import entries
 from training.lineage.adapter_files import MANIFEST, AdapterError, verify_adapter
@@ -70,10 +69,8 @@ def check_adapter(folder: Path) -> list[Rejection]:
 
 def check_pair(adapter: Path, dataset: Path) -> list[Rejection]:
     """Return a rejection where the adapter was not trained on exactly these examples."""
-    found = hashlib.sha256((dataset / EXAMPLES).read_bytes()).hexdigest()
-    if read_json(adapter / MANIFEST).get("dataset") == found:
-        return []
-    return [Rejection(EXAMPLES, "the adapter's manifest names another dataset")]
+    named = is_trained_on(adapter, dataset)
+    return [] if named else [Rejection(EXAMPLES, "the adapter's manifest names another dataset")]
 
 
 def check_dataset(folder: Path, judging: Judging) -> CheckedDataset:
