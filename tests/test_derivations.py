@@ -103,6 +103,8 @@ def test_a_lucky_guess_stands_beside_the_wrong_answer_that_reasoned_furthest():
     [(left, right)] = pairs(views, 2)
     assert (left.id, right and right.id) == ("q1#0", "q3#0")
     assert [(a.id, b) for a, b in pairs(views[1:2], 2)] == [("q1#0", None)]
+    unread = {**lucky, "judgement": {**lucky["judgement"], "reason": "free_text"}}
+    assert pairs([view(Shown("naive", 0, 1, read_trace(unread)))], 2) == []
 
 
 def test_a_dialog_is_shown_turn_by_turn_with_the_critic_named():

@@ -11,6 +11,7 @@ from typing import cast
 
 from critics.problem import Problem
 from rollout.traces import Trace
+from training.curation.outcomes import is_decided
 from training.reporting.derivations import (
     Drawing,
     ProofStep,
@@ -57,6 +58,8 @@ class View:
     reason: str | None
     feedback: str | None
     right: bool | None
+    lucky: bool
+    """Right, and a critic that read the whole text found no proof."""
     gold: str | None
     answer: str | None
     context: Sequence[Segment]
@@ -102,6 +105,7 @@ def view(shown: Shown) -> View:
         reason=judgement.reason,
         feedback=judgement.feedback,
         right=is_right(trace),
+        lucky=bool(is_right(trace)) and judgement.verdict == "unproved" and is_decided(trace),
         gold=problem.answer,
         answer=judgement.answer,
         context=_context(problem, known),
@@ -223,8 +227,7 @@ def pairs(views: Sequence[View], num: int) -> list[tuple[View, View | None]]:
     Lucky: right and unproved, on the fewest inferences that hold. A near miss: wrong, on the most. Of as many hops in
     the same data set where there are such.
     """
-    guesses = [v for v in views if v.right and v.verdict == "unproved"]
-    lucky = sorted(guesses, key=lambda v: (v.inferences, -_num_hops(v)))
+    lucky = sorted((v for v in views if v.lucky), key=lambda v: (v.inferences, -_num_hops(v)))
     near = sorted((v for v in views if v.right is False and v.inferences), key=lambda v: -v.inferences)
     made: list[tuple[View, View | None]] = []
     for guess in lucky[:num]:
