@@ -258,8 +258,13 @@ def mutated(rng: random.Random, text: str) -> str:
     return joined.replace(" [[ ", "[[").replace(" ]] ", "]]").replace(" : ", ":")
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_what_is_certified_after_random_edits_still_proves_the_goal_from_the_context(seed: int):
+@pytest.mark.parametrize("seeds", [range(0, 100), range(100, 200), range(200, 300)], ids=str)
+def test_what_is_certified_after_random_edits_still_proves_the_goal_from_the_context(seeds: range):
+    for seed in seeds:
+        edited(seed)
+
+
+def edited(seed: int) -> None:
     rng = random.Random(seed)
     problem = PROBLEMS[rng.choice(list(PROBLEMS))]
     verdict: Verdict = judge(
