@@ -251,11 +251,11 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("sentence", REFUSED)
-def test_a_sentence_outside_the_language_is_refused_wherever_it_stands(sentence: str):
-    for context in (sentence, f"{sentence} Rex is happy.", f"Rex is happy. {sentence}"):
+@pytest.mark.parametrize("place", ["{}", "{} Rex is happy.", "Rex is happy. {}"])
+def test_a_sentence_outside_the_language_is_refused_wherever_it_stands(place: str):
+    for sentence in REFUSED:
         with pytest.raises(TranslationError):
-            translate(context, GOAL)
+            pytest.fail(f"{sentence}: {translate(place.format(sentence), GOAL)}")
 
 
 def test_the_refused_sentence_is_named():

@@ -456,11 +456,19 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("sentence", [sentence for group in REFUSED.values() for sentence in group])
-def test_a_sentence_outside_the_language_is_refused_wherever_it_stands(sentence: str):
-    for context in (sentence, f"{sentence} Vera is mild.", f"Vera is mild. {sentence}"):
-        with pytest.raises(TranslationError):
-            translate(context, GOAL)
+@pytest.mark.parametrize("group", REFUSED)
+def test_a_sentence_outside_the_language_is_refused_wherever_it_stands(group: str):
+    for sentence in REFUSED[group]:
+        for context in (sentence, f"{sentence} Vera is mild.", f"Vera is mild. {sentence}"):
+            assert is_refused(context, GOAL), context
+
+
+def is_refused(context: str, question: str) -> bool:
+    try:
+        translate(context, question)
+    except TranslationError:
+        return True
+    return False
 
 
 def test_the_refused_sentence_is_named():
