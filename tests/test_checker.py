@@ -353,12 +353,12 @@ def test_a_long_proof_and_a_long_statement_are_checked_in_linear_time():
     certificate = horn_certificate(
         "horn-proof", Problem("p", "mine", "", ""), None, "true", goal, kernel.proof(goal), {"work": 1}
     )
-    start = time.perf_counter()
+    start = time.process_time()
     check(certificate.record())
     long = changed(MADE["trusted"], ("evidence", "steps", 1, "statement"), "(p a) -> " * 50_000 + "(q a)")
     with pytest.raises(Rejected):
         check(sealed(long))
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_canonical_json_has_one_spelling():

@@ -190,9 +190,9 @@ def formula_or_error(text: str, notation: Notation) -> Formula | FormulaError:
 @pytest.mark.parametrize("case", FLOODS)
 @pytest.mark.parametrize("notation", [ANNOTATED, GENERATED], ids=["annotated", "generated"])
 def test_a_flood_ends_soon_and_in_a_formula_or_an_error(case: str, notation: Notation):
-    start = time.perf_counter()
+    start = time.process_time()
     found = formula_or_error(FLOODS[case], notation)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     if isinstance(found, FormulaError):
         assert found.reason in REASONS
 

@@ -241,10 +241,10 @@ def test_an_undone_predicate_may_take_another_arity():
 def test_too_much_work_leaves_the_state_as_before_and_ends_quickly():
     facts = [f"(p o{i})" for i in range(300)]
     kernel = kernel_of(*facts)
-    before, start = state(kernel), time.perf_counter()
+    before, start = state(kernel), time.process_time()
     with pytest.raises(WorkLimitExceeded):
         kernel.add_axiom(parse_statement("(p 'a) -> (p 'b) -> (p 'c) -> (p 'd) -> (p 'e) -> (q 'a)"))
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert state(kernel) == before
 
 
@@ -257,10 +257,10 @@ def test_too_much_work_leaves_the_state_as_before_and_ends_quickly():
     ],
 )
 def test_matches_tried_in_vain_are_work_as_well(rules: list[str], facts: list[str]):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(WorkLimitExceeded):
         kernel_of(*rules, *facts).saturate()
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_a_fact_is_looked_up_by_the_argument_that_is_known():
@@ -294,12 +294,12 @@ def test_shared_subproofs_are_never_unfolded():
     doubling = [f"(p{i} a) -> (p{i} a) -> (p{i + 1} a)" for i in range(steps)]
     fibonacci = [f"(p{i} a) -> (p{i + 1} a) -> (p{i + 2} a)" for i in range(steps - 1)]
     for rules, given in ((doubling, ["(p0 a)"]), (fibonacci, ["(p0 a)", "(p1 a)"])):
-        start = time.perf_counter()
+        start = time.process_time()
         kernel = kernel_of(*given, *rules)
         kernel.saturate()
         proof = kernel.proof(parse_literal(f"(p{steps} a)"))
         assert len(proof) == len(given) + 2 * len(rules)
-        assert time.perf_counter() - start < 1
+        assert time.process_time() - start < 1
 
 
 def test_saturation_finds_all_and_a_contradiction_is_seen():
