@@ -147,7 +147,8 @@ class _Reader:
         """Return the answer at the beginning, and what follows it."""
         options = self.problem.options
         for option in sorted(options or (), key=len, reverse=True):
-            for said in dict.fromkeys((option.strip(), _without_letter(option))):
+            # An answer's own quotation marks are gone by now, and options may begin with some: `"18" and "harp"`.
+            for said in dict.fromkeys((option.strip(), _without_letter(option), option.strip(_MARKS))):
                 if len(said) > 1 and text.lower().startswith(said.rstrip(". ").lower()):
                     rest = text[len(said.rstrip(". ")) :]
                     if not rest[:1].isalnum() and (named := named_answer(option, self.problem)) is not None:

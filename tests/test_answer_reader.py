@@ -23,12 +23,20 @@ B = Problem(
     ("A) True", "B) False", "C) Unknown"),
 )
 V = Problem("p", "syllogism", "c", "Is it valid?", ("Valid", "Invalid"))
+Q = Problem("p", "wason", "c", "Which two cards?", ('"18" and "harp"', '"18" and "oboe"', '"harp" and "oboe"'))
 
 
 @pytest.mark.parametrize(
     ("problem", "text", "answer"),
     [
         (T, "Answer: true", "true"),
+        (Q, 'Answer: "18" and "oboe"', "B"),
+        (Q, '**Answer:** "18" and "oboe".', "B"),
+        (Q, 'The answer is "harp" and "oboe".', "C"),
+        (Q, 'Answer: "18" and "oboe" or "18" and "harp"', None),
+        (Q, 'Answer: not "18" and "oboe"', None),
+        (Q, 'Answer: "18"', None),
+        (Q, 'Answer: "18" and "flute"', None),
         (T, "**Answer:** true", "true"),
         (T, "**Answer: True.**", "true"),
         (T, "The answer is **true**.", "true"),
