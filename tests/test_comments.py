@@ -97,6 +97,9 @@ def test_a_comment_that_says_something_else_refuses_the_program(format_: str, ol
 def test_an_answer_beside_the_program_must_be_the_one_proved(format_: str) -> None:
     text = OF[format_][1]
     assert told(format_, f"The answer is {'false' if format_ == 'rules' else 'A'}.\n{text}").verdict == "unproved"
+    right = told(format_, f"The answer is {'true' if format_ == 'rules' else 'C'}.\n{text}")
+    assert (right.verdict, right.spans) == ("certified", ())
+    assert told(format_, f"The statement is false. Answer: {right.answer}\n{text}").spans
     assert told(format_, f"Here is the program.\n{text}").verdict == "certified"
 
 

@@ -466,6 +466,27 @@ def test_what_follows_backwards_is_believed_where_the_logic_is_classical_alone()
 
 
 @whole_jail
+def test_what_is_said_beside_a_script_and_in_idle_strings_is_read():
+    context = "Every lark is a bird. Mia is not a bird."
+    asked = problem(options=("A) True", "B) False"), dataset="prontoqa", context=context, question="Mia is not a lark.")
+    script = SYMBOLS + "s = Solver()\ns.add(Implies(lark, bird), Not(bird))\ns.add(lark)\n" + TOLD
+    fenced = f"```python\n{script}\n```"
+    for lie in ('"""\nMia is a lark."""', "x = 'Every bird is a lark.'", "print('Mia is a lark.')", "# Mia is a bird."):
+        record = judged(f"{lie}\n{script}", asked)
+        assert (record["verdict"], record["reason"]) == ("unproved", "unsupported_sentence"), lie
+    for lie in ("Mia is a lark.", "The answer is B.", "Answer: B"):
+        for text in (f"{lie}\n{fenced}", f"{fenced}\n{lie}"):
+            assert judged(text, asked)["reason"] == "unsupported_sentence", text
+    for said in ("The moon is made of cheese.", "The statement is false."):
+        for text in (f"{said}\n{fenced}", f"{fenced}\n{said}"):
+            (span,) = judged(text, asked)["spans"]
+            assert text[span["start"] : span["end"]] == said
+    for said in (context, "Answer: A"):
+        record = judged(f"{said}\n{fenced}\n{said}", asked)
+        assert (record["verdict"], "spans" in record) == ("certified", False)
+
+
+@whole_jail
 def test_a_reference_that_comes_with_the_problem_is_compared_as_well():
     formal = Formal(("∀x (Lark(x) → Bird(x))", "∀x (Bird(x) → IsWarm(x))", "Lark(mia)"), "IsWarm(mia)")
     asked = problem("true", formal=formal)

@@ -27,10 +27,16 @@ def script_of(completion: str) -> str:
         raise ScriptError("too_long", f"more than {MAX_CHARACTERS} characters")
     if any("\ud800" <= letter <= "\udfff" for letter in completion):
         raise ScriptError("syntax", "half a surrogate pair is no Unicode text")
-    fenced = _FENCE.findall(completion)
-    if len(fenced) > 1:
-        raise ScriptError("several_scripts", f"{len(fenced)} blocks of code where one script is needed")
-    return _ESCAPED.sub("_", fenced[0] if fenced else completion)
+    if len(_FENCE.findall(completion)) > 1:
+        raise ScriptError("several_scripts", "several blocks of code where one script is needed")
+    _, script, _ = parted(completion)
+    return _ESCAPED.sub("_", script)
+
+
+def parted(completion: str) -> tuple[str, str, str]:
+    """Return what stands before the script, the script as it is written, and what stands behind it."""
+    found = _FENCE.search(completion)
+    return ("", completion, "") if found is None else (completion[: found.start()], found[1], completion[found.end() :])
 
 
 def parse_script(text: str) -> ast.Module:

@@ -4,6 +4,7 @@ A comment is supported where the problem says it, or where it repeats its formul
 support, all of whose words are the problem's, is false. One with other words is not read: nothing is known of it.
 """
 
+import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from critics.programs.ordering_text import is_claimed
 from critics.programs.sections import COMMENT, rows
 from critics.reading import BadStep, Span, TextReading
 from critics.reference import TRANSLATORS
+from critics.scripts.source import parse_script, parted, script_of
 from critics.trust.words import content, shared_words
 
 FORMATS = frozenset({"fol", "rules", "csp", "logic-program", "z3-python"})
@@ -33,7 +35,8 @@ _DECLARED = re.compile(r"[\s>*•-]*(?:\d{1,3}[.)]\s*)?\w[\w'’-]*\s*\([^()\n]*
 _LABELLED = re.compile(r"\s*-?\d{1,6}\s*[:=](?:\s*[\w'’-]+){1,4}\s*")
 _QUESTION = re.compile(r"\s*question\b[\s:]*", re.IGNORECASE)
 _SCRIPT = "z3-python"
-"""Its comments say of code what it does as well, so that what has other words is nobody's business."""
+_CODE = "code"
+"""The comments of a script. They say of code what it does as well, so that what has other words is not `unread`."""
 _ASSERTING = re.compile(r"\b(?:is|are|no|not|every|each|all|if)\b", re.IGNORECASE)
 _LINC = re.compile(r"\s*(TEXT|FOL):")
 _LANGUAGE = re.compile(r"\w{0,12}\s*")
@@ -51,6 +54,8 @@ _VALUE = re.compile(r" *\((?:answer: )?(true|false|unknown)\)$", re.IGNORECASE)
 MAX_COMMENTS = 1_000
 """More are not read: the models' programs have under a hundred."""
 _DIGITS = re.compile(r"(?<!^)\b\d+")
+_LEAD = re.compile(r"[\W_]*(?:(?:so|thus|hence|therefore)\b[\W_]*)?(?:the )?(?:final |correct )?", re.IGNORECASE)
+"""Of the answer."""
 _LABEL = re.compile(r"\(?([A-Za-z])[).:]+\s*")
 _ALONE = re.compile(
     r"\W*(?:\d{1,3}[.)]\s*)?[^\w\s]*\s*(true|false|unknown|uncertain|yes|no|valid|invalid|[a-z])\W*", re.IGNORECASE
@@ -81,7 +86,7 @@ def read_comments(attempt: Attempt, answer: str | None) -> TextReading | None:
             continue
         if index < MAX_COMMENTS and _is_false(comment, attempt.problem, answer):
             return TextReading(0.0, (), BadStep(index, comment.text, "the problem says nothing of the kind"))
-        if attempt.format != _SCRIPT:
+        if comment.section != _CODE:
             unread.append(Span(comment.start, comment.end, "unread"))
     if not unread:
         return None
@@ -93,7 +98,7 @@ def read_comments(attempt: Attempt, answer: str | None) -> TextReading | None:
 def _is_false(comment: Comment, problem: Problem, answer: str | None) -> bool:
     """Say whether a comment that is not told says what the problem does not, and its formula does not."""
     claim = ANSWER_CLAIM.search(comment.text)
-    if claim is not None and final_answer(f"Answer: {claim[claim.lastindex or 0]}", problem) != answer:
+    if claim is not None and _claimed(claim, problem) != answer:
         return True
     words, names = content(comment.text), _NAME.findall(comment.formula)
     if not words or comment.section.startswith(_DECLARING):
@@ -108,9 +113,9 @@ def _is_false(comment: Comment, problem: Problem, answer: str | None) -> bool:
 
 
 def _comments(text: str, format_: str) -> Iterator[Comment]:
-    lines = text.split("\n")
     if format_ == _SCRIPT:
-        return _of_script(lines)
+        return _of_script(text)
+    lines = text.split("\n")
     if format_ == "fol" and any(map(_LINC.match, lines)):
         return _of_linc(lines)
     return _of_sections(text, format_)
@@ -166,13 +171,42 @@ def _of_linc(lines: Sequence[str]) -> Iterator[Comment]:
         at += len(line) + 1
 
 
-def _of_script(lines: Sequence[str]) -> Iterator[Comment]:
-    at = 0
-    for line, behind in zip(lines, [*lines[1:], ""], strict=True):
+def _of_script(text: str) -> Iterator[Comment]:
+    """Yield what stands beside a script, its comments, and strings that say what comments say."""
+    before, script, behind = parted(text)
+    yield from _lines_of(before, 0, "")
+    lines, at = script.split("\n"), text.index(script, len(before))
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
         code, mark, said = line.partition("#")
         if mark and _ASSERTING.search(said):
-            yield _comment(line, len(code) + 1, at, "", code.strip() or behind)
+            yield _comment(line, len(code) + 1, at, _CODE, code.strip() or following)
         at += len(line) + 1
+    for said in _idle_strings(parse_script(script_of(text))):
+        yield from (each for each in _lines_of(said, at, _CODE) if _ASSERTING.search(each.text))
+    yield from _lines_of(behind, len(text) - len(behind), "")
+
+
+def _lines_of(text: str, at: int, section: str) -> Iterator[Comment]:
+    for line in text.split("\n"):
+        if line.strip():
+            yield _comment(line, 0, at, section, "")
+        at += len(line) + 1
+
+
+def _idle_strings(tree: ast.Module) -> Iterator[str]:
+    """Yield the strings that stand alone, are given a name, or are printed whatever is found."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(ast.Constant(str(said))) | ast.Assign(_, ast.Constant(str(said))):
+                yield said
+            case _:
+                pass
+    for node in tree.body:
+        match node:
+            case ast.Expr(ast.Call(ast.Name("print"), [ast.Constant(str(said))])):
+                yield said
+            case _:
+                pass
 
 
 def _comment(line: str, begin: int, start: int, section: str, formula: str, end: int | None = None) -> Comment:
@@ -191,9 +225,12 @@ def _is_told(comment: Comment, problem: Problem, answer: str | None) -> bool:
         # Attack: another answer on a line of its own.
         is_answer = final_answer(f"Answer: {alone[1]}", problem) == answer
         return is_answer or _labels(alone[1].lower(), comment.formula.lower())
+    claim = ANSWER_CLAIM.search(said)
+    if claim is not None and _LEAD.fullmatch(said, 0, claim.start()) and not re.search(r"\w", said[claim.end() :]):
+        return _claimed(claim, problem) == answer
     if re.search(r"[^\W_]", said) is None or FILLERS.fullmatch(said.strip(" .:")):
-        return ANSWER_CLAIM.search(said) is None
-    is_asked = comment.section.startswith(_ASKING) or not comment.section
+        return claim is None
+    is_asked = comment.section.startswith(_ASKING) or comment.section in ("", _CODE)
     names = _NAME.findall(comment.formula)
     if names and comment.section.startswith(_DECLARING):
         return all(shared_words(names, one) and not _denies(one) for one in re.split(r"(?<=[.;!?])\s+", said))
@@ -235,6 +272,10 @@ def _says_the_same(said: str, formula: str, names: Sequence[str]) -> bool:
     if not words or words - shared_words(names, said) or not {*_DIGITS.findall(said)} <= {*_DIGITS.findall(formula)}:
         return False
     return said.endswith("?") or _denies(said) == (_DENIED.search(formula) is not None)
+
+
+def _claimed(claim: re.Match[str], problem: Problem) -> str | None:
+    return final_answer(f"Answer: {claim[claim.lastindex or 0]}", problem)
 
 
 def _denies(said: str) -> bool:
