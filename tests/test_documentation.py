@@ -81,7 +81,8 @@ def test_the_tutorial_runs_as_it_stands(tmp_path, num_blocks):
 @pytest.mark.slow
 def test_the_readmes_commands_run_as_they_stand(tmp_path):
     (commands,) = (block for block in blocks("README.md") if "certistar judge" in block)
-    run_shell([re.sub("certistar doctor.*", "", commands.replace(" ID ", " 'prontoqa/train/0/0#demonstration' "))], tmp_path)
+    commands = commands.replace(" ID ", " 'prontoqa/train/0/0#demonstration' ")
+    run_shell([re.sub("certistar doctor.*", "", commands)], tmp_path)
     assert (tmp_path / "run" / "report.html").exists()
     assert (tmp_path / "adapter" / "manifest.json").exists()
 
