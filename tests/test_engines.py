@@ -358,6 +358,25 @@ def test_tokens_that_end_a_block_and_begin_another_lead_each_row_its_own_way():
     assert [bytes(row.guide.key[1][0]) for row, _ in pairs] == [b"infer:(c b)]]", b"infer:(c d)]]", b"infer:nothing]]"]
 
 
+def test_vllms_manager_asks_once_a_step_for_all_and_a_token_that_no_mask_allowed_is_refused(grammar):
+    policy, backend, made = grammar
+    other = backend.grammar(GuidedRequest(LogicGuide.for_problem(PROBLEMS[1]), 100, fits_blocks=False))
+    requests = {
+        name: SimpleNamespace(request_id=name, structured_output_request=SimpleNamespace(grammar=each))
+        for name, each in (("a", made), ("b", other))
+    }
+    [opening] = policy.spelled(b"[[")[:1]
+    assert not backend.accept(requests["a"], [opening])
+    backend.bitmask(requests, ["a", "b"], {})
+    assert backend.accept(requests["b"], [opening])
+    found = torch.from_numpy(backend.bitmask(requests, ["a", "b"], {}))
+    for each, bits in zip((made, other), found, strict=True):
+        assert set(torch.nonzero(unpacked(bits, backend.num_outputs))[:, 0].tolist()) == allowed(backend, each)
+    assert backend.accept(SimpleNamespace(request_id="free", structured_output_request=None), [opening])
+    backend.forget()
+    assert not backend.accept(requests["b"], [opening])
+
+
 def test_a_grammar_that_nobody_announced_is_none(grammar):
     with pytest.raises(KeyError):
         grammar[1].compile_grammar("choice", '["x"]')

@@ -56,7 +56,7 @@ class Place:
 
     def allows(self, token: int) -> bool:
         """Say whether a token may come next."""
-        return 0 <= token < 32 * len(self.words) and bool(self.words[token >> 5] >> (token & 31) & 1)
+        return 0 <= token < 32 * len(self.words) and bool(self.words.item(token >> 5) >> (token & 31) & 1)
 
 
 class GuideGrammar:
@@ -76,7 +76,15 @@ class GuideGrammar:
 
     def accept_tokens(self, request_id: str, tokens: Sequence[int]) -> bool:
         """Advance over the tokens; False where one is not allowed, and then nothing after it is read."""
-        return all(map(self._accept, tokens))
+        for token in tokens:
+            if self._ended or not self.place().allows(token):
+                return False
+            self._accepted.append(token)
+            if token in self._backend.eos_ids:
+                self._ended = True
+            else:
+                self._token = token
+        return True
 
     def validate_tokens(self, tokens: Sequence[int]) -> list[int]:
         """Return the longest beginning that is allowed, leaving the state as it is."""
@@ -152,16 +160,6 @@ class GuideGrammar:
         if before.is_shared and before.inside and after.is_shared and after.inside:
             before.after[token] = after
 
-    def _accept(self, token: int) -> bool:
-        if self._ended or not self.place().allows(token):
-            return False
-        self._accepted.append(token)
-        if token in self._backend.eos_ids:
-            self._ended = True
-        else:
-            self._token = token
-        return True
-
 
 @dataclass
 class GuideBackend:
@@ -174,6 +172,8 @@ class GuideBackend:
     """Masks are shared by all rows and kept as they are found; vLLM may fill those of a large batch in threads."""
     _waiting: dict[str, GuidedRequest] = field(default_factory=dict[str, GuidedRequest])
     _counter: "count[int]" = field(default_factory=count)
+    _met: dict[str, GuideGrammar] = field(default_factory=dict[str, GuideGrammar])
+    """The grammars of running requests: to ask each request for its own would take as long as to follow a token."""
     _words: dict[Mask, Words] = field(default_factory=dict[Mask, Words])
     _places: dict[Hashable, Place] = field(default_factory=dict[Hashable, Place])
 
@@ -212,13 +212,22 @@ class GuideBackend:
 
     def bitmask(self, requests: Mapping[str, Any], ids: Sequence[str], _drafts: object) -> Words:
         """Return the masks of a step's requests: what vLLM's manager does by five calls each, without drafts."""
-        rows = [requests[name].structured_output_request.grammar.place().words for name in ids]
-        return np.concatenate(rows).reshape(len(rows), -1)
+        met = self._met
+        for name in ids:
+            if name not in met:
+                met[name] = requests[name].structured_output_request.grammar
+        return np.concatenate([met[name].place().words for name in ids]).reshape(len(ids), -1)
 
     def accept(self, request: Any, tokens: Sequence[int]) -> bool:
         """Tell a request's grammar the tokens that were chosen, where it has one; False where one is refused."""
-        asked = request.structured_output_request
-        return asked is None or asked.grammar.accept_tokens("", tokens)
+        grammar = self._met.get(request.request_id)
+        if grammar is None:
+            return request.structured_output_request is None  # else a token that no mask allowed
+        return grammar.accept_tokens("", tokens)
+
+    def forget(self) -> None:
+        """Forget the requests of a batch that is done."""
+        self._met.clear()
 
     def allocate_token_bitmask(self, max_num_seqs: int) -> Any:
         """Return a bit mask that allows everything: a tensor, [sequences, 32 tokens a word]."""

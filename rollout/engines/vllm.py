@@ -110,7 +110,10 @@ class VLLMEngine:
     def write(self, requests: Sequence[EngineRequest], asked: Asked, adapter: Adapter | None) -> list[list[int]]:
         """Return each request's new ids, end-of-text included where it was written."""
         params = [self._params(request, asked) for request in requests]
-        done = self._generate([request.prompt_ids for request in requests], params, adapter)
+        try:
+            done = self._generate([request.prompt_ids for request in requests], params, adapter)
+        finally:
+            self._backend.forget()
         return [self._written(each.outputs[0]) for each in done]
 
     def score(self, texts: Sequence[tuple[list[int], list[int]]], adapter: Adapter | None) -> list[list[float]]:
