@@ -114,6 +114,14 @@ class TestVerifiers:
             assert asyncio.run(task.validate(None)) is True
             assert self.scored(task, "").rewards["certified"].score == 0
 
+    def test_thoughts_beside_the_reply_are_judged_with_it(self, env, monkeypatch):
+        import verifiers.v1 as vf
+
+        task, problem = next(zip(env.taskset, PROBLEMS, strict=True))
+        thought = [vf.AssistantMessage(content=solution(problem), reasoning_content="It is wrong.")]
+        monkeypatch.setattr(vf.Trace, "assistant_messages", property(lambda trace: thought))
+        assert self.scored(task, solution(problem)).rewards["certified"].score == 0
+
     def test_a_policy_gets_neither_tools_nor_the_answer(self, env):
         assert [type(harness).__name__ for harness in env.config.agent_harnesses().values()] == ["NullHarnessConfig"]
         for task, problem in zip(env.taskset, PROBLEMS, strict=True):

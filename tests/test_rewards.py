@@ -92,6 +92,17 @@ def test_rewards_are_the_verdicts_and_every_attempt_is_shown():
     assert [judge_record(attempt)["verdict"] for attempt in shown] == [a["judgement"]["verdict"] for a in shown]
 
 
+@pytest.mark.parametrize(
+    "beside", [{}, {"reasoning_content": " ", "tool_calls": []}, {"reasoning_content": "It is wrong."}]
+)
+def test_thoughts_beside_the_content_are_judged_with_it(beside):
+    """Attack: think falsehoods aloud in a field of their own, which is trained on too."""
+    columns = {"problem": [json.dumps(PROBLEMS[0].record())], "format": ["guided"]}
+    turn = {"role": "assistant", "content": proved(PROBLEMS[0]), **beside}
+    worth = 0 if "wrong" in str(beside) else 1
+    assert CertifiedReward(judge)([""], [[turn]], **columns) == [worth]
+
+
 def test_a_critic_that_ran_out_of_time_gives_no_reward():
     def late(attempts):
         return ({"id": attempt["id"], "verdict": "timeout"} for attempt in attempts)

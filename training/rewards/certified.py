@@ -84,5 +84,15 @@ def _text(said: Any) -> str:
     """Return a completion's text: itself, or the turns of a conversation joined."""
     if isinstance(said, str):
         return said
-    turns: Sequence[Mapping[str, str]] = said
-    return "\n".join(turn["content"] for turn in turns)
+    turns: Sequence[Mapping[str, Any]] = said
+    return "\n".join(map(turn_text, turns))
+
+
+def turn_text(turn: Mapping[str, Any]) -> str:
+    """Return everything that a turn says, its content last.
+
+    Attack: falsehoods in `reasoning_content` or the like, which is trained on as the content is, and a proof beside it.
+    """
+    beside = {key: said for key, said in turn.items() if key not in ("role", "content") and said}
+    thoughts = [f"<think>{said}</think>" for said in beside.values() if str(said).strip()]
+    return "\n".join([*thoughts, turn.get("content") or ""])

@@ -15,6 +15,7 @@ from functools import lru_cache
 import verifiers.v1 as vf
 
 from critics.problem import read_problem
+from training.rewards.certified import turn_text
 from training.rewards.questions import Critics, Limits, Questions, Rewarded, solved
 
 
@@ -35,8 +36,10 @@ class CertifiedTask(vf.Task[CertifiedData, vf.State, CertifiedTaskConfig]):
 
     @vf.reward
     async def certified(self, trace: vf.Trace) -> float:
-        """Judge the last reply; what it rests on stays in the trace."""
-        found = await asyncio.to_thread(self._rewarded, trace.id, trace.last_reply, self.data.format)
+        """Judge the last reply and what was thought before it; what it rests on stays in the trace."""
+        thought = [turn.reasoning_content for turn in trace.assistant_messages[-1:]]
+        said = turn_text({"content": trace.last_reply, "reasoning_content": "".join(filter(None, thought))})
+        found = await asyncio.to_thread(self._rewarded, trace.id, said, self.data.format)
         trace.info["certistar"] = found.record
         trace.record_metric("undecided", float(found.reward is None))
         return found.reward or 0.0
