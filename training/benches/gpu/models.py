@@ -32,7 +32,7 @@ MODELS = {
     "8B": _sized("llama", 4096, 14_336, 32, 32, 8, 128_256, 131_072, tied=False),
 }
 """Dimensions of Qwen2.5-0.5B and 1.5B, and of Llama 3.2 1B and 3.1 8B."""
-TOY = _sized("llama", 32, 64, 2, 2, 1, 1_024, 2_048, head_dim=16)
+TOY = _sized("llama", 32, 64, 2, 2, 1, 1_024, 2_048, head_dim=32)
 
 
 def random_model(shape: Model, device: str) -> Any:
