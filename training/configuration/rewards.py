@@ -20,7 +20,7 @@ class ReinforcementConfig(Section):
     model: ModelConfig
     problems: ProblemsConfig = ProblemsConfig()
     num_problems: Positive = 200
-    format: Literal["guided"] = "guided"
+    format: Literal["guided", "cot"] = "guided"
     """Format of attempts; free text without a guide, since TRL samples by itself."""
     group: Annotated[int, Field(ge=2)] = 8
     """Attempts at a problem that are compared with one another."""

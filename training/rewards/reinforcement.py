@@ -73,6 +73,8 @@ def dataset(config: ReinforcementConfig, problems: list[Problem]) -> Any:
 def _trainer(config: ReinforcementConfig, problems: list[Problem], certified: CertifiedReward, work: Path) -> Any:
     import torch
 
+    if not torch.cuda.is_available():
+        torch.set_num_threads(1)  # several take many times as long where anything else runs
     trl: Any = import_module("trl")
     kinds: dict[str, tuple[Any, Any]] = {
         "grpo": (trl.GRPOTrainer, trl.GRPOConfig),
