@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import time
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from critics.checker import digest
 from critics.judge import judge, judge_record
+from critics.own_time import own_time
 from critics.problem import Attempt, Problem, read_problem
 from critics.programs.csp_certificate import core_of
 from critics.programs.csp_reader import read_csp
@@ -152,9 +152,9 @@ def test_budgets_hold() -> None:
     program = (
         f"Variables:\n{variables}Constraints:\n{' + '.join(names)} == 131\nQuery:\nA) v0 == 1\nB) v0 == 2\nC) v0 == 3"
     )
-    started = time.monotonic()
+    started = own_time()
     assert reason_of(judged(program, PROSE)) == "too_large"
-    assert time.monotonic() - started < 5
+    assert own_time() - started < 5
 
 
 def tampered(path: str, value: Any) -> list[str]:
