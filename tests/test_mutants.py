@@ -21,7 +21,7 @@ from critics.formula import canonical_statement, parse_statement
 from critics.judge import judge
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck_one
-from critics.verdict import Certified
+from critics.verdict import Certified, Unproved
 from rollout.demonstration import demonstrate
 from rollout.problems.prontoqa import PrOntoQA, generate
 
@@ -80,7 +80,7 @@ def with_terms(seed: int) -> Made | None:
 
 
 def saturation(seed: int) -> Made | None:
-    """Return a saturation of a random theory, if it leaves its goal open."""
+    """Return a saturation of a random theory, if it leaves its goal open, backwards and by cases too."""
     rng = random.Random(f"saturation {seed}")
     theory = random_theory(rng, functions=False)
     goal = random_atom(rng, ("a", "b", "d"))
@@ -91,7 +91,10 @@ def saturation(seed: int) -> Made | None:
     formal = Formal(tuple(map(shown, theory)), shown([goal]))
     options = OPTIONS[1] if seed % 3 == 0 else None
     problem = Problem(f"s{seed}", "mine", "Prose.", "Is it?", options, formal=formal)
-    return made(problem, attempt(formal, derived, "unknown", "nothing"))
+    text = attempt(formal, derived, "unknown", "nothing")
+    verdict = judge(problem, Attempt("a", problem, "guided", text))
+    is_decided = isinstance(verdict, Unproved) and verdict.reason == "decided_classically"
+    return None if is_decided else made(problem, text)
 
 
 def attempt(formal: Formal, inferred: Any, answer: str, *more: str) -> str:
