@@ -204,16 +204,16 @@ def _refuse_unstated(program: Program, axioms: Sequence[Formula], result: str) -
         parts = reworded(program.premises, axioms)
     except FormulaError as error:
         raise Refusal(TimedOut, "solver_budget", str(error)) from error
+    answer = program.conclusion if result == "true" else negated(program.conclusion)
     for part, candidates in parts:
         # Attack: write what follows from all axioms, the conclusion above all, as a premise.
         if not any(_entails([axiom], part) for axiom in candidates):
             raise Refusal(Unproved, "axiom_not_in_context", f"no statement says {canonical(part)}")
         # Attack: write what one statement of a puzzle comes to, the answer, as if the text said it.
-        answer = program.conclusion if result == "true" else negated(program.conclusion)
-        if result == "unknown" or not _entails([part], answer):
+        stated = [one for axiom in candidates for one in conjuncts(axiom)]
+        if result == "unknown" or any(key(one) == key(part) for one in stated) or not _entails([part], answer):
             continue
-        told = [one for axiom in candidates for one in conjuncts(axiom)]
-        if not any(key(one) == key(part) or (_entails([one], part) and _entails([part], one)) for one in told):
+        if not any(_entails([one], part) and _entails([part], one) for one in stated):
             raise Refusal(Vacuous, "goal_assumed", "the answer is a premise, and no statement says it as it stands")
 
 
