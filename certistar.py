@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         Vacuous,
         Verdict,
     )
-    from rollout.traces import Trace
+    from rollout.records.traces import Trace
     from training.curation.filters import Keep
 
     __version__: str
@@ -67,7 +67,7 @@ _HOMES = {
         "Vacuous",
         "Verdict",
     ),
-    "rollout.traces": ("Trace",),
+    "rollout.records.traces": ("Trace",),
 }
 """The module of each name that is imported when it is first asked for."""
 _Rows = TypeVar("_Rows", bound=Iterable[Any])
@@ -160,7 +160,7 @@ def recheck(records: "Iterable[Mapping[str, Any] | Certified]") -> dict[str, Any
     A trace's text is judged again by its critic, in this process and without a time limit; `text` says how many were.
     """
     from critics.judge import slim
-    from critics.rejudging import judge_anew, recheck_texts
+    from critics.recheck.rejudging import judge_anew, recheck_texts
 
     return recheck_texts(map(_recheckable, records), lambda found: [judge_anew(slim(each)) for each in found]).record()
 
@@ -176,8 +176,8 @@ def _attempt(
 ) -> "Attempt":
     from dataclasses import replace
 
-    from critics.english.answer import answer_of
     from critics.errors import InputError
+    from critics.formats.english.answer import answer_of
     from critics.problem import read_attempt
 
     asked = {"context": context, "question": question, "options": None if options is None else list(options)}

@@ -6,11 +6,11 @@ alone, never on the gold answer, and certifies nothing: it is advice to whoever 
 
 from collections.abc import Callable
 
-from critics.fol.explanation import explain_premises
+from critics.formats.csp.explanation import explain_solutions
+from critics.formats.fol.explanation import explain_premises
+from critics.formats.logic_program.explanation import explain_options
+from critics.formats.rules.explanation import explain_derivations
 from critics.problem import Attempt
-from critics.programs.csp_explanation import explain_solutions
-from critics.programs.options_explanation import explain_options
-from critics.programs.rules_explanation import explain_derivations
 
 EXPLAINERS: dict[str, Callable[[Attempt], str | None]] = {
     "rules": explain_derivations,

@@ -9,30 +9,30 @@ from dataclasses import replace
 from typing import Any
 
 from critics import plugins
-from critics.answer import judge_answer
-from critics.asp.critic import judge_asp
 from critics.certificate import regraded
 from critics.conclusion import brief
 from critics.critic_plugin import critic_plugin, judge_by
-from critics.english.critic import judge_english
-from critics.equivalence.critic import judge_equivalence
-from critics.faithfulness.faithful import is_aligned
-from critics.faithfulness.look_alikes import hidden_character
-from critics.fol.critic import judge_fol
-from critics.guided import judge_guided
+from critics.formats.asp.critic import judge_asp
+from critics.formats.cot.critic import judge_answer
+from critics.formats.csp.critic import judge_csp
+from critics.formats.english.critic import judge_english
+from critics.formats.equivalence.critic import judge_equivalence
+from critics.formats.fol.critic import judge_fol
+from critics.formats.guided.critic import judge_guided
+from critics.formats.logic_program.critic import judge_logic_program
+from critics.formats.rules.critic import judge_rules
+from critics.formats.z3_python.critic import judge_script
 from critics.plugins import PluginError
-from critics.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
 from critics.problem import Attempt, Problem, RecordError, object_of, read_attempt
-from critics.programs.csp import judge_csp
-from critics.programs.options_critic import judge_logic_program
-from critics.programs.rules import judge_rules
-from critics.reference import formalisation_trusted
-from critics.scripts.critic import judge_script
-from critics.trust.bars import bar_on_trust, is_foreign
-from critics.trust.comments import FORMATS as COMMENTED
-from critics.trust.comments import read_comments
-from critics.trust.renaming import rests_on_names
+from critics.text.faithfulness.faithful import is_aligned
+from critics.text.faithfulness.look_alikes import hidden_character
+from critics.text.reference import formalisation_trusted
+from critics.text.trust.bars import bar_on_trust, is_foreign
+from critics.text.trust.comments import FORMATS as COMMENTED
+from critics.text.trust.comments import read_comments
+from critics.text.trust.renaming import rests_on_names
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Verdict, verdict_record
+from critics.workers.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
 
 Judge = Callable[[Problem, Attempt], Verdict]
 Judging = Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]

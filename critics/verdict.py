@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from critics.certificate import Certificate, read_certificate
-from critics.notebook import verdict_html
 from critics.problem import RecordError, object_of, text_of
-from critics.reading import BadStep, Span, TextReading, read_reading
 from critics.replay.grades import Grade
+from critics.text.notebook import verdict_html
+from critics.text.reading import BadStep, Span, TextReading, read_reading
 
 
 class _Accounting:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from critics.asp.critic import judge_asp
+from critics.formats.asp.critic import judge_asp
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified
 from rollout.actor_critic.demonstration import demonstrate, draft, literal, rules

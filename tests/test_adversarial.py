@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from critics.checker import check
-from critics.guided import MAX_CHARACTERS
+from critics.formats.guided.critic import MAX_CHARACTERS
 from critics.judge import judge
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from critics.faithfulness.beside import beside
-from critics.faithfulness.english import sentence, stem
-from critics.faithfulness.faithful import concluded, is_aligned
-from critics.faithfulness.formalisation import formalisation
-from critics.faithfulness.naming import places
-from critics.fol.printing import canonical
 from critics.judge import judge_on_trust
+from critics.logic.first_order.printing import canonical
 from critics.problem import Attempt, Problem, read_attempt
+from critics.text.faithfulness.beside import beside
+from critics.text.faithfulness.english import sentence, stem
+from critics.text.faithfulness.faithful import concluded, is_aligned
+from critics.text.faithfulness.formalisation import formalisation
+from critics.text.faithfulness.naming import places
 from rollout.problems import proofwriter
 from rollout.published.folio import load_folio
 from tools.unfaithful import attacks, says_otherwise

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from critics.answer_reader import read_answer
 from critics.problem import Problem
+from critics.text.answer_reader import read_answer
 from tools.recorded_answers import counted, readings
 
 T = Problem("p", "folio", "Every cat is warm. Tom is a cat.", "Tom is warm.")

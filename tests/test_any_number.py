@@ -129,7 +129,7 @@ def expected(job: FineTuning, **keys: object) -> tuple[list, list]:
     """Return the clipped gradients of the steps by a loop of our own, a row at a time, and those of a mean of means."""
     import torch
 
-    from rollout.policy import load_model, load_tokenizer
+    from rollout.policies.policy import load_model, load_tokenizer
     from training.finetuning.example_files import read_examples
     from training.finetuning.row_order import RowOrder
     from training.finetuning.trainer import _collator, rows_of
@@ -353,8 +353,8 @@ def test_full_weights_are_sampled_in_the_precision_of_the_model_also_from_shards
     """Float32 masters of 13 billion parameters are more than one file holds."""
     import torch
 
-    from rollout.policy import HuggingFacePolicy, load_model
-    from rollout.prompt import PromptStyle
+    from rollout.policies.policy import HuggingFacePolicy, load_model
+    from rollout.prompts.prompt import PromptStyle
 
     load_model(str(tiny_model)).save_pretrained(tmp_path, max_shard_size="40KB")
     assert (tmp_path / "model.safetensors.index.json").exists()

@@ -7,12 +7,12 @@ from pydantic import ValidationError
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.guide import Guide
+from rollout.decoding.guide import Guide
 from rollout.guides.algebra import AlgebraGuide
 from rollout.guides.catalogue import GUIDES, guide_named
 from rollout.guides.quote import QuoteGuide
-from rollout.policy import Completion, ScriptedPolicy
-from rollout.traces import Sampling, read_trace
+from rollout.policies.policy import Completion, ScriptedPolicy
+from rollout.records.traces import Sampling, read_trace
 from training.configuration.run import ArmConfig, RunConfig
 from training.workers.strategies import no_review, strategy_of
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from critics.asp.critic import feedback_of
 from critics.checker import Rejected, digest
+from critics.formats.asp.critic import feedback_of
 from critics.judge import JudgePool, judge, judge_record
 from critics.problem import Attempt, Problem
 from critics.recheck import recheck
@@ -493,7 +493,7 @@ def test_a_query_of_many_assumptions_ends_within_the_limit() -> None:
 
 
 def test_an_undecided_question_is_a_timeout_and_never_a_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("critics.asp.control._OPTIONS", ("--warn=none", "--solve-limit=1,1"))
+    monkeypatch.setattr("critics.formats.asp.control._OPTIONS", ("--warn=none", "--solve-limit=1,1"))
     program = "% R1: one of two\n1 {p(X); q(X)} 1 :- d(X).\n% R2: d\n" + " ".join(f"d(c{i})." for i in range(9))
     pairs = "\n".join(f":- p(c{i}), p(c{j})." for i in range(9) for j in range(i))
     pairs += "\n".join(f":- q(c{i}), q(c{j})." for i in range(9) for j in range(i))
@@ -506,6 +506,8 @@ def test_an_unfit_second_opinion_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_worker_cannot_take_all_memory() -> None:
-    code = "import resource, critics.lifeline as l; l.confine(); print(resource.getrlimit(resource.RLIMIT_AS)[0])"
+    code = (
+        "import resource, critics.workers.lifeline as l; l.confine(); print(resource.getrlimit(resource.RLIMIT_AS)[0])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 2**30 < int(done.stdout) < 2**34

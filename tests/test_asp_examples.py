@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from critics.asp.examination import Inspection, prepare, run
-from critics.asp.tokens import AspError
+from critics.formats.asp.examination import Inspection, prepare, run
+from critics.formats.asp.tokens import AspError
 
 EITHER_TWO_STATES = """
 1 {state1; state2} 1.

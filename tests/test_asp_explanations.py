@@ -5,11 +5,11 @@ import random
 from itertools import combinations
 from typing import Any
 
-from critics.asp.adequacy import mutants
-from critics.asp.control import compiled
-from critics.asp.critic import feedback_of
-from critics.asp.examination import Inspection, prepare
-from critics.asp.reader import read_program
+from critics.formats.asp.adequacy import mutants
+from critics.formats.asp.control import compiled
+from critics.formats.asp.critic import feedback_of
+from critics.formats.asp.examination import Inspection, prepare
+from critics.formats.asp.reader import read_program
 from critics.replay.answer_sets.checker import _mutants as second_mutants  # pyright: ignore[reportPrivateUsage]
 from critics.replay.answer_sets.reader import rules_of
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from critics.asp.critic import feedback_of, judge_asp
-from critics.asp.examination import Outcome, prepare, run
-from critics.asp.hypothesis import QueryValue
-from critics.asp.reader import read_literal, read_program
-from critics.asp.submission import read_submission, read_test
-from critics.asp.tokens import AspError
+from critics.formats.asp.critic import feedback_of, judge_asp
+from critics.formats.asp.examination import Outcome, prepare, run
+from critics.formats.asp.hypothesis import QueryValue
+from critics.formats.asp.reader import read_literal, read_program
+from critics.formats.asp.submission import read_submission, read_test
+from critics.formats.asp.tokens import AspError
 from critics.problem import Attempt, Problem
 
 DOCS = Path(__file__).parents[1] / "docs" / "asp-format.md"

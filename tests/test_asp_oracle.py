@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from critics.asp.control import FreshControls, GuardedControl, compiled
-from critics.asp.critic import judge_asp
-from critics.asp.grounding import check_recursion, check_safety
-from critics.asp.hypothesis import Hypotheses
-from critics.asp.premises import undefined
-from critics.asp.query import read_query
-from critics.asp.reader import read_program
-from critics.asp.rules import constants_of
-from critics.asp.submission import ProgramTest, read_submission, read_test
-from critics.asp.suite import guarded_tests, run_test
-from critics.asp.tokens import AspError
+from critics.formats.asp.control import FreshControls, GuardedControl, compiled
+from critics.formats.asp.critic import judge_asp
+from critics.formats.asp.grounding import check_recursion, check_safety
+from critics.formats.asp.hypothesis import Hypotheses
+from critics.formats.asp.premises import undefined
+from critics.formats.asp.query import read_query
+from critics.formats.asp.reader import read_program
+from critics.formats.asp.rules import constants_of
+from critics.formats.asp.submission import ProgramTest, read_submission, read_test
+from critics.formats.asp.suite import guarded_tests, run_test
+from critics.formats.asp.tokens import AspError
 from critics.problem import Attempt, Problem
 from critics.replay.answer_sets.query import Question, domain_of
 from critics.replay.answer_sets.reader import numbered_rules, rules_of

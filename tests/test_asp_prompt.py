@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from critics.asp.critic import judge_asp
+from critics.formats.asp.critic import judge_asp
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified
 from rollout.actor_critic.feedback import Depth, Reply, review
@@ -23,9 +23,9 @@ from rollout.actor_critic.prompt import (
     statements,
     system_text,
 )
-from rollout.policy import ScriptedPolicy
-from rollout.stratification import LOGIC_CLASSES, classify, coverage, question, read_classes
-from rollout.traces import Sampling
+from rollout.policies.policy import ScriptedPolicy
+from rollout.published.stratification import LOGIC_CLASSES, classify, coverage, question, read_classes
+from rollout.records.traces import Sampling
 
 
 @pytest.mark.parametrize("example", solved_examples(), ids=lambda e: f"{'-'.join(e.classes)}: {e.question}")

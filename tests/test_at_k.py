@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rollout.traces import Trace, read_trace
+from rollout.records.traces import Trace, read_trace
 from training.cli import app
 from training.estimates import rate_interval
 from training.reporting.at_k import at_k, majority_right, one_of, read_at_k, samples_of

@@ -12,13 +12,13 @@ from critics.audit.audit import CaseResult, audit, report, without_slow_cases
 from critics.audit.case import Catalogue, ForgeryCase, HonestCase
 from critics.audit.catalogue_file import load_catalogue, own_catalogues
 from critics.errors import InputError
-from critics.formula import parse_literal
-from critics.horn import horn_certificate
+from critics.formats.z3_python.jail_examination import missing_layers
 from critics.judge import CRITICS, judge_record
-from critics.kernel import Axiom
+from critics.logic.formula import parse_literal
+from critics.logic.horn import horn_certificate
+from critics.logic.kernel import Axiom
 from critics.plugin_certificates import recheck
 from critics.problem import FORMATS, Attempt, Formal, Problem
-from critics.scripts.jail_examination import missing_layers
 from critics.verdict import Certified, Unproved, Verdict
 from training.cli import app
 
@@ -117,7 +117,7 @@ def test_the_command_prints_what_failed_and_exits_with_1() -> None:
     (shown,) = json.loads(passed.stdout)
     assert (shown["format"], shown["cheats_certified"], shown["wrong"]) == ("cot", 0, [])
     failed = CliRunner().invoke(
-        app, ["audit", "--format", "rules", "--quick", "--json", "--critic", "critics.answer:judge_answer"]
+        app, ["audit", "--format", "rules", "--quick", "--json", "--critic", "critics.formats.cot.critic:judge_answer"]
     )
     assert failed.exit_code == 1
     (shown,) = json.loads(failed.stdout)

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from critics.equivalence.language import Language
 from critics.errors import InputError
+from critics.formats.equivalence.language import Language
 from critics.judge import judge_record
 from critics.problem import Formal, Problem
 from rollout.formulas.description import describe
 from rollout.formulas.generator import generate
 from rollout.formulas.languages import PropositionalFormulas
 from rollout.formulas.verifier import FormulaPair, opinions, read_answer
-from rollout.policy import Completion, ScriptedPolicy
+from rollout.policies.policy import Completion, ScriptedPolicy
+from rollout.records.traces import Judgement, Sampling, Trace, with_judgement
 from rollout.strategies.round_trip import RoundTripSettings, travel
-from rollout.traces import Judgement, Sampling, Trace, with_judgement
 from training.autoeval.benchmarks import compared, correlation, predictive_power, published, published_tables
 from training.autoeval.errors import (
     VerifierScore,

@@ -9,7 +9,7 @@ from critics.errors import InputError
 from critics.judge import judge
 from critics.problem import Attempt
 from critics.verdict import Certified
-from rollout.demonstration import numbered_sentences
+from rollout.prompts.demonstration import numbered_sentences
 from training.configuration.pretraining import PretrainingConfig, load_pretraining
 from training.finetuning.pretraining import build_model, build_tokenizer, demonstrations
 

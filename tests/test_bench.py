@@ -3,8 +3,8 @@ import json
 import pytest
 
 from critics.errors import InputError
-from critics.formula import Literal, Rule
-from critics.kernel import Kernel
+from critics.logic.formula import Literal, Rule
+from critics.logic.kernel import Kernel
 from training.bench import BENCHES, bench
 from training.benches.kernel import doubling_chain, enumerated, merged_statements
 from training.benches.timing import growth_exponent

@@ -3,9 +3,9 @@ import random
 
 import pytest
 
-from critics.asp.control import FreshControls, GuardedControl
-from critics.asp.examination import prepare, run
-from critics.asp.tokens import AspError
+from critics.formats.asp.control import FreshControls, GuardedControl
+from critics.formats.asp.examination import prepare, run
+from critics.formats.asp.tokens import AspError
 from training.bench import bench
 from training.benches.asp import pigeons, program
 

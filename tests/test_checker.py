@@ -13,15 +13,15 @@ import pytest
 
 import critics.checker
 from critics.checker import Rejected, canonical_json, check, digest, in_terms_of
-from critics.formula import parse_literal, parse_statement
-from critics.guided import judge_guided
-from critics.horn import horn_certificate
-from critics.kernel import Kernel
+from critics.formats.guided.critic import judge_guided
+from critics.logic.formula import parse_literal, parse_statement
+from critics.logic.horn import horn_certificate
+from critics.logic.kernel import Kernel
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck_one
-from critics.reference import reference
+from critics.text.reference import reference
 from critics.verdict import Certified
-from rollout.demonstration import demonstrate
+from rollout.prompts.demonstration import demonstrate
 
 Json = Any
 Keys = tuple[str | int, ...]

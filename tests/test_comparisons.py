@@ -8,13 +8,13 @@ from typer.testing import CliRunner
 
 from critics.errors import InputError
 from critics.judge import judge_record
-from rollout.policy import Completion, ScriptedPolicy
-from rollout.prompt import PromptStyle, text
+from rollout.policies.policy import Completion, ScriptedPolicy
+from rollout.policies.reasoning import AnswersOnly
+from rollout.prompts.prompt import PromptStyle, text
 from rollout.published.comparisons import load_folio_formulas, load_multi_logieval
 from rollout.published.folio import load_folio
-from rollout.reasoning import AnswersOnly
+from rollout.records.traces import Sampling
 from rollout.strategies.single import sample
-from rollout.traces import Sampling
 from training.autoeval.premises import Rendering, autoformalised, informalised, premises, written
 from training.cli import app
 

@@ -8,19 +8,19 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from critics.blocks import final_answer
-from critics.formula import parse_statement
 from critics.judge import judge
-from critics.kernel import Kernel
+from critics.logic.formula import parse_statement
+from critics.logic.kernel import Kernel
 from critics.problem import Attempt, Problem
-from rollout.conclusion import ConcludingGuide, spellings
+from critics.text.blocks import final_answer
+from rollout.decoding.conclusion import ConcludingGuide, spellings
 from rollout.decoding.masks import MaskEngine, Row
 from rollout.guides.logic import LogicGuide
-from rollout.policy import HuggingFacePolicy
+from rollout.policies.policy import HuggingFacePolicy
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompt import PromptStyle
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.traces import Sampling
 from rollout.strategies.single import sample
-from rollout.traces import Sampling
 
 AXIOMS = ("(cat 'x) -> (warm 'x)", "(cat 'x) -> (not (dog 'x))", "(cat tom)")
 OPEN = Problem("p", "mine", "", "")

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from critics.judge import judge_record
 from critics.problem import Problem
-from rollout.traces import read_trace
+from rollout.records.traces import read_trace
 from training.cli import app
 from training.curation.coverage import TOKEN_SHARES, coverage
 from training.lessons.piece_tokenizer import EOS, PAD, piece_tokenizer

@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critics.checker import digest
+from critics.formats.csp.certificate import core_of
+from critics.formats.csp.reader import read_csp
+from critics.formats.csp.search import solutions
 from critics.judge import judge, judge_record
-from critics.own_time import own_time
+from critics.logic.programs.ordering_text import At, Claim, read_ordering
+from critics.logic.programs.sections import Repairs
 from critics.problem import Attempt, Problem, read_problem
-from critics.programs.csp_certificate import core_of
-from critics.programs.csp_reader import read_csp
-from critics.programs.csp_search import solutions
-from critics.programs.ordering_text import At, Claim, read_ordering
-from critics.programs.sections import Repairs
 from critics.recheck import recheck
 from critics.verdict import Certified, Verdict, verdict_record
+from critics.workers.own_time import own_time
 
 CONTEXT = (
     "The following paragraphs.\n\nOn a shelf, there are three books: a red book, a blue book, and a green book. "

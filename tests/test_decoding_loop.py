@@ -19,11 +19,11 @@ from rollout.decoding.rows import Row
 from rollout.decoding.sampling import DecodingLoop, sample_batch
 from rollout.decoding.seats import Seats
 from rollout.decoding.switches import Switches
-from rollout.policy import HuggingFacePolicy
+from rollout.policies.policy import HuggingFacePolicy
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompt import PromptStyle
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.traces import Sampling
 from rollout.strategies.single import sample
-from rollout.traces import Sampling
 from training.benches.synthetic import END, NUM_SPECIAL, FreshOffers, offer_sets, vocabulary
 from training.benches.synthetic import PADDING as PAD
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from critics.errors import InputError
-from rollout.automaton import RegularLanguage, Words, chars, literal, repeat, sequence, shortest, successors
 from rollout.decoding import masks
+from rollout.decoding.automaton import RegularLanguage, Words, chars, literal, repeat, sequence, shortest, successors
 from rollout.decoding.grammars import ContextFree
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.rows import Row

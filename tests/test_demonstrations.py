@@ -10,9 +10,9 @@ from critics.checker import digest
 from critics.judge import judge_record
 from critics.problem import Formal, Problem
 from critics.recheck import recheck
-from rollout.demonstration import demonstrate
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompt import PromptStyle, messages, solved_examples, text
+from rollout.prompts.demonstration import demonstrate
+from rollout.prompts.prompt import PromptStyle, messages, solved_examples, text
 from rollout.published.prontoqa import load_prontoqa
 
 EVERYTHING = PrOntoQA(hops=range(1, 9), ontologies=("fictional", "false", "true"))

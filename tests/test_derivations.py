@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rollout.traces import read_trace
+from rollout.records.traces import read_trace
 from training.records.store import line_of
 from training.reporting import trace_sample
 from training.reporting.derivations import drawing, replayed, steps_of_evidence, used_alone

@@ -11,11 +11,11 @@ from critics.errors import InputError, RunFailed
 from critics.judge import judge_record
 from critics.problem import Problem
 from rollout.actor_critic.feedback import DialogReviewPool, Reply, mends, review, review_here
-from rollout.guide import Guide
-from rollout.policy import Completion, Interrupted, ScriptedPolicy
-from rollout.steps import DialogReview
+from rollout.decoding.guide import Guide
+from rollout.policies.policy import Completion, Interrupted, ScriptedPolicy
+from rollout.records.steps import DialogReview
+from rollout.records.traces import Sampling, Trace
 from rollout.strategies.dialog import DialogSettings, after_retries, converse
-from rollout.traces import Sampling, Trace
 
 CONTEXT = "Dogs that swim are wet.\nRex is a dog.\nRex swims."
 PROBLEM = Problem("p", "mine", CONTEXT, "Is Rex wet?", None, "true", meta={"num_premises": 3})

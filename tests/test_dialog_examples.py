@@ -13,13 +13,13 @@ from critics.judge import judge_record
 from rollout.actor_critic.feedback import review_here
 from rollout.actor_critic.prompt import ActorPrompt, solved_examples, system_text
 from rollout.actor_critic.prompt import opening as actor_opening
-from rollout.conversation import as_text, message
-from rollout.policy import Completion, HuggingFacePolicy, ScriptedPolicy, load_tokenizer
-from rollout.prompt import PromptStyle
+from rollout.policies.policy import Completion, HuggingFacePolicy, ScriptedPolicy, load_tokenizer
+from rollout.prompts.conversation import as_text, message
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.traces import Judgement, Sampling, Trace, read_trace, with_judgement
 from rollout.servers.connection import ServerSettings
 from rollout.servers.policy import ServerPolicy
 from rollout.strategies.dialog import DialogSettings, converse
-from rollout.traces import Judgement, Sampling, Trace, read_trace, with_judgement
 from tests.rehearsal.server import Sent, completion, listening, sent
 from training.curation.filters import kept
 from training.lessons.dialogs import (

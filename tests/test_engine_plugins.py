@@ -17,12 +17,12 @@ from rollout.engines import sglang_plugin, vllm_plugin
 from rollout.engines.grammar import Backends
 from rollout.engines.wire import HEADER, WiredRequest, is_guided, read_spec
 from rollout.guides.recipe import GuideRecipe, recipe_of
-from rollout.policy import TokenPolicy
+from rollout.policies.policy import TokenPolicy
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompt import PromptStyle
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.traces import Sampling
 from rollout.servers.tokens import ServedTokens
 from rollout.strategies.single import guide_for
-from rollout.traces import Sampling
 
 [PROBLEM] = generate(PrOntoQA(hops=(1,), extra_kinds=(0, 0)), 1, seed=3)
 BEGUN = "Formalized context: 1- [[axiom:("

@@ -19,18 +19,18 @@ from critics.judge import judge
 from critics.problem import Attempt
 from rollout.decoding.switches import Switches
 from rollout.decoding.texts import TextMasks, row_of
-from rollout.digests import EngineUse, PolicyDigests
 from rollout.engines import vllm
 from rollout.engines.grammar import GuideBackend, GuidedRequest
 from rollout.engines.policy import VLLMPolicy
 from rollout.engines.vllm import EngineSettings
 from rollout.guides.logic import LogicGuide
 from rollout.guides.recipe import GuideRecipe
-from rollout.policy import HuggingFacePolicy, TokenPolicy, load_model
+from rollout.policies.policy import HuggingFacePolicy, TokenPolicy, load_model
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompt import PromptStyle
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.digests import EngineUse, PolicyDigests
+from rollout.records.traces import Sampling, read_trace
 from rollout.strategies.single import sample
-from rollout.traces import Sampling, read_trace
 from training.cli import app
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError

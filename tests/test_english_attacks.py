@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from critics.checker import digest
-from critics.english.critic import read_english
+from critics.formats.english.critic import read_english
 from critics.problem import Attempt, Problem
 from critics.replay.certificate import Rejected
 from critics.replay.english import check_english

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from critics.judge import judge_record
 from critics.problem import Formal, Problem
-from rollout.traces import Sampling, Trace, read_trace
+from rollout.records.traces import Sampling, Trace, read_trace
 from training.configuration.run import ArmConfig
 from training.curation.environment import kept_by_grade, proves_label
 from training.curation.filters import kept

@@ -5,12 +5,12 @@ import random
 
 import pytest
 
-from critics.equivalence.language import Language, read_formula
-from critics.equivalence.outcome import Different, Equivalent
-from critics.equivalence.pair import decide, read_pair
-from critics.equivalence.regex import read_regex, write_regex
-from critics.fol.normal import flattened
-from critics.fol.printing import canonical
+from critics.formats.equivalence.language import Language, read_formula
+from critics.formats.equivalence.outcome import Different, Equivalent
+from critics.formats.equivalence.pair import decide, read_pair
+from critics.formats.equivalence.regex import read_regex, write_regex
+from critics.logic.first_order.normal import flattened
+from critics.logic.first_order.printing import canonical
 from training.bench import bench
 from training.benches.counterparts import formula_counterpart, regex_counterpart
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from critics.equivalence.critic import judge_equivalence
+from critics.formats.equivalence.critic import judge_equivalence
 from critics.judge import judge_record
 from critics.problem import Attempt, Formal, Problem
 from critics.verdict import Certified, Refuted, Verdict

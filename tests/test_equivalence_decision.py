@@ -10,22 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from critics.equivalence.automaton import AutomatonTooLarge, distinguishing_word, minimal_automaton
-from critics.equivalence.first_order import decide_first_order
-from critics.equivalence.graph import Graph
-from critics.equivalence.language import Language, read_formula
-from critics.equivalence.model_finding import decide_by_cvc5
-from critics.equivalence.outcome import Different, Equivalent, Outcome, UndecidedPair
-from critics.equivalence.pair import decide, decide_regex, read_pair
-from critics.equivalence.prenex import decide_by_prefix, is_constant
-from critics.equivalence.propositional import decide_propositional, propositions
-from critics.equivalence.regex import EmptyWord, Letter, Regex, Sequence, Star, Union, read_regex
-from critics.equivalence.sampling import sampled_difference, shown_difference
-from critics.equivalence.table import MAX_ATOMS, truth_table
-from critics.fol.model import Model, assignments, satisfies
-from critics.fol.printing import canonical
-from critics.fol.solvers import Budget
-from critics.fol.syntax import (
+from critics.formats.equivalence.automaton import AutomatonTooLarge, distinguishing_word, minimal_automaton
+from critics.formats.equivalence.first_order import decide_first_order
+from critics.formats.equivalence.graph import Graph
+from critics.formats.equivalence.language import Language, read_formula
+from critics.formats.equivalence.model_finding import decide_by_cvc5
+from critics.formats.equivalence.outcome import Different, Equivalent, Outcome, UndecidedPair
+from critics.formats.equivalence.pair import decide, decide_regex, read_pair
+from critics.formats.equivalence.prenex import decide_by_prefix, is_constant
+from critics.formats.equivalence.propositional import decide_propositional, propositions
+from critics.formats.equivalence.regex import EmptyWord, Letter, Regex, Sequence, Star, Union, read_regex
+from critics.formats.equivalence.sampling import sampled_difference, shown_difference
+from critics.formats.equivalence.table import MAX_ATOMS, truth_table
+from critics.logic.first_order.model import Model, assignments, satisfies
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.solvers import Budget
+from critics.logic.first_order.syntax import (
     Atom,
     Compound,
     Constant,
@@ -39,9 +39,9 @@ from critics.fol.syntax import (
     Term,
     Variable,
 )
+from critics.logic.sat import Contradictory, Satisfied, solve_clauses
 from critics.replay.first_order.models import Model as ReplayedModel
 from critics.replay.first_order.reader import read as formula_of
-from critics.sat import Contradictory, Satisfied, solve_clauses
 
 PAIRS = ((Operator.IMPLIES, 0.15), (Operator.IFF, 0.1), (Operator.XOR, 0.1), (Operator.AND, 0.35), (Operator.OR, 0.3))
 

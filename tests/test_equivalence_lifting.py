@@ -6,11 +6,11 @@ from itertools import product
 
 import pytest
 
-from critics.equivalence import lifting
-from critics.equivalence.lifting import Ground, holding, num_steps
-from critics.fol.model import Model, satisfies
-from critics.fol.parser import parse
-from critics.fol.syntax import Atom, Constant, Equality, Formula, Term, Variable
+from critics.formats.equivalence import lifting
+from critics.formats.equivalence.lifting import Ground, holding, num_steps
+from critics.logic.first_order.model import Model, satisfies
+from critics.logic.first_order.parser import parse
+from critics.logic.first_order.syntax import Atom, Constant, Equality, Formula, Term, Variable
 
 NUM = 24
 

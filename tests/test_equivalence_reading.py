@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from critics.equivalence.automaton import distinguishing_word
-from critics.equivalence.language import Language, is_alphabet, read_expression, read_formula
-from critics.equivalence.regex import MAX_DEPTH, MAX_SYMBOLS, read_regex, write_regex
-from critics.fol.normal import flattened
-from critics.fol.printing import canonical
-from critics.fol.syntax import FormulaError
+from critics.formats.equivalence.automaton import distinguishing_word
+from critics.formats.equivalence.language import Language, is_alphabet, read_expression, read_formula
+from critics.formats.equivalence.regex import MAX_DEPTH, MAX_SYMBOLS, read_regex, write_regex
+from critics.logic.first_order.normal import flattened
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.syntax import FormulaError
 
 EXPRESSIONS = {
     "a star binds to one letter": ("01*", "0(1*)"),

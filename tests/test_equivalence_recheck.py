@@ -13,10 +13,10 @@ import pytest
 
 from critics.certificate import read_certificate
 from critics.checker import Rejected, digest
-from critics.equivalence.critic import judge_equivalence
-from critics.equivalence.graph import Graph
-from critics.equivalence.language import Language, read_formula
-from critics.fol.printing import canonical
+from critics.formats.equivalence.critic import judge_equivalence
+from critics.formats.equivalence.graph import Graph
+from critics.formats.equivalence.language import Language, read_formula
+from critics.logic.first_order.printing import canonical
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck, recheck_one
 from critics.replay import solvers

@@ -9,10 +9,10 @@ from typer.testing import CliRunner
 
 from critics.judge import judge_record
 from critics.problem import Formal, Problem
-from rollout.policy import ScriptedPolicy
+from rollout.policies.policy import ScriptedPolicy
 from rollout.problems.catalogue import FAMILIES
 from rollout.published.loaders import looks_like
-from rollout.traces import Judgement, Sampling, Trace, read_trace
+from rollout.records.traces import Judgement, Sampling, Trace, read_trace
 from training.cli import app
 from training.configuration.run import load_run
 from training.configuration.section import ConfigError

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from critics.asp.critic import feedback_of, judge_asp
+from critics.formats.asp.critic import feedback_of, judge_asp
 from critics.problem import Attempt, Problem
 from critics.verdict import verdict_record
 from rollout.actor_critic.failures import FAILURE_CLASSES, failure_classes, failure_counts
 from rollout.published.folio import load_folio
-from rollout.steps import DialogReview, DialogTurn
-from rollout.traces import Judgement, Trace, read_judgement
+from rollout.records.steps import DialogReview, DialogTurn
+from rollout.records.traces import Judgement, Trace, read_judgement
 
 RELATED = "∀x ∀y (InFamily(x, y) → Related(x, y))"
 TEST = {"Facts": ["owl(t1)."], "infer-All": ["flies(t1)"], "Rules": ["R1"]}

@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from critics.faithfulness import faithful
-from critics.faithfulness.agreement import MAX_COMPARED
-from critics.faithfulness.beside import beside
-from critics.faithfulness.faithful import ALL_CHECKS, gather, outcome, read_judged
-from critics.faithfulness.finding import Failed, Finding, NotApplicable, Passed
-from critics.guided import judge_guided
+from critics.formats.guided.critic import judge_guided
 from critics.judge import judge_on_trust
 from critics.problem import Attempt, Problem, read_attempt
-from critics.reference import formalisation_trusted
+from critics.text.faithfulness import faithful
+from critics.text.faithfulness.agreement import MAX_COMPARED
+from critics.text.faithfulness.beside import beside
+from critics.text.faithfulness.faithful import ALL_CHECKS, gather, outcome, read_judged
+from critics.text.faithfulness.finding import Failed, Finding, NotApplicable, Passed
+from critics.text.reference import formalisation_trusted
 from critics.verdict import verdict_record
 from rollout.problems import prontoqa, proofwriter
-from rollout.traces import read_trace
+from rollout.records.traces import read_trace
 from training.curation.filters import faithfulness_counts, select
 
 CONTEXT = "Every cat is furry. Furry things are not cold. Tom is a cat. The dog chases the cat."

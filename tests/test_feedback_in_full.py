@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from critics.asp.examination import prepare, run
-from critics.asp.telling import shown_answer_sets, told_in_full
+from critics.formats.asp.examination import prepare, run
+from critics.formats.asp.telling import shown_answer_sets, told_in_full
 from critics.judge import judge_record
 from critics.problem import Problem
 from rollout.actor_critic.feedback import Reply, review, review_here
-from rollout.policy import Completion, ScriptedPolicy
-from rollout.steps import DialogReview, read_steps
+from rollout.policies.policy import Completion, ScriptedPolicy
+from rollout.records.steps import DialogReview, read_steps
+from rollout.records.traces import Sampling
 from rollout.strategies.dialog import DialogSettings, _Dialog, converse
-from rollout.traces import Sampling
 from training.curation.judging import judged
 from training.reporting.evaluations import read_mode
 from training.reporting.retries import retry_rows

@@ -6,8 +6,8 @@ import pytest
 
 from critics.problem import Problem
 from critics.replay.grades import GRADES
-from rollout.digests import PolicyDigests
-from rollout.traces import Judgement, Sampling, Trace
+from rollout.records.digests import PolicyDigests
+from rollout.records.traces import Judgement, Sampling, Trace
 from training.curation.filters import false_positives, funnel, is_lucky, outline, select, subsample
 
 

@@ -88,7 +88,7 @@ def test_the_same_seed_trains_the_same_adapter(config, dataset, alone, tmp_path)
 
 
 def test_an_empty_dataset_is_an_error(tiny_model, tmp_path):
-    from rollout.policy import load_tokenizer
+    from rollout.policies.policy import load_tokenizer
 
     (tmp_path / "examples.jsonl").write_text("")
     with pytest.raises(ExampleError, match="no example to train on"):

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from critics.asp.examination import prepare, run
-from critics.asp.tokens import AspError
-from critics.fol.answer_sets import AnswerSetProgram, as_program
-from critics.fol.certificate import RESULTS
-from critics.fol.clauses import MAX_CLAUSES, clauses_of
-from critics.fol.closure import closed_all
-from critics.fol.entailment import Undecided, decide
-from critics.fol.parser import parse
-from critics.fol.program import read_program
-from critics.fol.syntax import (
+from critics.formats.asp.examination import prepare, run
+from critics.formats.asp.tokens import AspError
+from critics.formats.fol.answer_sets import AnswerSetProgram, as_program
+from critics.formats.fol.certificate import RESULTS
+from critics.formats.fol.program import read_program
+from critics.logic.first_order.clauses import MAX_CLAUSES, clauses_of
+from critics.logic.first_order.closure import closed_all
+from critics.logic.first_order.entailment import Undecided, decide
+from critics.logic.first_order.parser import parse
+from critics.logic.first_order.syntax import (
     Application,
     Atom,
     Compound,

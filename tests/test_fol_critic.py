@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from critics.judge import JudgePool, judge
-from critics.own_time import own_time
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck
 from critics.verdict import verdict_record
+from critics.workers.own_time import own_time
 
 OPTIONS = ("A) True", "B) False", "C) Uncertain")
 AXIOMS = ("∀x (Cat(x) → Warm(x))", "∀x (Fish(x) → ¬Warm(x))", "Cat(tom)", "Fish(wanda)", "Small(rex) ∨ Small(tom)")

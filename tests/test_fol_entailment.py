@@ -11,19 +11,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from critics.fol.closure import closed_all
-from critics.fol.entailment import Denied, Entailed, Inconsistent, Open, Undecided, decide
-from critics.fol.model import MAX_SIZE, Model, satisfies
-from critics.fol.parser import parse
-from critics.fol.printing import canonical
-from critics.fol.program import read_program
-from critics.fol.solvers import Answer, Budget, solve
-from critics.fol.syntax import Atom, Compound, Formula, FormulaError, Not, Operator, Quantified, Quantifier, Variable
-from critics.own_time import own_time
+from critics.formats.fol.program import read_program
+from critics.logic.first_order.closure import closed_all
+from critics.logic.first_order.entailment import Denied, Entailed, Inconsistent, Open, Undecided, decide
+from critics.logic.first_order.model import MAX_SIZE, Model, satisfies
+from critics.logic.first_order.parser import parse
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.solvers import Answer, Budget, solve
+from critics.logic.first_order.syntax import (
+    Atom,
+    Compound,
+    Formula,
+    FormulaError,
+    Not,
+    Operator,
+    Quantified,
+    Quantifier,
+    Variable,
+)
 from critics.replay import solvers
 from critics.replay.first_order.models import Model as ReplayedModel
 from critics.replay.first_order.reader import read as formula_of
 from critics.replay.first_order.smtlib import script
+from critics.workers.own_time import own_time
 
 NAMES = {Entailed: "True", Denied: "False", Open: "Uncertain", Inconsistent: "Inconsistent", Undecided: "Undecided"}
 BUDGET = Budget()

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from critics.fol.normal import flattened, key
-from critics.fol.parser import MAX_DEPTH, Parsed, parse
-from critics.fol.printing import canonical
-from critics.fol.program import read_program
-from critics.fol.syntax import (
+from critics.formats.fol.program import read_program
+from critics.logic.first_order.normal import flattened, key
+from critics.logic.first_order.parser import MAX_DEPTH, Parsed, parse
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.syntax import (
     Application,
     Atom,
     Compound,
@@ -33,7 +33,7 @@ from critics.fol.syntax import (
     open_names,
     signature,
 )
-from critics.fol.tokens import ANNOTATED, GENERATED, Notation
+from critics.logic.first_order.tokens import ANNOTATED, GENERATED, Notation
 
 READ = {
     "precedence": ("¬p ∧ q ∨ r ⊕ s → t ↔ u", "((((¬p ∧ q) ∨ r) ⊕ s) → t) ↔ u"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from critics.checker import digest
-from critics.fol.critic import judge_fol
+from critics.formats.fol.critic import judge_fol
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck
 from critics.verdict import Certified

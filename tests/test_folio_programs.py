@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from critics.asp.critic import judge_asp
-from critics.asp.submission import read_submission
+from critics.formats.asp.critic import judge_asp
+from critics.formats.asp.submission import read_submission
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified, Refuted, Unproved, Vacuous
 from rollout.published.folio import load_folio

@@ -11,12 +11,12 @@ from typer.testing import CliRunner
 from critics.judge import judge_on_trust, judge_record
 from critics.plugin_certificates import recheck
 from critics.problem import read_attempt
-from critics.text_steps import labelled
+from critics.text.text_steps import labelled
 from critics.verdict import read_verdict
-from rollout.formalisation import RATIONALE, request
-from rollout.policy import ScriptedPolicy
-from rollout.prompt import problem_text
-from rollout.traces import Sampling, Trace, with_judgement
+from rollout.policies.policy import ScriptedPolicy
+from rollout.prompts.prompt import problem_text
+from rollout.records.traces import Sampling, Trace, with_judgement
+from rollout.strategies.formalisation import RATIONALE, request
 from training.cli import app
 from training.exchange.columns import Parts, read_rationale
 from training.exchange.rationales import Formalising, Table, to_be_formalised, write_dataset
@@ -214,10 +214,10 @@ SENTENCES: list[tuple[str, str, bool]] = [
 
 @pytest.mark.parametrize(("said", "formula", "is_it"), SENTENCES)
 def test_a_formula_is_laid_beside_its_one_sentence(said: str, formula: str, is_it: bool) -> None:
-    from critics.english.beside import beside
-    from critics.faithfulness.english import sentence
-    from critics.faithfulness.finding import Passed
-    from critics.fol.parser import parse
+    from critics.formats.english.beside import beside
+    from critics.logic.first_order.parser import parse
+    from critics.text.faithfulness.english import sentence
+    from critics.text.faithfulness.finding import Passed
 
     assert isinstance(beside(parse(formula).formula, sentence(said)), Passed) is is_it
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from critics.equivalence.language import Language, read_expression, read_formula
-from critics.equivalence.outcome import Equivalent
-from critics.equivalence.pair import decide, read_pair
-from critics.equivalence.prenex import is_constant as is_seen_constant
-from critics.equivalence.regex import read_regex
-from critics.equivalence.table import truth_table
 from critics.errors import InputError
-from critics.fol.syntax import Atom, Compound, Not, Quantified, Variable, subformulas
+from critics.formats.equivalence.language import Language, read_expression, read_formula
+from critics.formats.equivalence.outcome import Equivalent
+from critics.formats.equivalence.pair import decide, read_pair
+from critics.formats.equivalence.prenex import is_constant as is_seen_constant
+from critics.formats.equivalence.regex import read_regex
+from critics.formats.equivalence.table import truth_table
+from critics.logic.first_order.syntax import Atom, Compound, Not, Quantified, Variable, subformulas
 from critics.problem import Problem
 from rollout.formulas import vocabulary
 from rollout.formulas.categories import automaton_sizes
@@ -35,7 +35,7 @@ from rollout.formulas.languages import (
 )
 from rollout.formulas.sameness import is_constant, names_key, order_key
 from rollout.problems.catalogue import FAMILIES, LANGUAGES, family
-from rollout.splits import Split, content_key
+from rollout.records.splits import Split, content_key
 
 PACKAGED: Sequence[type[Formulas]] = (
     PropositionalFormulas,
@@ -377,7 +377,7 @@ def test_packaged_names_can_stand_in_formulas():
     ],
 )
 def test_order_does_not_count(one, other):
-    from critics.fol.normal import flattened
+    from critics.logic.first_order.normal import flattened
 
     assert order_key(flattened(propositional(one))) == order_key(flattened(propositional(other)))
 

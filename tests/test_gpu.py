@@ -16,10 +16,10 @@ from rollout.decoding.request import Limits, Request
 from rollout.decoding.sampling import DecodingLoop
 from rollout.decoding.scoring import score_batch
 from rollout.decoding.switches import ALL_OFF, Switches
-from rollout.out_of_memory import is_out_of_memory
-from rollout.policy import HuggingFacePolicy, load_tokenizer
-from rollout.prompt import PromptStyle
-from rollout.traces import Sampling
+from rollout.policies.out_of_memory import is_out_of_memory
+from rollout.policies.policy import HuggingFacePolicy, load_tokenizer
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.traces import Sampling
 from training.benches.decoding import OpeningEngine, OpeningRow
 from training.benches.gpu.models import TOY, random_model, write_model
 from training.benches.memory import full_rows

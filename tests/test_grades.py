@@ -7,7 +7,7 @@ import pytest
 from critics.certificate import read_certificate, regraded
 from critics.judge import judge_record
 from critics.recheck.index import examine
-from critics.rejudging import recheck_texts
+from critics.recheck.rejudging import recheck_texts
 from critics.replay.grades import GRADES, Grade, count_by_grade
 from critics.verdict import read_verdict
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rollout.guides.algebra as algebra
-from rollout.automaton import accepts
+from rollout.decoding.automaton import accepts
 from rollout.decoding.masks import Row
 from rollout.guides.algebra import AlgebraGuide, solve
 

@@ -1,6 +1,6 @@
-from critics.blocks import split_blocks
-from critics.formula import parse_literal, parse_statement
+from critics.logic.formula import parse_literal, parse_statement
 from critics.problem import Problem
+from critics.text.blocks import split_blocks
 from rollout.guides.logic import LogicGuide
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critics.errors import InputError
-from rollout.automaton import accepts
+from rollout.decoding.automaton import accepts
 from rollout.decoding.masks import MaskEngine, Row
 from rollout.guides.memory import MemoryGuide
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rollout.automaton import Automaton
+from rollout.decoding.automaton import Automaton
 from rollout.guides.peano import Decision, PeanoGuide
 
 NOT_REPRODUCED: dict[str, str] = {}

@@ -1,9 +1,9 @@
 import pytest
 
-from critics.answer import judge_answer
-from critics.blocks import Block, BlockError, answers_early, final_answer, split_blocks
-from critics.guided import judge_guided
+from critics.formats.cot.critic import judge_answer
+from critics.formats.guided.critic import judge_guided
 from critics.problem import Attempt, Formal, Problem
+from critics.text.blocks import Block, BlockError, answers_early, final_answer, split_blocks
 from critics.verdict import Certified, CriticError, Malformed, Refuted, Unproved, Vacuous, Verdict, verdict_record
 
 CONTEXT = "Rex is a dog. Every dog is warm. Every dog is not a cat."

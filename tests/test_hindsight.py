@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from critics.formula import parse_literal, parse_statement
 from critics.judge import judge_record
-from critics.kernel import Kernel
+from critics.logic.formula import parse_literal, parse_statement
+from critics.logic.kernel import Kernel
 from critics.problem import Formal, Problem, read_attempt, read_problem
 from critics.recheck import recheck
-from critics.reference import reference
-from rollout.demonstration import compose
+from critics.text.reference import reference
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompt import PromptStyle, problem_text, text
-from rollout.traces import read_trace
+from rollout.prompts.demonstration import compose
+from rollout.prompts.prompt import PromptStyle, problem_text, text
+from rollout.records.traces import read_trace
 from training.cli import app
 from training.configuration.run import RunConfig
 from training.curation import derivation as derivations

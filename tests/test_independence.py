@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from critics.judge import judge_record
 from critics.problem import Problem
-from rollout.traces import Trace, read_judgement
+from rollout.records.traces import Trace, read_judgement
 from training.curation.filters import select
 from training.curation.independence import independent
 

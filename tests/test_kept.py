@@ -5,11 +5,12 @@ import os
 import pytest
 import torch
 
-import rollout.policy
-from rollout import digests, kept
-from rollout.policy import HuggingFacePolicy, load_model, model_digest
-from rollout.prompt import PromptStyle
-from rollout.traces import Sampling
+import rollout.policies.policy
+from rollout.policies import kept
+from rollout.policies.policy import HuggingFacePolicy, load_model, model_digest
+from rollout.prompts.prompt import PromptStyle
+from rollout.records import digests
+from rollout.records.traces import Sampling
 
 GREEDY = Sampling("free", 0.0, max_new_tokens=12)
 ASKED = (["Tom is a cat.", "Every cat"], None, [0, 1], GREEDY)
@@ -30,7 +31,7 @@ def loads(monkeypatch):
         names.append(name)
         return load_model(name, **options)
 
-    monkeypatch.setattr(rollout.policy, "load_model", counted)
+    monkeypatch.setattr(rollout.policies.policy, "load_model", counted)
     return names
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from critics.formula import Literal, Rule, Statement, parse_literal, parse_statement
-from critics.kernel import ArityError, Axiom, Inference, Kernel, WorkLimitExceeded
+from critics.logic.formula import Literal, Rule, Statement, parse_literal, parse_statement
+from critics.logic.kernel import ArityError, Axiom, Inference, Kernel, WorkLimitExceeded
 
 OBJECTS = ("a", "b", "c")
 VARIABLES = ("'x", "'y", "'z")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import critics.formula
-from critics.formula import (
+import critics.logic.formula
+from critics.logic.formula import (
     MAX_FUNCTION_ARITY,
     MAX_NAME_LENGTH,
     MAX_PREMISES,
@@ -29,9 +29,9 @@ from critics.formula import (
     parse_name,
     parse_statement,
 )
-from critics.kernel import ArityError, Inference, Kernel, WorkLimitExceeded
+from critics.logic.kernel import ArityError, Inference, Kernel, WorkLimitExceeded
+from critics.logic.sorts import SortedSignature, SortError
 from critics.replay import statements as reading
-from critics.sorts import SortedSignature, SortError
 
 _Error = TypeVar("_Error", bound=Exception)
 quick = settings(deadline=None, derandomize=True, database=None, max_examples=50)
@@ -178,8 +178,8 @@ def raised(kind: type[_Error] | tuple[type[_Error], ...], call: Callable[[Any], 
 
 @pytest.fixture
 def small_terms(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(critics.formula, "MAX_TERM_SIZE", SYMBOLS)
-    monkeypatch.setattr(critics.formula, "MAX_TERM_DEPTH", 3)
+    monkeypatch.setattr(critics.logic.formula, "MAX_TERM_SIZE", SYMBOLS)
+    monkeypatch.setattr(critics.logic.formula, "MAX_TERM_DEPTH", 3)
 
 
 events = st.one_of(

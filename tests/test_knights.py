@@ -11,8 +11,8 @@ from critics.errors import InputError
 from critics.judge import judge
 from critics.problem import Attempt, Problem
 from critics.recheck import recheck
-from critics.translators.knights import decide, read_island, translate
-from critics.translators.translation import TranslationError
+from critics.text.translators.knights import decide, read_island, translate
+from critics.text.translators.translation import TranslationError
 from critics.verdict import verdict_record
 from rollout.problems.catalogue import family
 from rollout.problems.knights import FORMS, KnightsAndKnaves, generate, item, posed

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.traces import Trace
+from rollout.records.traces import Trace
 from training.cli import app
 from training.configuration.run import RunConfig
 from training.reporting.evaluations import read_mode

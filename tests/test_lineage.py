@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from critics.judge import judge_record
-from rollout.demonstration import demonstrate
-from rollout.policy import adapter_weights_digest
+from rollout.policies.policy import adapter_weights_digest
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompt import PromptStyle, text
+from rollout.prompts.demonstration import demonstrate
+from rollout.prompts.prompt import PromptStyle, text
 from training.cli import app
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError

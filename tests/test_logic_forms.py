@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from critics.fol.parser import parse
+from critics.logic.first_order.parser import parse
 from critics.problem import Problem
-from rollout.logic_forms import class_coverage, form_of, problem_classes, statement_classes
-from rollout.stratification import LOGIC_CLASSES, LogicClass
+from rollout.published.logic_forms import class_coverage, form_of, problem_classes, statement_classes
+from rollout.published.stratification import LOGIC_CLASSES, LogicClass
 
 
 @pytest.mark.parametrize(

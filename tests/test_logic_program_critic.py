@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critics.checker import digest
+from critics.formats.logic_program.certificate import table_rows
 from critics.judge import judge, judge_record
-from critics.own_time import own_time
+from critics.logic.programs.grounding import Grounder
+from critics.logic.programs.record import core_record
+from critics.logic.programs.z3_solver import Satisfiable, Unsatisfiable, Z3Solver
 from critics.problem import Attempt, Problem
-from critics.programs.grounding import Grounder
-from critics.programs.options_certificate import table_rows
-from critics.programs.record import core_record
-from critics.programs.z3_solver import Satisfiable, Unsatisfiable, Z3Solver
 from critics.recheck import recheck
 from critics.replay.finite.smtlib import script
 from critics.replay.finite.terms import (
@@ -35,6 +34,7 @@ from critics.replay.finite.terms import (
 )
 from critics.replay.solvers import Budget, Trust, decide
 from critics.verdict import Certified, Verdict, verdict_record
+from critics.workers.own_time import own_time
 
 MEALS = """# Declarations
 people = EnumSort([vlad, wendy])

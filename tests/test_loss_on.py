@@ -7,8 +7,8 @@ import pytest
 
 from critics.judge import judge_record
 from critics.problem import Problem
-from rollout.policy import load_tokenizer
-from rollout.traces import read_trace
+from rollout.policies.policy import load_tokenizer
+from rollout.records.traces import read_trace
 from training.configuration.model import ModelConfig
 from training.finetuning.example_files import read_examples
 from training.finetuning.packing import PackCollator, packed

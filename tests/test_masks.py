@@ -2,9 +2,9 @@
 
 import pytest
 
-from critics.formula import parse_statement
-from critics.kernel import Kernel
-from rollout.automaton import Words
+from critics.logic.formula import parse_statement
+from critics.logic.kernel import Kernel
+from rollout.decoding.automaton import Words
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.rows import GuideViolation, Row
 from rollout.guides.logic import LogicGuide

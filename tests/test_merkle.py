@@ -2,7 +2,7 @@
 
 import pytest
 
-from critics.merkle import EMPTY, inclusion, is_included, leaf, root
+from training.lineage.merkle import EMPTY, inclusion, is_included, leaf, root
 
 PUBLISHED = [b"", b"\x00", b"\x10", b" !", b"01", b"@ABC", b"PQRSTUVW", b"`abcdefghijklmno"]
 """The lines of the test vectors of Certificate Transparency."""

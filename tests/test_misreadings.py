@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from critics import inflection
-from critics.reference import TRANSLATORS, answer_of
 from critics.replay.semantics import semantics_of
-from critics.translators.translation import TranslationError
+from critics.text import inflection
+from critics.text.reference import TRANSLATORS, answer_of
+from critics.text.translators.translation import TranslationError
 
 LEADS = {"prontoqa": "True or false: ", "prontoqa-ood": "Prove: ", "proofwriter": ""}
 IRREGULAR = [

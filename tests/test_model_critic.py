@@ -15,12 +15,12 @@ from critics.judge import judge_record
 from critics.problem import Problem
 from rollout.actor_critic.feedback import Reply, review, review_here
 from rollout.actor_critic.model_critic import ModelCritic, OpinionSettings
-from rollout.guide import Guide
-from rollout.policy import Completion, Interrupted, ScriptedPolicy
-from rollout.prompt import SEPARATOR
-from rollout.steps import DialogReview
+from rollout.decoding.guide import Guide
+from rollout.policies.policy import Completion, Interrupted, ScriptedPolicy
+from rollout.prompts.prompt import SEPARATOR
+from rollout.records.steps import DialogReview
+from rollout.records.traces import Sampling, Trace
 from rollout.strategies.dialog import DialogSettings, converse
-from rollout.traces import Sampling, Trace
 from training.configuration.model import ModelConfig
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import ActorCriticConfig

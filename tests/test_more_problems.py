@@ -9,9 +9,9 @@ from critics.errors import InputError
 from critics.judge import judge
 from critics.problem import Attempt, Problem
 from critics.recheck import recheck
-from critics.reference import puzzle_decides
-from critics.translators.translation import TranslationError
-from critics.translators.zebra import decide, read_zebra
+from critics.text.reference import puzzle_decides
+from critics.text.translators.translation import TranslationError
+from critics.text.translators.zebra import decide, read_zebra
 from critics.verdict import verdict_record
 from rollout.actor_critic.zebra import demonstrate
 from rollout.problems.zebra import ZebraPuzzles, generate, item, num_solutions

@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 from critics.checker import Rejected, check, digest
-from critics.formula import canonical_statement, parse_statement
 from critics.judge import judge
+from critics.logic.formula import canonical_statement, parse_statement
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck_one
 from critics.verdict import Certified, Unproved
-from rollout.demonstration import demonstrate
 from rollout.problems.prontoqa import PrOntoQA, generate
+from rollout.prompts.demonstration import demonstrate
 
 Json = Any
 Atom = tuple[bool, Any]
@@ -255,7 +255,7 @@ def is_proof_of(problem: Problem, claim: str, mutant: dict[str, Any]) -> bool:
 
 
 def reference_of(problem: Problem) -> Formal:
-    from critics.translators.prontoqa import translate
+    from critics.text.translators.prontoqa import translate
 
     return translate(problem.context, problem.question)
 

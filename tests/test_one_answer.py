@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from critics.formula import Literal, Statement, parse_literal, parse_statement
+from critics.formats.z3_python.jail_examination import missing_layers
 from critics.judge import judge_record
-from critics.kernel import Kernel
+from critics.logic.formula import Literal, Statement, parse_literal, parse_statement
+from critics.logic.kernel import Kernel
 from critics.problem import Formal, Problem
 from critics.recheck import recheck
-from critics.reference import TRANSLATORS
 from critics.replay.semantics import semantics_of
-from critics.scripts.jail_examination import missing_layers
-from critics.translators.translation import TranslationError
+from critics.text.reference import TRANSLATORS
+from critics.text.translators.translation import TranslationError
 from rollout.problems.catalogue import FAMILIES
 from tools.selfplay.seeds import WRITERS
 

@@ -10,9 +10,9 @@ import yaml
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.digests import PolicyDigests, read_digests
-from rollout.own_prompt import read_prompt_file
-from rollout.prompt import PromptStyle, messages, text
+from rollout.prompts.own_prompt import read_prompt_file
+from rollout.prompts.prompt import PromptStyle, messages, text
+from rollout.records.digests import PolicyDigests, read_digests
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
 from training.rounds.problems import held_out_problems, unshown

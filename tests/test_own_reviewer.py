@@ -10,16 +10,16 @@ from typing import Any, ClassVar
 import pytest
 
 from critics.errors import InputError
-from rollout.policy import HuggingFacePolicy, ScriptedPolicy
+from rollout.policies.policy import HuggingFacePolicy, ScriptedPolicy
+from rollout.policies.reasoning import AnswersOnly
 from rollout.programs.prompt import solved_examples
 from rollout.programs.review import review_here
-from rollout.prompt import PromptStyle
-from rollout.reasoning import AnswersOnly
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.steps import ChosenSample, ProgramReply, Rating
+from rollout.records.traces import Sampling, Trace
 from rollout.servers.connection import ServerSettings
 from rollout.servers.policy import ServerPolicy
-from rollout.steps import ChosenSample, ProgramReply, Rating
 from rollout.strategies.programs import ProgramSettings, refine
-from rollout.traces import Sampling, Trace
 
 LSAT = next(e for e in solved_examples() if e.format == "logic-program")
 BROKEN = LSAT.program.replace("speaks(Levy) ==", "speaks({}) ==")

@@ -9,9 +9,9 @@ from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from critics.problem import Problem
-from rollout.conversation import message
-from rollout.prompt import PromptStyle
-from rollout.traces import Sampling
+from rollout.prompts.conversation import message
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.traces import Sampling
 from training.cli import app
 from training.configuration.model import ModelConfig
 from training.planning.lengths import Lengths, StandIn

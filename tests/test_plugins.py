@@ -15,11 +15,11 @@ from critics import plugins
 from critics.audit.conformance import PROMISES, budget_violations, violations
 from critics.critic_plugin import CriticPlugin, as_critic, judge_by
 from critics.errors import InputError
-from critics.formula import parse_literal
-from critics.guided import judge_guided
-from critics.horn import horn_certificate
+from critics.formats.guided.critic import judge_guided
 from critics.judge import JudgePool, judge_record
-from critics.kernel import Axiom
+from critics.logic.formula import parse_literal
+from critics.logic.horn import horn_certificate
+from critics.logic.kernel import Axiom
 from critics.plugin_certificates import recheck
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified, Unproved, Verdict
@@ -245,7 +245,7 @@ from dataclasses import dataclass
 from critics.problem import Problem
 from rollout.guides.parity import ParityGuide
 from rollout.problems.catalogue import Family
-from rollout.policy import ScriptedPolicy
+from rollout.policies.policy import ScriptedPolicy
 from training.workers.strategies import SingleAttempt
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pytest
 
-import critics.pool
-from critics.pool import Died, KillablePool, OverTime, Raised, Returned
+import critics.workers.pool
+from critics.workers.pool import Died, KillablePool, OverTime, Raised, Returned
 
 CHORES = """
 import os, signal, sys, time
@@ -106,7 +106,7 @@ def test_a_worker_killed_once_is_no_outcome(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ):
-    monkeypatch.setattr(critics.pool, "GRACE_S", 1.0)
+    monkeypatch.setattr(critics.workers.pool, "GRACE_S", 1.0)
     asked = [(number, str(tmp_path / "killed"), has_lock) for number in NUMBERS]
     with caplog.at_level(logging.WARNING), KillablePool(chores.kill_itself_once, jobs=2, timeout_s=3) as pool:
         assert list(pool.outcomes(asked)) == SQUARES

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from critics.problem import read_problem
-from critics.reference import text_decides
+from critics.text.reference import text_decides
 from rollout.actor_critic.prompt import opening, statements
 from rollout.problems.claims import (
     All,
@@ -33,8 +33,8 @@ from rollout.problems.controlled_english import (
     item,
     trial,
 )
-from rollout.splits import SPLIT_BUCKETS, content_bucket
-from rollout.stratification import LOGIC_CLASSES
+from rollout.published.stratification import LOGIC_CLASSES
+from rollout.records.splits import SPLIT_BUCKETS, content_bucket
 
 CONFIG = ControlledEnglish()
 CALM, BRAVE = Trait("Ada", "calm"), Trait("Ada", "brave")

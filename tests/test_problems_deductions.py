@@ -2,9 +2,9 @@ from collections import Counter
 
 import pytest
 
-from rollout.demonstration import decide
 from rollout.problems.deductions import Deductions, generate, item
-from rollout.splits import SPLIT_BUCKETS, content_bucket, content_key
+from rollout.prompts.demonstration import decide
+from rollout.records.splits import SPLIT_BUCKETS, content_bucket, content_key
 
 EVERYTHING = Deductions(hops=range(2, 6))
 

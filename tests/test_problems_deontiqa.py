@@ -4,18 +4,18 @@ from functools import cache
 
 import pytest
 
-from critics.background import background
-from critics.formula import parse_literal, parse_statement
 from critics.judge import judge_record
+from critics.logic.formula import parse_literal, parse_statement
 from critics.problem import Problem
 from critics.recheck import recheck
-from critics.reference import theory
-from critics.theories import scheduling
-from critics.theories.deontic import AXIOMS, MODALITIES
-from critics.translators.deontiqa import translate
-from rollout.demonstration import decide, demonstrate
+from critics.text.background import background
+from critics.text.reference import theory
+from critics.text.theories import scheduling
+from critics.text.theories.deontic import AXIOMS, MODALITIES
+from critics.text.translators.deontiqa import translate
 from rollout.problems.deontiqa import MAX_LEVEL, DeontiQA, generate, item
-from rollout.splits import SPLIT_BUCKETS, content_bucket, content_key
+from rollout.prompts.demonstration import decide, demonstrate
+from rollout.records.splits import SPLIT_BUCKETS, content_bucket, content_key
 
 
 @cache

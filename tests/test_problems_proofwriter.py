@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
-from critics.formula import Literal, Rule, Statement, parse_literal, parse_statement
+from critics.logic.formula import Literal, Rule, Statement, parse_literal, parse_statement
 from critics.problem import Formal, Problem
-from critics.translators.proofwriter import translate
+from critics.text.translators.proofwriter import translate
 from rollout.problems.proofwriter import ADJECTIVES, ANIMALS, NAMES, VERBS, ProofWriter, Style, generate, item
-from rollout.splits import SPLIT_BUCKETS, content_bucket, content_key
+from rollout.records.splits import SPLIT_BUCKETS, content_bucket, content_key
 
 EVERYTHING = ProofWriter(depths=range(0, 7))
 LETTERS = {"A": "true", "B": "false", "C": "unknown"}

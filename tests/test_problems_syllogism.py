@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from critics.judge import judge_record
-from critics.reference import theory
-from rollout.demonstration import demonstrate
+from critics.text.reference import theory
 from rollout.problems.syllogism import NONSENSE, WORLDS, Syllogisms, generate, item
-from rollout.splits import SPLIT_BUCKETS, content_bucket, content_key
+from rollout.prompts.demonstration import demonstrate
+from rollout.records.splits import SPLIT_BUCKETS, content_bucket, content_key
 
 CONFIG = Syllogisms()
 

@@ -5,7 +5,7 @@ import pytest
 
 from critics.problem import read_problem
 from rollout.problems.wason import REALISTIC, Rule, SelectionTasks, generate, item
-from rollout.splits import SPLIT_BUCKETS, content_bucket
+from rollout.records.splits import SPLIT_BUCKETS, content_bucket
 
 CONFIG = SelectionTasks()
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from critics.errors import InputError
 from critics.judge import judge_record
 from critics.problem import read_attempt
-from rollout.policy import ScriptedPolicy
+from rollout.policies.policy import ScriptedPolicy
 from rollout.programs.failures import (
     CONSTRAINTS,
     SCHEMES,
@@ -22,7 +22,7 @@ from rollout.programs.failures import (
     read_label,
     scheme_for,
 )
-from rollout.traces import Sampling, read_judgement
+from rollout.records.traces import Sampling, read_judgement
 from tests.test_benchmarks import Server
 from training.cli import app
 from training.reporting.label_sheets import SheetRow, agreement, chosen, cohens_kappa, read_sheet, write_sheet

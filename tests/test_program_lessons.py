@@ -4,13 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 from critics.judge import judge_record
-from rollout.policy import Completion, ScriptedPolicy
+from rollout.policies.policy import Completion, ScriptedPolicy
 from rollout.programs.lessons import after_refinements, direct_messages, mending_messages
 from rollout.programs.prompt import opening, solved_examples
 from rollout.programs.review import review_here
-from rollout.steps import ChosenSample, versions
+from rollout.records.steps import ChosenSample, versions
+from rollout.records.traces import Sampling, Trace, with_judgement
 from rollout.strategies.programs import ProgramSettings, refine
-from rollout.traces import Sampling, Trace, with_judgement
 
 LSAT = next(e for e in solved_examples() if e.format == "logic-program")
 GOOD = LSAT.program

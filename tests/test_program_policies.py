@@ -5,20 +5,20 @@ from pathlib import Path
 import pytest
 
 from critics.errors import InputError
-from critics.fol.program import read_program
+from critics.formats.fol.program import read_program
 from critics.judge import judge_record
 from rollout.decoding.texts import TextRow
-from rollout.policy import HuggingFacePolicy
+from rollout.policies.policy import HuggingFacePolicy
 from rollout.programs.grammars import fol
 from rollout.programs.grammars.catalogue import guide_for
 from rollout.programs.prompt import solved_examples
 from rollout.programs.review import review_here, without_gold
-from rollout.prompt import PromptStyle
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.steps import ChosenSample, ProgramReply, Rating
+from rollout.records.traces import BackupAnswer, Sampling
 from rollout.servers.connection import ServerSettings
 from rollout.servers.policy import ServerPolicy
-from rollout.steps import ChosenSample, ProgramReply, Rating
 from rollout.strategies.programs import ProgramSettings, refine
-from rollout.traces import BackupAnswer, Sampling
 
 pytest.importorskip("llguidance")
 PROBLEM = next(e.problem for e in solved_examples() if e.format == "fol")

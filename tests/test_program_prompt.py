@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from critics.formats.z3_python.jail_examination import missing_layers
 from critics.judge import CRITICS, judge
 from critics.problem import Attempt
-from critics.scripts.jail_examination import missing_layers
 from critics.verdict import Certified
 from rollout.programs.prompt import (
     FORMATS,

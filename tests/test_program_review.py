@@ -8,11 +8,11 @@ import pytest
 import rollout.programs.review
 from critics.errors import InputError
 from critics.explanation import explanation
-from critics.pool import Died, Raised
 from critics.problem import Attempt, Formal, Problem
+from critics.workers.pool import Died, Raised
 from rollout.programs.prompt import SolvedProgram, solved_examples
 from rollout.programs.review import RunReviewPool, Submission, _review, require_critic, review, without_gold
-from rollout.steps import RunReview
+from rollout.records.steps import RunReview
 
 MINE = Problem("p", "mine", "A context.", "A question?", None, "true")
 EXAMPLES: dict[str, SolvedProgram] = {

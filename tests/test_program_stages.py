@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from critics.judge import judge_record
-from rollout.policy import ScriptedPolicy
+from rollout.policies.policy import ScriptedPolicy
 from rollout.programs.lessons import by_stage, stage_names
 from rollout.programs.prompt import solved_examples
 from rollout.programs.review import review_here
+from rollout.records.traces import BackupAnswer, Sampling, Trace
 from rollout.strategies.programs import ProgramSettings, refine
-from rollout.traces import BackupAnswer, Sampling, Trace
 from training.commands.attempts import read_attempts
 from training.curation.judging import judged
 from training.reporting.evaluations import read_mode

@@ -9,17 +9,17 @@ import pytest
 from critics.errors import InputError, RunFailed
 from critics.judge import judge_record
 from critics.problem import Problem
-from rollout.engine import Steps
-from rollout.guide import Guide
-from rollout.policy import Completion, Interrupted, ScriptedPolicy
+from rollout.decoding.guide import Guide
+from rollout.policies.engine import Steps
+from rollout.policies.policy import Completion, Interrupted, ScriptedPolicy
 from rollout.programs.draft import ProgramDraft, Task
 from rollout.programs.prompt import problem_text, solved_examples
 from rollout.programs.prototypers import PROTOTYPERS
 from rollout.programs.refiners import REFINERS
 from rollout.programs.review import review_here
-from rollout.steps import ChosenSample, Rating
+from rollout.records.steps import ChosenSample, Rating
+from rollout.records.traces import BackupAnswer, Sampling, Trace
 from rollout.strategies.programs import ProgramSettings, refine
-from rollout.traces import BackupAnswer, Sampling, Trace
 
 LSAT = next(e for e in solved_examples() if e.format == "logic-program")
 PROBLEM, GOOD = LSAT.problem, LSAT.program

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from critics.formats.z3_python.jail_examination import missing_layers
 from critics.judge import judge_record
 from critics.problem import read_attempt
-from critics.scripts.jail_examination import missing_layers
 from rollout.programs.taxonomy import ERRORS, Category, Diagnosis, diagnose
-from rollout.traces import Judgement, read_judgement
+from rollout.records.traces import Judgement, read_judgement
 from training.reporting.error_tables import error_columns, error_table
 from training.reporting.program_tables import read_programs
 

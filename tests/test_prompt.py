@@ -10,22 +10,22 @@ import pytest
 import torch
 import yaml
 
-from critics.answer_reader import read_answer
-from critics.blocks import final_answer
-from critics.formula import parse_literal
 from critics.judge import judge
+from critics.logic.formula import parse_literal
 from critics.problem import Attempt, Problem, read_problem
-from rollout import prompt
+from critics.text.answer_reader import read_answer
+from critics.text.blocks import final_answer
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.sampling import Request, sample_batch
 from rollout.decoding.tokens import token_bytes
-from rollout.policy import HuggingFacePolicy
+from rollout.policies.policy import HuggingFacePolicy
 from rollout.problems.catalogue import FAMILIES, family
 from rollout.problems.proofwriter import ProofWriter, item
-from rollout.prompt import SEPARATOR, PromptStyle, messages, problem_text, solved_examples, text
-from rollout.sentence import read_aloud
+from rollout.prompts import prompt
+from rollout.prompts.prompt import SEPARATOR, PromptStyle, messages, problem_text, solved_examples, text
+from rollout.prompts.sentence import read_aloud
+from rollout.records.traces import Sampling
 from rollout.strategies.single import sample
-from rollout.traces import Sampling
 
 FORMAL_DATASETS = ["prontoqa", "proofwriter", "prontoqa-ood", "syllogism", "deontiqa"]
 THREE_VALUED = {"proofwriter"}
@@ -174,7 +174,7 @@ def test_a_row_stops_within_the_token_that_completes_its_stop(policy):
 
 
 def test_a_few_shot_completion_ends_where_the_next_example_would_begin(tiny_model, policy, monkeypatch):
-    monkeypatch.setattr("rollout.policy.SEPARATOR", "us")
+    monkeypatch.setattr("rollout.policies.policy.SEPARATOR", "us")
     shown = HuggingFacePolicy(str(tiny_model), prompt_style=PromptStyle("few-shot", 0))
     traces = list(sample(shown, [MINE], Sampling("free", 1.0, 6, 60), seed=1, format_="cot"))
     stopped = [trace for trace in traces if trace.finished]

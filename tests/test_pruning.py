@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from critics.formula import parse_statement
 from critics.judge import judge_record
-from critics.kernel import Kernel
+from critics.logic.formula import parse_statement
+from critics.logic.kernel import Kernel
 from critics.problem import Formal, Problem
 from critics.recheck import recheck
-from rollout.demonstration import compose, decide
 from rollout.problems.prontoqa import PrOntoQA, item
-from rollout.traces import read_trace
+from rollout.prompts.demonstration import compose, decide
+from rollout.records.traces import read_trace
 from training.cli import app
 from training.configuration.run import ArmConfig
 from training.curation import derivation as derivations

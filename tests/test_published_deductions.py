@@ -7,7 +7,7 @@ import pytest
 
 from critics.errors import InputError
 from critics.problem import Formal, Problem
-from critics.reference import theory
+from critics.text.reference import theory
 from rollout.published.deductions import load_deductions
 
 LINE: dict[str, Any] = {

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from critics.background import background
 from critics.errors import InputError
-from critics.formula import Application, FormulaError, parse_literal
 from critics.judge import judge_record
+from critics.logic.formula import Application, FormulaError, parse_literal
+from critics.logic.sorts import SortError
 from critics.recheck import recheck
-from critics.sorts import SortError
-from rollout.demonstration import demonstrate
+from critics.text.background import background
+from rollout.prompts.demonstration import demonstrate
 from rollout.published.deontiqa import BARRING, DEFECTS, REPAIRS, load_deontiqa, survey_deontiqa
 from rollout.published.peano import read_theory
 from rollout.published.peano_sorts import fit

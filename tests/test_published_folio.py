@@ -13,9 +13,9 @@ import pytest
 from critics.errors import InputError
 from critics.judge import judge_record
 from critics.problem import Problem
-from rollout.logic_forms import class_coverage
 from rollout.published.folio import load_folio
 from rollout.published.loaders import load_published
+from rollout.published.logic_forms import class_coverage
 
 LOCAL: dict[str, Any] = {
     "id": "one",

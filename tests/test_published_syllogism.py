@@ -7,8 +7,8 @@ import pytest
 
 from critics.errors import InputError
 from critics.problem import Problem
-from critics.reference import theory
-from critics.translators.syllogism import translate
+from critics.text.reference import theory
+from critics.text.translators.syllogism import translate
 from rollout.published.syllogism import load_syllogism
 
 ARGUMENT: dict[str, Any] = {

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from critics.faithfulness.puzzles.claims import at, both, denied, either, functions, related
-from critics.faithfulness.puzzles.comparison import difference, program_of
-from critics.faithfulness.puzzles.opening import read_puzzle
-from critics.faithfulness.puzzles.reading import Reading, read_problem
-from critics.faithfulness.puzzles.sentences import Unread, read_claim
 from critics.judge import judge_record
-from critics.programs.grounding import Grounder
-from critics.programs.z3_solver import Satisfiable, Unsatisfiable, Z3Solver
+from critics.logic.programs.grounding import Grounder
+from critics.logic.programs.z3_solver import Satisfiable, Unsatisfiable, Z3Solver
 from critics.replay.finite.terms import Operator, Term
+from critics.text.faithfulness.puzzles.claims import at, both, denied, either, functions, related
+from critics.text.faithfulness.puzzles.comparison import difference, program_of
+from critics.text.faithfulness.puzzles.opening import read_puzzle
+from critics.text.faithfulness.puzzles.reading import Reading, read_problem
+from critics.text.faithfulness.puzzles.sentences import Unread, read_claim
 
 CONTEXT = (
     "Exactly five cooks—Ann, Bea, Cid, Dov, and Eve—bake one after another in a kitchen. Each cook bakes once, and no "

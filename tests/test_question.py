@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from critics.question import read_question
+from critics.text.question import read_question
 
 ASKED = {
     "Which of the following is true?": "must",

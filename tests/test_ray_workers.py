@@ -18,8 +18,8 @@ import pytest
 from critics.errors import RunFailed
 from critics.judge import JudgePool
 from critics.problem import Problem, RecordError
-from rollout.policy import ScriptedPolicy
-from rollout.traces import Sampling
+from rollout.policies.policy import ScriptedPolicy
+from rollout.records.traces import Sampling
 from training.configuration.run import RunConfig, load_run
 from training.configuration.section import ConfigError
 from training.workers import distributed

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from critics.judge import judge, judge_record
-from critics.pieces import pieces
 from critics.problem import Attempt, Formal, Problem, read_problem
-from critics.reading import BadStep
-from critics.rejudging import objection
+from critics.recheck.rejudging import objection
+from critics.text.pieces import pieces
+from critics.text.reading import BadStep
 from critics.verdict import Verdict, verdict_record
-from rollout.demonstration import demonstrate
 from rollout.problems.catalogue import FAMILIES, family
+from rollout.prompts.demonstration import demonstrate
 from rollout.published.prontoqa import load_prontoqa
 
 CONTEXT = "Pip is a wren. Every wren is a bird. Birds are feathered. Ned is a newt. Every newt is not a bird."

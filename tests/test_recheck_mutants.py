@@ -18,18 +18,18 @@ from typing import Any
 import pytest
 
 from critics.checker import digest
-from critics.equivalence.graph import Graph
-from critics.fol.model import Model, satisfies
-from critics.fol.parser import parse
-from critics.fol.syntax import Not
-from critics.fol.theory import read_theory
-from critics.formula import canonical_statement, parse_literal, parse_statement
+from critics.formats.csp.reader import read_csp
+from critics.formats.equivalence.graph import Graph
+from critics.formats.logic_program.reader import read_logic_program
 from critics.judge import judge_record
+from critics.logic.first_order.model import Model, satisfies
+from critics.logic.first_order.parser import parse
+from critics.logic.first_order.syntax import Not
+from critics.logic.first_order.theory import read_theory
+from critics.logic.formula import canonical_statement, parse_literal, parse_statement
+from critics.logic.programs.core import OUTSIDE, apply_operator
+from critics.logic.programs.sections import Repairs
 from critics.problem import Formal
-from critics.programs.core import OUTSIDE, apply_operator
-from critics.programs.csp_reader import read_csp
-from critics.programs.logic_program import read_logic_program
-from critics.programs.sections import Repairs
 from critics.recheck import recheck
 from critics.replay.finite.terms import Application, Constant, Operator, Quantified, Term, Variable
 

@@ -1,7 +1,7 @@
 import pytest
 
 from critics.problem import Formal, Problem
-from critics.reference import ReferenceMismatch, reference
+from critics.text.reference import ReferenceMismatch, reference
 
 
 def problem(dataset: str, context: str, formal: Formal | None = None) -> Problem:

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from critics.fol.program import read_program
-from critics.fol.syntax import FormulaError
+from critics.formats.fol.program import read_program
 from critics.judge import judge_record
+from critics.logic.first_order.syntax import FormulaError
 from critics.problem import Problem, read_problem
-from rollout import first_order
 from rollout.actor_critic.feedback import review_here
-from rollout.policy import HuggingFacePolicy, ScriptedPolicy
+from rollout.policies.policy import HuggingFacePolicy, ScriptedPolicy
 from rollout.problems.catalogue import family
-from rollout.prompt import PromptStyle, messages, solved_examples, text
-from rollout.traces import Sampling, Trace, with_judgement
+from rollout.programs import first_order
+from rollout.prompts.prompt import PromptStyle, messages, solved_examples, text
+from rollout.records.traces import Sampling, Trace, with_judgement
 from training.cli import app
 from training.configuration.model import ModelConfig
 from training.configuration.problems import ProblemsConfig

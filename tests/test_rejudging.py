@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import certistar
 from critics.errors import InputError
 from critics.judge import judge_record
-from critics.rejudging import JUDGED_OTHERWISE, NOT_JUDGED_AGAIN, objection
+from critics.recheck.rejudging import JUDGED_OTHERWISE, NOT_JUDGED_AGAIN, objection
 from training.cli import app
 
 SHARED = Path(os.environ.get("CERTISTAR_SHARED", "shared")) / "adversarial" / "aboutness.jsonl"
@@ -140,7 +140,7 @@ def test_a_prompt_is_the_problems_and_ids_are_the_texts(tmp_path: Path) -> None:
 
 def test_prompts_of_chat_templates_are_recognised(tmp_path: Path) -> None:
     from critics.problem import read_problem
-    from rollout.prompt import PromptStyle, messages
+    from rollout.prompts.prompt import PromptStyle, messages
 
     turns = messages(read_problem(PROBLEM), PromptStyle("chat", 2))
     chat = "".join(f"<|im_start|>{t['role']}\n{t['content'].strip()}<|im_end|>\n" for t in turns)
@@ -158,7 +158,7 @@ SAMPLED: dict[str, Any] = {"sampling": {"decoding": "guided"}, "policy": {"base"
 
 def test_dates_of_llamas_template_are_no_words_of_a_prompt(tmp_path: Path) -> None:
     from critics.problem import read_problem
-    from rollout.prompt import PromptStyle, messages
+    from rollout.prompts.prompt import PromptStyle, messages
 
     system, *turns = messages(read_problem(PROBLEM), PromptStyle("chat", 2))
     said = "".join(
@@ -185,8 +185,8 @@ def test_prompts_of_published_chat_templates_are_recognised(name: str) -> None:
     from transformers.utils.chat_template_utils import _compile_jinja_template
 
     from critics.problem import read_problem
-    from rollout.prompt import PromptStyle, messages
-    from rollout.traces import read_trace
+    from rollout.prompts.prompt import PromptStyle, messages
+    from rollout.records.traces import read_trace
     from training.lessons.judged_fields import judged_fields
 
     template = Path(trl.__file__).parent / "chat_templates" / f"{name}.jinja"
@@ -269,7 +269,7 @@ def taught_from(path: Path, folder: Path) -> tuple[dict[str, Any], list[dict[str
 @pytest.mark.parametrize("name", ["certificates.jsonl", "examples.jsonl"])
 @pytest.mark.parametrize("line", ["{not json", '{"id": "x"}'])
 def test_a_foreign_line_of_a_pulled_dataset_is_rejected_by_name(name: str, line: str, tmp_path: Path) -> None:
-    from critics.rejudging import judge_anew
+    from critics.recheck.rejudging import judge_anew
     from training.exchange.verification import check_dataset
 
     table = tmp_path / "own.jsonl"

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from critics.fol.critic import judge_fol
-from critics.guided import judge_guided
+from critics.formats.fol.critic import judge_fol
+from critics.formats.guided.critic import judge_guided
+from critics.formats.logic_program.critic import judge_logic_program
+from critics.formats.rules.critic import judge_rules
 from critics.judge import CRITICS, judge_record
 from critics.judge import _beside_text as beside_text
 from critics.problem import Attempt, Problem, read_attempt
-from critics.programs.options_critic import judge_logic_program
-from critics.programs.rules import judge_rules
-from critics.trust.renaming import renamed, rests_on_names
+from critics.text.trust.renaming import renamed, rests_on_names
 from critics.verdict import Certified, Unproved, Verdict
 
 WREN = Problem(

@@ -636,7 +636,8 @@ def test_numbers_read_as_people_write_them(shown, expected):
 
 def test_imports_stay_light():
     heavy = ["torch", "transformers", "matplotlib", "jinja2", "scipy", "rich", "yaml", "numpy"]
-    code = f"import sys, rollout.traces, training.reporting.comparison; print([m for m in {heavy} if m in sys.modules])"
+    names = "rollout.records.traces, training.reporting.comparison"
+    code = f"import sys, {names}; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -13,7 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from rollout.traces import read_trace
+from rollout.records.traces import read_trace
 from training.estimates import Proportion
 from training.reporting.report import render
 from training.reporting.summary import ArmSummary, Dialogs, Rates, Round, Summary

@@ -8,10 +8,10 @@ from typer.testing import CliRunner
 
 from critics.errors import InputError
 from critics.judge import judge_record
-from rollout.demonstration import demonstrate
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompt import PromptStyle, text
-from rollout.traces import read_trace
+from rollout.prompts.demonstration import demonstrate
+from rollout.prompts.prompt import PromptStyle, text
+from rollout.records.traces import read_trace
 from training.cli import app
 from training.configuration.rewards import load_reinforcement
 from training.configuration.section import ConfigError
@@ -232,7 +232,7 @@ def grpo(tiny_model, tmp_path, rewarding, made=lambda trainer: trainer):
     trl = pytest.importorskip("trl", reason="pip install 'certistar[trl]'")
     from datasets import Dataset
 
-    from rollout.policy import load_model, load_tokenizer
+    from rollout.policies.policy import load_model, load_tokenizer
 
     return made(trl.GRPOTrainer)(
         model=load_model(str(tiny_model)),
@@ -285,7 +285,7 @@ def test_trl_learns_from_preferences(shape, tiny_model, tmp_path):
     trl = pytest.importorskip("trl", reason="pip install 'certistar[trl]'")
     from datasets import Dataset
 
-    from rollout.policy import load_model, load_tokenizer
+    from rollout.policies.policy import load_model, load_tokenizer
 
     trainer, arguments = {"dpo": (trl.DPOTrainer, trl.DPOConfig), "kto": (trl.KTOTrainer, trl.KTOConfig)}[shape]
     table = Dataset.from_list([json.loads(json.dumps(row)) for row in preferences(map(read_trace, traces()), shape)])

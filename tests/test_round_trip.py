@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from critics.equivalence.language import Language
 from critics.errors import InputError, RunFailed
+from critics.formats.equivalence.language import Language
 from critics.judge import judge_record
 from critics.problem import Formal, Problem
-from critics.thinking import without_thinking
+from critics.text.thinking import without_thinking
+from rollout.decoding.guide import Guide
 from rollout.formulas.description import DescriptionError, describe, understand, worded
 from rollout.formulas.generator import generate
 from rollout.formulas.languages import (
@@ -26,10 +27,9 @@ from rollout.formulas.languages import (
 )
 from rollout.formulas.prompt import examples, into_signs, into_words
 from rollout.formulas.statement import read_notation
-from rollout.guide import Guide
-from rollout.policy import Completion, Interrupted, ScriptedPolicy
+from rollout.policies.policy import Completion, Interrupted, ScriptedPolicy
+from rollout.records.traces import Sampling, Trace, with_judgement
 from rollout.strategies.round_trip import RoundTripSettings, after_rounds, travel
-from rollout.traces import Sampling, Trace, with_judgement
 
 BARE = RoundTripSettings(prompt="bare")
 PACKAGED: Sequence[type[Formulas]] = (
@@ -291,7 +291,7 @@ def test_a_number_of_rounds_that_cannot_be_is_refused(rounds):
 
 
 def test_every_example_comes_back_and_copies_nothing():
-    from critics.equivalence.leak import find_leak
+    from critics.formats.equivalence.leak import find_leak
 
     shown = examples()
     assert {language: len(listed) for language, listed in shown.items()} == dict.fromkeys(Language, 2)

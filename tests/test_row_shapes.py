@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from critics.errors import InputError
 from critics.judge import judge_record
-from rollout.traces import Trace
+from rollout.records.traces import Trace
 from training.cli import app
 from training.curation.outcomes import outcomes, told
 from training.exchange.columns import Parts
@@ -342,7 +342,7 @@ def test_outcomes_keep_apart_what_is_proved_what_is_not_and_what_nobody_read() -
 
 
 def _judgement(trace: Trace) -> Any:
-    from rollout.traces import with_judgement
+    from rollout.records.traces import with_judgement
 
     return with_judgement(trace, judge_record(trace.record())).judgement
 

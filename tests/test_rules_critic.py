@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critics.checker import digest
+from critics.formats.rules.reader import read_rules
 from critics.judge import judge, judge_record
+from critics.logic.programs.sections import MAX_CHARACTERS, Repairs
 from critics.problem import Attempt, Formal, Problem
-from critics.programs.rule_reader import read_rules
-from critics.programs.sections import MAX_CHARACTERS, Repairs
 from critics.recheck import recheck
 from critics.verdict import Certified, Verdict, verdict_record
 

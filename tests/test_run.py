@@ -14,7 +14,7 @@ import yaml
 from typer.testing import CliRunner
 
 from critics.judge import judge_record
-from rollout.traces import read_trace
+from rollout.records.traces import read_trace
 from training.cli import app
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError

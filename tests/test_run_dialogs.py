@@ -11,9 +11,9 @@ import pytest
 from critics.judge import judge_record
 from critics.problem import Problem
 from rollout.actor_critic.demonstration import demonstrate
-from rollout.digests import PolicyDigests
-from rollout.policy import Completion
-from rollout.traces import read_trace
+from rollout.policies.policy import Completion
+from rollout.records.digests import PolicyDigests
+from rollout.records.traces import read_trace
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError
 from training.curation.filters import KEEPS, kept

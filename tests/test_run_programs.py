@@ -5,10 +5,10 @@ import json
 import pytest
 
 from critics.judge import judge_record
-from rollout.digests import PolicyDigests
-from rollout.policy import Completion
+from rollout.policies.policy import Completion
 from rollout.programs.prompt import problem_text, solved_examples
-from rollout.traces import read_trace
+from rollout.records.digests import PolicyDigests
+from rollout.records.traces import read_trace
 from training.configuration.run import RunConfig
 from training.lessons.teaching import file_examples
 from training.records.store import read_records, write_json, write_records

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from critics.equivalence.language import Language
 from critics.errors import InputError
+from critics.formats.equivalence.language import Language
 from critics.judge import judge_record
 from critics.problem import Problem
-from rollout.digests import PolicyDigests
 from rollout.formulas.description import describe, understand
-from rollout.policy import Completion
-from rollout.steps import Leg
+from rollout.policies.policy import Completion
+from rollout.records.digests import PolicyDigests
+from rollout.records.steps import Leg
+from rollout.records.traces import Judgement, Sampling, Trace, read_trace
 from rollout.strategies.round_trip import RoundTripSettings
-from rollout.traces import Judgement, Sampling, Trace, read_trace
 from training.autoeval.round_trips import RoundTrips
 from training.autoeval.scores import Counts, Scores
 from training.autoeval.yardstick import Asked, BenchmarkResult, measure_trips, measure_verifier, read_benchmark

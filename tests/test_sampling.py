@@ -1,16 +1,16 @@
 import pytest
 import torch
 
-from critics.blocks import split_blocks
 from critics.errors import InputError
 from critics.judge import judge
 from critics.problem import Attempt
+from critics.text.blocks import split_blocks
 from rollout.decoding.tokens import token_bytes
-from rollout.policy import HuggingFacePolicy, PolicyError, ScriptedPolicy, load_tokenizer
+from rollout.policies.policy import HuggingFacePolicy, PolicyError, ScriptedPolicy, load_tokenizer
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompt import PromptStyle
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.traces import Sampling
 from rollout.strategies.single import sample
-from rollout.traces import Sampling
 
 PROBLEMS = list(generate(PrOntoQA(hops=(1, 2), extra_kinds=(0, 0)), 7, seed=3))
 

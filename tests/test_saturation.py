@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-import critics.background
 import critics.checker
-from critics.background import Background
+import critics.text.background
 from critics.checker import Rejected, check, digest
-from critics.formula import canonical_statement, parse_literal, parse_statement
-from critics.horn import horn_certificate
 from critics.judge import judge
-from critics.kernel import Axiom, Entry, Inference
+from critics.logic.formula import canonical_statement, parse_literal, parse_statement
+from critics.logic.horn import horn_certificate
+from critics.logic.kernel import Axiom, Entry, Inference
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck
-from critics.reference import Reference
+from critics.text.background import Background
+from critics.text.reference import Reference
 from critics.verdict import verdict_record
 
 Atom = tuple[bool, Any]
@@ -506,7 +506,7 @@ def test_a_wrong_unknown_is_refuted_whatever_it_is_wrong_about():
 def test_terms_that_grow_leave_unknown_open():
     deepest = "a"
     steps = []
-    for _ in range(critics.formula.MAX_TERM_DEPTH):
+    for _ in range(critics.logic.formula.MAX_TERM_DEPTH):
         deepest = f"(f {deepest})"
         steps.append(f"(p {deepest})")
     formal = Formal(GROWING, "(q a)")
@@ -540,7 +540,7 @@ RULE = "(warm 'x) -> (alive 'x)"
 
 
 def test_what_a_data_set_takes_for_granted_counts_where_the_reference_has_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(critics.background.BACKGROUNDS, "proofwriter", Background((RULE,)))
+    monkeypatch.setitem(critics.text.background.BACKGROUNDS, "proofwriter", Background((RULE,)))
     formal, alive = Formal((*AXIOMS, RULE), GOAL), "(alive rex)"
     assert told(AXIOMS, GOAL, (*STEPS[:3], alive, "nothing"), formal=formal) == ("certified", "proved")
     assert told(AXIOMS, GOAL, STEPS, formal=formal) == ("unproved", "invalid_step")

@@ -13,8 +13,8 @@ from rollout.decoding.request import Request
 from rollout.decoding.sampling import sample_batch
 from rollout.decoding.scoring import score_batch
 from rollout.decoding.switches import Switches
-from rollout.policy import HuggingFacePolicy, ScoringPolicy, ScriptedPolicy, prompt_ids
-from rollout.prompt import PromptStyle
+from rollout.policies.policy import HuggingFacePolicy, ScoringPolicy, ScriptedPolicy, prompt_ids
+from rollout.prompts.prompt import PromptStyle
 from rollout.servers.connection import ServerSettings
 from rollout.servers.policy import ServerPolicy
 from tests.rehearsal.server import Sent, completion, listening, sent

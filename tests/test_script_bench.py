@@ -4,9 +4,9 @@ import random
 
 import pytest
 
+from critics.formats.z3_python.jail_examination import missing_layers
 from critics.judge import judge
 from critics.problem import Attempt, Problem
-from critics.scripts.jail_examination import missing_layers
 from critics.verdict import verdict_record
 from training.benches import scripts
 

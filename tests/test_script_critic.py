@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from critics.formats.z3_python import examination, jail_examination
+from critics.formats.z3_python.jail_examination import FRIGHTENING, missing_layers
 from critics.judge import JudgePool, judge
-from critics.own_time import own_time
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck
-from critics.scripts import examination, jail_examination
-from critics.scripts.jail_examination import FRIGHTENING, missing_layers
 from critics.verdict import verdict_record
+from critics.workers.own_time import own_time
 
 whole_jail = pytest.mark.skipif(bool(missing_layers()), reason=f"no whole jail here: {', '.join(missing_layers())}")
 
@@ -582,8 +582,8 @@ def test_what_comes_out_of_the_jail_is_not_believed(monkeypatch: pytest.MonkeyPa
 
 
 def _explored(script: str) -> bytes:
-    from critics.scripts.exploration import explore
-    from critics.scripts.jail import JailAnswer, run_jailed
+    from critics.formats.z3_python.exploration import explore
+    from critics.formats.z3_python.jail import JailAnswer, run_jailed
 
     ended = run_jailed(lambda: explore(script, options=False), limit_s=10, layers=())
     assert isinstance(ended, JailAnswer)

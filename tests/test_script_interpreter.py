@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import z3  # noqa: F401 - before any fork, as the critic does
 
-from critics.own_time import own_time
-from critics.scripts.exploration import explore
-from critics.scripts.jail import JailAnswer, run_jailed
-from critics.scripts.printed import wording
+from critics.formats.z3_python.exploration import explore
+from critics.formats.z3_python.jail import JailAnswer, run_jailed
+from critics.formats.z3_python.printed import wording
+from critics.workers.own_time import own_time
 
 USUAL = "from z3 import *\np, q = Bools('p q')\ns = Solver()\ns.add(Or(p, q))\n"
 ATTACKS = {

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from critics.own_time import own_time
-from critics.scripts import jail_examination
-from critics.scripts.jail import LAYERS, MAX_ANSWER, RAISED, JailAnswer, JailDied, Overran, run_jailed
-from critics.scripts.jail_examination import FRIGHTENING, TRIALS, holds, missing_layers, usable_layers
+from critics.formats.z3_python import jail_examination
+from critics.formats.z3_python.jail import LAYERS, MAX_ANSWER, RAISED, JailAnswer, JailDied, Overran, run_jailed
+from critics.formats.z3_python.jail_examination import FRIGHTENING, TRIALS, holds, missing_layers, usable_layers
+from critics.workers.own_time import own_time
 
 pytestmark = pytest.mark.skipif(
     bool(missing_layers()), reason=f"this machine has no whole jail: {', '.join(missing_layers())}"
@@ -159,7 +159,7 @@ def test_a_layer_that_cannot_be_entered_ends_the_child(monkeypatch: pytest.Monke
     def missing(_cell: object) -> None:
         raise OSError("not on this kernel")
 
-    monkeypatch.setattr("critics.scripts.jail.LAYERS", {**LAYERS, "landlock": missing})
+    monkeypatch.setattr("critics.formats.z3_python.jail.LAYERS", {**LAYERS, "landlock": missing})
     assert run_jailed(lambda: b"ran", limit_s=LIMIT_S) == JailDied(RAISED)
 
 
@@ -200,7 +200,8 @@ def test_the_jail_works_without_privileges():
 
 
 def test_a_child_dies_with_its_parent():
-    code = "from critics.scripts.jail import run_jailed\ndef f():\n    while True: pass\nrun_jailed(f, limit_s=600)"
+    script = "def f():\n    while True: pass\nrun_jailed(f, limit_s=600)"
+    code = f"from critics.formats.z3_python.jail import run_jailed\n{script}"
     parent = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[1])
     listed = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
     try:
@@ -245,6 +246,6 @@ def test_where_a_layer_is_missing_there_is_no_jail_unless_one_asks_for_it(monkey
 
 
 def test_a_layer_that_lets_things_through_is_missing(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("critics.scripts.jail.LAYERS", {**LAYERS, "seccomp": lambda _cell: None})
+    monkeypatch.setattr("critics.formats.z3_python.jail.LAYERS", {**LAYERS, "seccomp": lambda _cell: None})
     assert not holds("seccomp")
     assert holds("landlock")

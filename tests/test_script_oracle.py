@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
+from critics.formats.z3_python.jail_examination import missing_layers
 from critics.judge import judge
 from critics.problem import Attempt, Problem
-from critics.scripts.jail_examination import missing_layers
 from critics.verdict import verdict_record
 
 pytestmark = pytest.mark.skipif(bool(missing_layers()), reason="no whole jail here")

@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 import torch
 
-from critics.asp.critic import judge_asp
+from critics.formats.asp.critic import judge_asp
 from critics.judge import judge_record
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified
 from rollout.actor_critic.demonstration import draft
 from rollout.actor_critic.feedback import Reply, review, review_here
 from rollout.actor_critic.prompt import ActorPrompt, feedback_text, system_text
-from rollout.conversation import message
-from rollout.policy import HuggingFacePolicy, ScriptedPolicy, model_digest
+from rollout.policies.policy import HuggingFacePolicy, ScriptedPolicy, model_digest
 from rollout.problems.controlled_english import ControlledEnglish, generate
-from rollout.prompt import PromptStyle
-from rollout.splits import SPLIT_BUCKETS, content_bucket
+from rollout.prompts.conversation import message
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.splits import SPLIT_BUCKETS, content_bucket
+from rollout.records.traces import Sampling, with_judgement
 from rollout.strategies.dialog import DialogSettings, converse
-from rollout.traces import Sampling, with_judgement
 from training.configuration.pretraining import (
     ActorPretrainingConfig,
     FlawsConfig,

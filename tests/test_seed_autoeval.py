@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from rollout.policy import load_tokenizer
+from rollout.policies.policy import load_tokenizer
 from training.configuration.pretraining import FormulaPhaseConfig, RoundTripPretrainingConfig, load_pretraining
 from training.lessons.round_trip_curriculum import build_round_trip_tokenizer, lessons
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from critics.formula import parse_literal
-from critics.horn import horn_certificate
 from critics.judge import CRITICS, judge_record
-from critics.kernel import Axiom
+from critics.logic.formula import parse_literal
+from critics.logic.horn import horn_certificate
+from critics.logic.kernel import Axiom
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified, Verdict
 from tools.selfplay.mutation import GRAMMAR, mutated

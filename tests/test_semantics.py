@@ -5,9 +5,9 @@ import json
 import pytest
 
 from critics.judge import judge_record
-from critics.reference import answer_of
 from critics.replay.semantics import semantics_of
-from critics.translators.syllogism import translate
+from critics.text.reference import answer_of
+from critics.text.translators.syllogism import translate
 
 FORWARD = "If someone is kind then they are big. Bob is not big."
 PREMISES = "∀x (kind(x) → big(x))\n¬big(bob)"

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from critics.errors import InputError, RunFailed
-from rollout.policy import adapter_weights_digest
+from rollout.policies.policy import adapter_weights_digest
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompt import PromptStyle
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.traces import Sampling, read_trace
 from rollout.servers.adapters import ServedAdapter
 from rollout.servers.connection import ServerSettings
 from rollout.servers.policy import ServerPolicy
 from rollout.strategies.single import sample
-from rollout.traces import Sampling, read_trace
 from tests.rehearsal.server import completion, listening, refusal, sent
 from training.configuration.model import ModelConfig, ServerConfig
 from training.configuration.run import RunConfig

@@ -26,21 +26,21 @@ from critics.errors import InputError, RunFailed
 from critics.judge import judge
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified
-from rollout.automaton import accepts, shortest
+from rollout.decoding.automaton import accepts, shortest
 from rollout.decoding.texts import row_of
 from rollout.decoding.tokens import token_bytes
-from rollout.demonstration import demonstrate
 from rollout.engines.wire import read_spec
 from rollout.guides.logic import LogicGuide
-from rollout.policy import load_tokenizer
+from rollout.policies.policy import load_tokenizer
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompt import PromptStyle
+from rollout.prompts.demonstration import demonstrate
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.traces import Sampling
 from rollout.servers.attempt import resumed
 from rollout.servers.connection import ServerSettings
 from rollout.servers.expression import after, forced, grammar, may_be_empty, regex, words_of
 from rollout.servers.policy import ServerPolicy
 from rollout.strategies.single import sample
-from rollout.traces import Sampling
 from tests.rehearsal.server import completion, listening, refusal, sent
 
 KEY = "sk-secret-0123456789abcdef"
@@ -673,7 +673,7 @@ def test_a_real_server_is_held_to_a_block_token_by_token(served, chat_model):
 
 
 def test_a_real_server_writes_free_text_as_its_model_does_here(served, chat_model):
-    from rollout.policy import HuggingFacePolicy
+    from rollout.policies.policy import HuggingFacePolicy
 
     free = Sampling("free", 0.0, 1, 12)
     local = HuggingFacePolicy(str(chat_model), prompt_style=PromptStyle("bare"))

@@ -12,7 +12,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from critics.judge import judge_record
-from rollout.traces import read_trace
+from rollout.records.traces import read_trace
 from training.cli import app
 from training.configuration.run import load_run
 from training.exchange.examples import read_example

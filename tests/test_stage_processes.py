@@ -14,9 +14,9 @@ import pytest
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.digests import PolicyDigests
-from rollout.policy import Completion
-from rollout.traces import Sampling
+from rollout.policies.policy import Completion
+from rollout.records.digests import PolicyDigests
+from rollout.records.traces import Sampling
 from training.configuration.run import RunConfig, load_run
 from training.records.open_store import OpenStore
 from training.records.stage_times import read_times

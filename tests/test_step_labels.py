@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from critics.judge import judge_record
 from critics.problem import Problem, read_attempt
 from critics.verdict import read_verdict
-from rollout.prompt import problem_text
+from rollout.prompts.prompt import problem_text
 from training.cli import app
 from training.exchange.step_labels import JudgedText, step_row
 from training.rewards.credit import bad_start
@@ -46,7 +46,7 @@ def test_fover_has_null_for_what_nobody_checked():
 
 
 def test_a_step_that_took_too_long_is_not_known_to_be_bad(monkeypatch):
-    monkeypatch.setattr("critics.english.steps.WORK_LIMIT", 1)
+    monkeypatch.setattr("critics.formats.english.steps.WORK_LIMIT", 1)
     late = text(WHOLE)
     assert (late.verdict.verdict, step_row(late, "fover")["error_labels"]) == ("timeout", [True, None, None, None])
     assert bad_start(late.attempt, late.verdict) is None
@@ -96,7 +96,7 @@ def test_trls_trainer_of_process_reward_models_takes_the_rows(tiny_model, tmp_pa
     from datasets import Dataset
     from transformers import AutoModelForTokenClassification
 
-    from rollout.policy import load_tokenizer
+    from rollout.policies.policy import load_tokenizer
 
     rows = [json.loads(line) for line in exported("stepwise", tmp_path).read_text(encoding="utf-8").splitlines()]
     tokenizer = load_tokenizer(str(tiny_model))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rollout.traces import read_trace
+from rollout.records.traces import read_trace
 from tests.test_run import config_for, work
 from training.configuration.run import RunConfig
 from training.records.store import read_records

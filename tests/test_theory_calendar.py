@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from critics.background import background
-from critics.formula import Literal, Rule, parse_literal, parse_statement
-from critics.kernel import Kernel
-from critics.reference import saturated
-from critics.sorts import SortError
-from critics.theories import scheduling, triage
-from critics.theories.deontic import AXIOMS, MODALITIES
-from critics.theories.scheduling_english import CLAUSES, PHRASES, sentence
+from critics.logic.formula import Literal, Rule, parse_literal, parse_statement
+from critics.logic.kernel import Kernel
+from critics.logic.sorts import SortError
+from critics.text.background import background
+from critics.text.reference import saturated
+from critics.text.theories import scheduling, triage
+from critics.text.theories.deontic import AXIOMS, MODALITIES
+from critics.text.theories.scheduling_english import CLAUSES, PHRASES, sentence
 
 GRANTED = background("deontiqa")
 
@@ -146,7 +146,7 @@ def test_a_variable_that_nothing_binds_cannot_be_said():
 
 UPSTREAM = re.compile(r"^(\w+)\s*:\s*(.+?)\s*\.$", re.MULTILINE)
 OTHERWISE = {"administer-treatment", "consent-given", "consent-withdrawn"}
-"""Symbols of triage whose declaration upstream is at odds with every use of them (see `critics.theories.triage`)."""
+"""Symbols of triage whose declaration upstream contradicts every use of them (see `critics.text.theories.triage`)."""
 
 
 @pytest.mark.parametrize(("name", "signature"), [("calendar", scheduling.SIGNATURE), ("triage", triage.SIGNATURE)])

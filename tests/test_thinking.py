@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from critics.answer_reader import read_answer
 from critics.errors import InputError
 from critics.problem import Formal, Problem
+from critics.text.answer_reader import read_answer
 from rollout.guides.logic import LogicGuide
-from rollout.policy import Completion, HuggingFacePolicy, ScriptedPolicy, load_tokenizer
-from rollout.prompt import PromptStyle
-from rollout.reasoning import AnswersOnly
+from rollout.policies.policy import Completion, HuggingFacePolicy, ScriptedPolicy, load_tokenizer
+from rollout.policies.reasoning import AnswersOnly
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.traces import Sampling
 from rollout.servers.connection import ServerSettings
 from rollout.servers.policy import ServerPolicy
 from rollout.strategies.single import sample
-from rollout.traces import Sampling
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
 

@@ -8,7 +8,7 @@ import pytest
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.traces import Trace
+from rollout.records.traces import Trace
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig

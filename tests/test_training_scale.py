@@ -101,7 +101,7 @@ def loss_of(model, batch) -> float:
 
 @pytest.mark.parametrize("attention", ["eager", "sdpa"])
 def test_packed_examples_do_not_see_each_other(tiny_model, attention):
-    from rollout.policy import load_model
+    from rollout.policies.policy import load_model
     from training.lessons.examples import CompletionCollator
 
     model = load_model(str(tiny_model), attn_implementation=attention).eval()
@@ -336,7 +336,7 @@ def test_out_of_memory_names_the_knobs(job, monkeypatch):
 def test_an_allocation_that_fails_on_a_cpu_is_known():
     import torch
 
-    from rollout.out_of_memory import is_out_of_memory
+    from rollout.policies.out_of_memory import is_out_of_memory
 
     with pytest.raises(RuntimeError) as caught:
         torch.empty(2**55)

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critics.problem import Formal
-from critics.reference import Theory, theory
-from critics.translators.deductions import ATTRIBUTES, translate
-from critics.translators.translation import TranslationError
+from critics.text.reference import Theory, theory
+from critics.text.translators.deductions import ATTRIBUTES, translate
+from critics.text.translators.translation import TranslationError
 from rollout.problems.vocabulary import ADJECTIVES
 
 GOAL = "Prove: Sam is a numpus."

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from critics.formula import Application, Literal, Rule
-from critics.theories import scheduling
-from critics.theories.deontic import AXIOMS, MODALITIES
-from critics.theories.scheduling import SIGNATURE
-from critics.theories.scheduling_english import VARIABLES, question, sentence
-from critics.translators.deontiqa import translate
-from critics.translators.translation import TranslationError
+from critics.logic.formula import Application, Literal, Rule
+from critics.text.theories import scheduling
+from critics.text.theories.deontic import AXIOMS, MODALITIES
+from critics.text.theories.scheduling import SIGNATURE
+from critics.text.theories.scheduling_english import VARIABLES, question, sentence
+from critics.text.translators.deontiqa import translate
+from critics.text.translators.translation import TranslationError
 from rollout.problems.deontiqa import DeontiQA, generate
 from rollout.published.deontiqa import load_deontiqa
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from critics.formula import Literal, parse_literal, parse_statement
-from critics.inflection import article, is_plural, plural, singular
+from critics.logic.formula import Literal, parse_literal, parse_statement
 from critics.problem import Formal
-from critics.translators.prontoqa import translate
-from critics.translators.translation import TranslationError
+from critics.text.inflection import article, is_plural, plural, singular
+from critics.text.translators.prontoqa import translate
+from critics.text.translators.translation import TranslationError
 
 NOUNS = [
     "animal", "ant", "arthropod", "bacterium", "bilaterian", "butterfly", "carnivore", "cat", "chordate",

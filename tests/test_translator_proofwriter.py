@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from critics.formula import MAX_PREMISES, canonical_statement, parse_literal, parse_statement
+from critics.logic.formula import MAX_PREMISES, canonical_statement, parse_literal, parse_statement
 from critics.problem import Formal
-from critics.reference import saturated
-from critics.translators.proofwriter import third_person, translate
-from critics.translators.translation import TranslationError
+from critics.text.reference import saturated
+from critics.text.translators.proofwriter import third_person, translate
+from critics.text.translators.translation import TranslationError
 
 LEAD = "Based on the above information, is the following statement true, false, or unknown?"
 GOAL = f"{LEAD} The walrus is not pale."

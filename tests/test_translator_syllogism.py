@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from critics.formula import parse_statement
+from critics.logic.formula import parse_statement
 from critics.problem import Formal
-from critics.reference import saturated, theory
-from critics.translators.syllogism import CALCULUS, EXISTENCE, ask, peopled, translate
-from critics.translators.translation import TranslationError
+from critics.text.reference import saturated, theory
+from critics.text.translators.syllogism import CALCULUS, EXISTENCE, ask, peopled, translate
+from critics.text.translators.translation import TranslationError
 
 MOODS = {
     "A": ("All {} are {}.", lambda one, two: one <= two),

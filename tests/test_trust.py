@@ -6,7 +6,7 @@ import pytest
 
 from critics.judge import judge, judge_record
 from critics.problem import Attempt, Formal, Problem
-from critics.trust.words import shares_words
+from critics.text.trust.words import shares_words
 
 CONTEXT = "All aliens are extraterrestrial.\nMarvin comes from Mars.\nWhoever comes from Mars is an alien."
 QUESTION = "Marvin is an alien."

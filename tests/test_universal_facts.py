@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-import critics.background
-from critics.background import Background
+import critics.text.background
 from critics.checker import Rejected, check, digest
-from critics.formula import MAX_TERM_DEPTH, parse_literal, parse_statement
-from critics.guided import MAX_CHARACTERS
+from critics.formats.guided.critic import MAX_CHARACTERS
 from critics.judge import judge
-from critics.kernel import Inference, Kernel
+from critics.logic.formula import MAX_TERM_DEPTH, parse_literal, parse_statement
+from critics.logic.kernel import Inference, Kernel
+from critics.logic.sorts import SortedSignature
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck
-from critics.sorts import SortedSignature
+from critics.text.background import Background
 from critics.verdict import verdict_record
 
 SIGNATURE = SortedSignature(
@@ -438,7 +438,7 @@ def test_a_reference_at_odds_with_itself_about_the_goals_object_alone_is_rejecte
 
 
 def test_sorts_cannot_be_laundered(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(critics.background.BACKGROUNDS, "mine", Background((), SIGNATURE))
+    monkeypatch.setitem(critics.text.background.BACKGROUNDS, "mine", Background((), SIGNATURE))
     for axioms in (
         ("(busy staff)",),
         ("(group anna)", "(busy anna)"),

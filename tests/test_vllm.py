@@ -19,13 +19,13 @@ from rollout.engines import vllm
 from rollout.engines.policy import VLLMPolicy
 from rollout.engines.vllm import EngineSettings
 from rollout.guides.logic import LogicGuide
-from rollout.policy import HuggingFacePolicy, adapter_weights_digest, load_model
+from rollout.policies.policy import HuggingFacePolicy, adapter_weights_digest, load_model
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompt import PromptStyle
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.traces import Sampling, read_trace
 from rollout.servers.connection import ServerSettings
 from rollout.servers.policy import ServerPolicy
 from rollout.strategies.single import sample
-from rollout.traces import Sampling, read_trace
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]

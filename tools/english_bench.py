@@ -21,17 +21,17 @@ from typing import Any
 
 import z3
 
-from critics.clause import Implication, ground_terms, read_clause
-from critics.english.critic import read_english
-from critics.english.language import language_of
-from critics.english.saturation import saturation, unsaid
-from critics.formula import Literal
+from critics.formats.english.critic import read_english
+from critics.formats.english.language import language_of
+from critics.formats.english.saturation import saturation, unsaid
+from critics.logic.clause import Implication, ground_terms, read_clause
+from critics.logic.formula import Literal
 from critics.problem import Attempt, Problem, read_problem
 from critics.verdict import Certified
 from rollout.problems.deontiqa import DeontiQA
 from rollout.problems.deontiqa import generate as deontiqa
+from rollout.prompts.sentence import read_aloud
 from rollout.published.loaders import load_published
-from rollout.sentence import read_aloud
 from tools.english_paraphrases import Proof, inner, proof_of
 
 MUTATIONS = ("negated", "rule swapped", "foreign", "jumped", "step dropped", "citation dropped", "flipped")

@@ -13,19 +13,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from critics.formula import Literal, parse_literal, parse_statement
-from critics.inflection import plural
-from critics.kernel import Axiom, Inference, Kernel
+from critics.logic.formula import Literal, parse_literal, parse_statement
+from critics.logic.kernel import Axiom, Inference, Kernel
 from critics.problem import Problem
-from critics.theories.scheduling import SIGNATURE
-from critics.theories.scheduling_english import sentence
+from critics.text.inflection import plural
+from critics.text.theories.scheduling import SIGNATURE
+from critics.text.theories.scheduling_english import sentence
 from rollout.problems.prontoqa import PrOntoQA
 from rollout.problems.prontoqa import item as prontoqa
 from rollout.problems.proofwriter import ProofWriter
 from rollout.problems.proofwriter import item as proofwriter
 from rollout.problems.syllogism import Syllogisms
 from rollout.problems.syllogism import item as syllogism
-from rollout.sentence import read_aloud
+from rollout.prompts.sentence import read_aloud
 
 SEED = 17
 PER_STYLE = (("prontoqa", 8), ("proofwriter", 8), ("syllogism", 4))

@@ -17,15 +17,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from critics.faithfulness.beside import beside
-from critics.faithfulness.faithful import ALL_CHECKS, concluded, findings, gather, outcome, read_judged
-from critics.faithfulness.finding import Finding
-from critics.faithfulness.formalisation import Formalisation, formalisation
-from critics.fol.parser import parse
-from critics.fol.printing import canonical
-from critics.fol.syntax import FormulaError, negated
 from critics.judge import judge_on_trust, judge_record
+from critics.logic.first_order.parser import parse
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.syntax import FormulaError, negated
 from critics.problem import Attempt, read_attempt
+from critics.text.faithfulness.beside import beside
+from critics.text.faithfulness.faithful import ALL_CHECKS, concluded, findings, gather, outcome, read_judged
+from critics.text.faithfulness.finding import Finding
+from critics.text.faithfulness.formalisation import Formalisation, formalisation
 from rollout.published.folio import load_folio
 from rollout.published.recorded import load_recorded
 from tools.unfaithful import attacks, says_otherwise

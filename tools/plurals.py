@@ -2,8 +2,9 @@
 
     python -m tools.plurals
 
-critics/plurals.txt: a plural and its singulars a line, for critics.inflection. critics/faithfulness/verbs.txt: a form
-and its verb a line, for the stems of critics.faithfulness. Left out are forms that are words of their own as well.
+critics/plurals.txt: a plural and its singulars a line, for critics.text.inflection.
+critics/text/faithfulness/verbs.txt: a form and its verb a line, for the stems of critics.text.faithfulness. Left out
+are forms that are words of their own as well.
 """
 
 import csv
@@ -13,8 +14,8 @@ from collections import defaultdict
 from importlib import resources
 from pathlib import Path
 
-from critics import inflection
-from critics.faithfulness import english
+from critics.text import inflection
+from critics.text.faithfulness import english
 
 OUT = Path(inflection.__file__).with_name("plurals.txt")
 VERBS = Path(english.__file__).with_name("verbs.txt")

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from critics.answer_reader import read_answer
 from critics.problem import Problem
+from critics.text.answer_reader import read_answer
 from training.records.store import write_json
 
 LABELS = Path(__file__).parents[1] / "tests" / "data" / "recorded_answers.jsonl"

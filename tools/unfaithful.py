@@ -9,11 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from critics.equivalence.first_order import decide_first_order
-from critics.equivalence.outcome import Equivalent
-from critics.faithfulness.formalisation import Formalisation
-from critics.fol.printing import canonical
-from critics.fol.syntax import (
+from critics.formats.equivalence.first_order import decide_first_order
+from critics.formats.equivalence.outcome import Equivalent
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.syntax import (
     Atom,
     Compound,
     Constant,
@@ -24,6 +23,7 @@ from critics.fol.syntax import (
     Quantifier,
     signature,
 )
+from critics.text.faithfulness.formalisation import Formalisation
 
 
 @dataclass(frozen=True, slots=True)

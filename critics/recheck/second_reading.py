@@ -4,14 +4,14 @@ A certificate shows what was proved. That the problem's English and the attempt'
 reading, and these readers are the critics' own. So this module finds a forged reading, and no mistake of a reader.
 Shared with the critics are:
 
-* `critics.reference`, its `TRANSLATORS`, `FIRST_ORDER` and `PUZZLES`: the problem's text in regular English;
-* `critics.asp`: the reader of answer set programs, and what their words show of premises and answer;
-* `critics.programs`: the readers of `rules`, `csp` and `logic-program`, their repairs and their tests of fidelity;
-* `critics.fol`: the parser of formulas, and the match of a program's names with a reference's;
-* `critics.equivalence`: the readers of both sides;
-* `critics.english`: the reader of chains of thought, and its whole trial of the text;
-* `critics.faithfulness`: whether a text bears out an attempt that was taken on trust;
-* `critics.scripts`: the interpreter, which runs a script once more in its jail (needs Z3).
+* `critics.text.reference`, its `TRANSLATORS`, `FIRST_ORDER` and `PUZZLES`: the problem's text in regular English;
+* `critics.formats.asp`: the reader of answer set programs, and what their words show of premises and answer;
+* `critics.logic.programs`: the readers of `rules`, `csp` and `logic-program`, their repairs and their tests of fidelity;
+* `critics.logic.first_order`: the parser of formulas, and the match of a program's names with a reference's;
+* `critics.formats.equivalence`: the readers of both sides;
+* `critics.formats.english`: the reader of chains of thought, and its whole trial of the text;
+* `critics.text.faithfulness`: whether a text bears out an attempt that was taken on trust;
+* `critics.formats.z3_python`: the interpreter, which runs a script once more in its jail (needs Z3).
 
 Everything else in a re-check is `critics.replay`, which imports the standard library and nothing of the critics; of
 `critics.recheck`, only this module and `text_reading`, for the problem's text, import a critic. In the other direction
@@ -25,8 +25,8 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from critics.logic.programs.core import TooLarge
 from critics.problem import Attempt
-from critics.programs.core import TooLarge
 from critics.recheck.records import Origin
 from critics.recheck.text_reading import EQUIVALENCE_KINDS, problem_of
 from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, Unchecked
@@ -53,10 +53,10 @@ def check_reading(origin: Origin, certificate: SealedCertificate) -> None:
 
 def _answer_sets(origin: Origin, certificate: SealedCertificate) -> None:
     """Premises must state what the answer and the tests rest on, as far as words show that."""
-    from critics.asp import premises
-    from critics.asp.query import read_query
-    from critics.asp.submission import read_submission
-    from critics.asp.tokens import AspError
+    from critics.formats.asp import premises
+    from critics.formats.asp.query import read_query
+    from critics.formats.asp.submission import read_submission
+    from critics.formats.asp.tokens import AspError
 
     evidence, problem = certificate.evidence, certificate.problem
     if origin.has_problem and origin.meta.get("num_premises") != evidence["num_premises"]:
@@ -108,10 +108,10 @@ def _blocks(origin: Origin, certificate: SealedCertificate) -> None:
 
 def _rules(_: Origin, certificate: SealedCertificate) -> None:
     """The derivation's axioms and goal must be the program's, and all of the program the reference's."""
-    from critics.formula import parse_statement
-    from critics.programs.rule_names import RuleNames, elaborate
-    from critics.programs.rule_reader import read_rules
-    from critics.programs.sections import Repairs
+    from critics.formats.rules.names import RuleNames, elaborate
+    from critics.formats.rules.reader import read_rules
+    from critics.logic.formula import parse_statement
+    from critics.logic.programs.sections import Repairs
 
     evidence, formal, repairs = certificate.evidence, certificate.problem.formal, Repairs()
     text = f"{certificate.problem.context} {certificate.problem.question}"
@@ -136,11 +136,11 @@ def _rules(_: Origin, certificate: SealedCertificate) -> None:
 
 def _solutions(_: Origin, certificate: SealedCertificate) -> None:
     """The core must be the program's; where the puzzle's text can be read, the program must say the same."""
-    from critics.programs.csp import other_question
-    from critics.programs.csp_certificate import core_of
-    from critics.programs.csp_reader import read_csp
-    from critics.programs.csp_text import difference_from_text
-    from critics.programs.sections import Repairs
+    from critics.formats.csp.certificate import core_of
+    from critics.formats.csp.critic import other_question
+    from critics.formats.csp.reader import read_csp
+    from critics.formats.csp.text import difference_from_text
+    from critics.logic.programs.sections import Repairs
 
     evidence, problem, repairs = certificate.evidence, certificate.problem, Repairs()
     program = read_csp(evidence["program"], repairs)
@@ -158,11 +158,11 @@ def _solutions(_: Origin, certificate: SealedCertificate) -> None:
 
 def _models(_: Origin, certificate: SealedCertificate) -> None:
     """The core must be the program's, and the program must ask what the question asks."""
-    from critics.programs.fidelity import bar_of
-    from critics.programs.grounding import Grounder
-    from critics.programs.logic_program import read_logic_program
-    from critics.programs.options_certificate import core_of
-    from critics.programs.sections import Repairs
+    from critics.formats.logic_program.certificate import core_of
+    from critics.formats.logic_program.reader import read_logic_program
+    from critics.logic.programs.fidelity import bar_of
+    from critics.logic.programs.grounding import Grounder
+    from critics.logic.programs.sections import Repairs
 
     evidence, problem, repairs = certificate.evidence, certificate.problem, Repairs()
     program = read_logic_program(evidence["program"], repairs)
@@ -184,17 +184,17 @@ def _check_repairs(noted: list[str], certificate: SealedCertificate) -> None:
 
 def canonical_formulas(texts: list[str]) -> list[str]:
     """Return formulas in any notation in canonical text; raises `ValueError`."""
-    from critics.fol.parser import parse
-    from critics.fol.printing import canonical as printed
+    from critics.logic.first_order.parser import parse
+    from critics.logic.first_order.printing import canonical as printed
 
     return [printed(parse(text).formula) for text in texts]
 
 
 def _formulas(origin: Origin, certificate: SealedCertificate) -> None:
     """The attempt's formulas must be the certificate's."""
-    from critics.fol.printing import canonical as printed
-    from critics.fol.program import read_program
-    from critics.fol.theory import in_terms_of_theory, read_theory
+    from critics.formats.fol.program import read_program
+    from critics.logic.first_order.printing import canonical as printed
+    from critics.logic.first_order.theory import in_terms_of_theory, read_theory
 
     formal, evidence = problem_of(certificate, None).formal, certificate.evidence
     if origin.attempt is None:
@@ -210,10 +210,10 @@ def _formulas(origin: Origin, certificate: SealedCertificate) -> None:
 
 def _expressions(origin: Origin, certificate: SealedCertificate) -> None:
     """Both sides must be in canonical text, the attempt's, and the left one the formula that the problem names."""
-    from critics.equivalence.critic import is_of_language, read_attempt_pair
-    from critics.equivalence.language import Language, is_alphabet
-    from critics.equivalence.pair import FormulaPair, Pair, is_left, read_pair, texts
-    from critics.equivalence.regex import ALPHABET
+    from critics.formats.equivalence.critic import is_of_language, read_attempt_pair
+    from critics.formats.equivalence.language import Language, is_alphabet
+    from critics.formats.equivalence.pair import FormulaPair, Pair, is_left, read_pair, texts
+    from critics.formats.equivalence.regex import ALPHABET
 
     evidence, formal = certificate.evidence, certificate.problem.formal
     alphabet = origin.meta.get("alphabet", ALPHABET)
@@ -242,14 +242,14 @@ def _script(_: Origin, certificate: SealedCertificate) -> None:
     """The script must argue what the evidence holds: it is run again, in the jail."""
     if installed("z3") is None:
         raise Unchecked("needs_z3")
-    from critics.scripts.second_run import check_script
+    from critics.formats.z3_python.second_run import check_script
 
     check_script(certificate)
 
 
 def _english(_: Origin, certificate: SealedCertificate) -> None:
     """The text must be read and judged again to the same evidence, sentence by sentence."""
-    from critics.english.critic import judge_english
+    from critics.formats.english.critic import judge_english
 
     problem, evidence = problem_of(certificate, certificate.reference), certificate.evidence
     again = judge_english(problem, Attempt("", problem, "english", evidence["completion"])).certificate
@@ -261,7 +261,7 @@ def _english(_: Origin, certificate: SealedCertificate) -> None:
 
 def _chain(origin: Origin, certificate: SealedCertificate) -> None:
     """Each formula must stand beside its sentence as its critic finds it; the text is judged again."""
-    from critics.english.formalised import judge_formalised
+    from critics.formats.english.formalised import judge_formalised
 
     evidence = certificate.evidence
     if origin.has_problem and origin.meta.get("formulas") != evidence["formulas"]:

@@ -70,7 +70,7 @@ def problem_of(certificate: SealedCertificate, dataset: str | None) -> Problem:
 
 
 def _is_foreign(certificate: SealedCertificate, dataset: str | None) -> bool:
-    from critics.trust.bars import is_foreign
+    from critics.text.trust.bars import is_foreign
 
     problem = problem_of(certificate, dataset)
     assert problem.formal is not None
@@ -80,7 +80,7 @@ def _is_foreign(certificate: SealedCertificate, dataset: str | None) -> bool:
 
 def _is_read_as_english(certificate: SealedCertificate, dataset: str | None) -> bool:
     """Say that the problem's text is read again with the attempt (`_english`), by the reader of its data set."""
-    from critics.english.language import reader_of
+    from critics.formats.english.language import reader_of
 
     if dataset is not None and certificate.reference != reader_of(dataset):
         # Attack: name a reader in whose semantics more follows.
@@ -109,8 +109,8 @@ def check_not_denied(certificate: SealedCertificate, dataset: str | None) -> Non
 @lru_cache(maxsize=128)
 def _translated(language: str, context: str, question: str) -> tuple[tuple[str, ...], str] | None:
     """Return axioms and goal; None where the text is not in the language."""
-    from critics.reference import translation
-    from critics.translators.translation import TranslationError
+    from critics.text.reference import translation
+    from critics.text.translators.translation import TranslationError
 
     try:
         found = translation(language, context, question)
@@ -122,7 +122,7 @@ def _translated(language: str, context: str, question: str) -> tuple[tuple[str, 
 @lru_cache(maxsize=128)
 def _decided(forward: bool, context: str, question: str) -> str | None:
     """Return what the text says in the first language in which it decides the question."""
-    from critics.reference import TRANSLATORS, puzzle_decides
+    from critics.text.reference import TRANSLATORS, puzzle_decides
 
     if (found := puzzle_decides(context, question)) is not None:
         return found
@@ -190,7 +190,7 @@ def confirmed_grade(origin: Origin, certificate: SealedCertificate) -> Grade:
         return certificate.grade
     if origin.attempt is None or origin.format is None:
         return "trusted"
-    from critics.faithfulness.faithful import is_aligned
+    from critics.text.faithfulness.faithful import is_aligned
 
     attempt = Attempt("", problem_of(certificate, origin.dataset), origin.format, origin.attempt)
     if not is_aligned(attempt, certificate.claim):
@@ -203,7 +203,7 @@ def check_task(certificate: SealedCertificate, dataset: str | None) -> None:
     """Raise `Rejected` where an equivalence answers a data set that asks for something else."""
     if certificate.kind not in EQUIVALENCE_KINDS:
         return
-    from critics.equivalence.critic import asks_equivalence
+    from critics.formats.equivalence.critic import asks_equivalence
 
     formal = problem_of(certificate, dataset).formal
     if dataset is not None and not asks_equivalence(dataset, formal, certificate.evidence["language"]):

@@ -11,15 +11,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from critics.asp.query import Connective, read_query
-from critics.asp.rules import AspRule, Choice, constants_of, is_variable
-from critics.asp.submission import Submission, read_submission
-from critics.asp.tokens import AspError
-from critics.fol.parser import parse
-from critics.fol.syntax import Compound, Formula, FormulaError, Operator, Quantified, signature, subformulas
+from critics.formats.asp.query import Connective, read_query
+from critics.formats.asp.rules import AspRule, Choice, constants_of, is_variable
+from critics.formats.asp.submission import Submission, read_submission
+from critics.formats.asp.tokens import AspError
+from critics.logic.first_order.parser import parse
+from critics.logic.first_order.syntax import (
+    Compound,
+    Formula,
+    FormulaError,
+    Operator,
+    Quantified,
+    signature,
+    subformulas,
+)
 from critics.problem import Problem, is_list
-from rollout.logic_forms import form_of
-from rollout.traces import Judgement, Trace
+from rollout.published.logic_forms import form_of
+from rollout.records.traces import Judgement, Trace
 
 FailureClass = Literal[
     "existential", "several-variables", "types-as-instances", "exclusive-or", "query", "tests", "unread", "other"

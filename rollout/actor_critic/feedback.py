@@ -11,20 +11,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from critics.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError
-from critics.asp.critic import feedback_of, source_of
-from critics.asp.examination import Inspection, Outcome, Prepared, prepare, run
-from critics.asp.premises import Source, missing_premise
-from critics.asp.query import read_query
-from critics.asp.reader import AspProgram
-from critics.asp.submission import ProgramTest, read_submission
-from critics.asp.suite import FailedTest, ill_posed
-from critics.asp.telling import told_in_full
-from critics.asp.tokens import AspError
+from critics.formats.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError
+from critics.formats.asp.critic import feedback_of, source_of
+from critics.formats.asp.examination import Inspection, Outcome, Prepared, prepare, run
+from critics.formats.asp.premises import Source, missing_premise
+from critics.formats.asp.query import read_query
+from critics.formats.asp.reader import AspProgram
+from critics.formats.asp.submission import ProgramTest, read_submission
+from critics.formats.asp.suite import FailedTest, ill_posed
+from critics.formats.asp.telling import told_in_full
+from critics.formats.asp.tokens import AspError
 from critics.judge import DEFAULT_TIMEOUT_S
-from critics.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
 from critics.problem import Problem, is_list, is_object
-from rollout.steps import DialogReview, ReviewKind, Written
+from critics.workers.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
+from rollout.records.steps import DialogReview, ReviewKind, Written
 
 Depth = Literal["compile", "tests", "strict"]
 """Reach of feedback: to a consistent program; to tests that pass; to tests that could fail and premises that are

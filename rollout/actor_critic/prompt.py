@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from critics.problem import Problem, is_list
-from rollout.demonstration import numbered_sentences
-from rollout.steps import DialogReview
-from rollout.stratification import LogicClass
+from rollout.prompts.demonstration import numbered_sentences
+from rollout.published.stratification import LogicClass
+from rollout.records.steps import DialogReview
 
 _EXAMPLES_PATH = Path(__file__).with_name("examples.yaml")
 _GUIDELINES_PATH = Path(__file__).with_name("guidelines.yaml")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 
 from critics.problem import Problem
-from critics.translators.zebra import ORDINALS, Clue, Solution, Zebra, read_question, read_zebra
+from critics.text.translators.zebra import ORDINALS, Clue, Solution, Zebra, read_question, read_zebra
 from rollout.actor_critic.demonstration import DraftTest, ReplyDraft, Section
 
 _ABSENT = {

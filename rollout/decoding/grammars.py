@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from critics.errors import InputError
-from rollout.automaton import Pattern, State
+from rollout.decoding.automaton import Pattern, State
+from rollout.decoding.guide import CLOSE
 from rollout.decoding.vocabulary import ROOT, TokenTrie
-from rollout.guide import CLOSE
 
 MOST_GRAMMARS = 64
 """A large one takes a megabyte or two; rows that are under way keep their own."""

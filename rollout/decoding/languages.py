@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from functools import lru_cache
 from typing import Protocol
 
-from rollout.automaton import Automaton, Pattern, State
+from rollout.decoding.automaton import Automaton, Pattern, State
 
 _MOST_PIECES = 64
 """As many as there are compiled grammars (`rollout.decoding.grammars`)."""

@@ -14,13 +14,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rollout.automaton import Automaton, State, Words, forced, read, shortest, successors
-from rollout.conclusion import Place
+from rollout.decoding.automaton import Automaton, State, Words, forced, read, shortest, successors
+from rollout.decoding.conclusion import Place
 from rollout.decoding.grammars import ContextFree, ContextFreeMasks
+from rollout.decoding.guide import CLOSE, OPEN
 from rollout.decoding.rows import Row
 from rollout.decoding.vocabulary import ROOT, Ids, TokenTrie
 from rollout.decoding.walks import MoveTable, TooManyStates, TrieLevels, Walk
-from rollout.guide import CLOSE, OPEN
 
 log = logging.getLogger(__name__)
 _FEW_NODES = 2_000

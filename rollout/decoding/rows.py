@@ -6,9 +6,9 @@ line `Answer:` is followed too where the guide is a `ConcludingGuide`; other gui
 
 from collections.abc import Hashable
 
-from rollout.automaton import Automaton, State, narrowed, read
-from rollout.conclusion import ConcludingGuide, Place
-from rollout.guide import CLOSE, OPEN, Guide
+from rollout.decoding.automaton import Automaton, State, narrowed, read
+from rollout.decoding.conclusion import ConcludingGuide, Place
+from rollout.decoding.guide import CLOSE, OPEN, Guide
 
 _BRACKET = OPEN[0]
 _REFUSED = -1

@@ -25,7 +25,7 @@ from rollout.decoding.request import Limits, Request
 from rollout.decoding.rows import Row
 from rollout.decoding.seats import Seats
 from rollout.decoding.switches import ALL_OFF, Switches
-from rollout.out_of_memory import is_out_of_memory
+from rollout.policies.out_of_memory import is_out_of_memory
 
 log = logging.getLogger(__name__)
 _SHRINK_BELOW = 0.75

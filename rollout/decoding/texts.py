@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rollout.automaton import State
+from rollout.decoding.automaton import State
 from rollout.decoding.grammars import ContextFree, GrammarMatchers
+from rollout.decoding.guide import Guide
 from rollout.decoding.languages import TextGuide
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.rows import Row
-from rollout.guide import Guide
 
 _MOST_MASKS = 256
 """One over a large vocabulary may take half a megabyte, and is met again by samples that begin alike."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from rollout.guide import OPEN
+from rollout.decoding.guide import OPEN
 
 Ids = npt.NDArray[np.int64]
 ROOT = 0

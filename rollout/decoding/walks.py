@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rollout.automaton import Automaton, State, successors
+from rollout.decoding.automaton import Automaton, State, successors
 from rollout.decoding.vocabulary import Ids, TokenTrie
 
 _REFUSED = 0

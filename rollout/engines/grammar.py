@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rollout.automaton import Automaton, State
+from rollout.decoding.automaton import Automaton, State
+from rollout.decoding.guide import Guide
 from rollout.decoding.masks import Mask
 from rollout.decoding.rows import Row
 from rollout.decoding.texts import TextMasks, row_of
 from rollout.decoding.tokens import token_bytes
-from rollout.guide import Guide
 
 _MOST_WORDS = 2_000
 """Masks kept as bits: 16 KB each at 128,000 tokens."""

@@ -5,14 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from critics.errors import InputError
-from rollout.digests import EngineUse, PolicyDigests
+from rollout.decoding.guide import Guide
 from rollout.engines import vllm
 from rollout.engines.grammar import GuidedRequest
 from rollout.engines.vllm import Adapter, Asked, EngineRequest, EngineSettings, VLLMEngine
-from rollout.guide import Guide
-from rollout.policy import Completion, TokenPolicy, adapter_weights_digest, model_digest
-from rollout.prompt import PromptStyle
-from rollout.traces import Sampling
+from rollout.policies.policy import Completion, TokenPolicy, adapter_weights_digest, model_digest
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.digests import EngineUse, PolicyDigests
+from rollout.records.traces import Sampling
 
 
 class VLLMPolicy(TokenPolicy):

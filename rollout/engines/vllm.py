@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from critics.errors import InputError, RunFailed
-from rollout.models import empty_model, source
-from rollout.out_of_memory import is_out_of_memory
+from rollout.policies.models import empty_model, source
+from rollout.policies.out_of_memory import is_out_of_memory
 
 if TYPE_CHECKING:
     from rollout.decoding.texts import TextMasks

@@ -10,12 +10,12 @@ Every word says how many parts follow, so that no bracket is needed. Groups of m
 import random
 from collections.abc import Sequence
 
-from critics.equivalence import regex as re_
-from critics.equivalence.language import Language, read_expression
-from critics.equivalence.regex import ALPHABET, Regex, write_regex
-from critics.fol.normal import flattened
-from critics.fol.printing import canonical
-from critics.fol.syntax import (
+from critics.formats.equivalence import regex as re_
+from critics.formats.equivalence.language import Language, read_expression
+from critics.formats.equivalence.regex import ALPHABET, Regex, write_regex
+from critics.logic.first_order.normal import flattened
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.syntax import (
     Application,
     Atom,
     Compound,

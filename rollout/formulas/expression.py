@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
-from critics.equivalence.regex import Letter, Regex, Sequence, Star
 from critics.errors import InputError
-from critics.fol.syntax import Atom, Compound, Formula, Not, Operator, Quantified, Quantifier
+from critics.formats.equivalence.regex import Letter, Regex, Sequence, Star
+from critics.logic.first_order.syntax import Atom, Compound, Formula, Not, Operator, Quantified, Quantifier
 from rollout.formulas.derivation import Derivation
 from rollout.formulas.grammar import ATOMS, Production
 

@@ -12,11 +12,11 @@ from functools import lru_cache, partial
 from itertools import chain, cycle, islice
 from typing import NamedTuple, Protocol
 
-from critics.equivalence.language import Language
-from critics.equivalence.regex import Regex, read_regex, write_regex
 from critics.errors import InputError
-from critics.fol.printing import canonical
-from critics.fol.syntax import Atom, Constant, Formula, Quantified, Quantifier, subformulas
+from critics.formats.equivalence.language import Language
+from critics.formats.equivalence.regex import Regex, read_regex, write_regex
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.syntax import Atom, Constant, Formula, Quantified, Quantifier, subformulas
 from critics.problem import Formal, Problem
 from rollout.formulas.categories import automaton_sizes, sizes
 from rollout.formulas.derivation import Derivation, draw, symbols, uses
@@ -34,7 +34,7 @@ from rollout.formulas.languages import (
 from rollout.formulas.sameness import atom_number, is_constant_over, names_key, order_key, regex_names_key, word_number
 from rollout.formulas.statement import context, question, read_notation
 from rollout.formulas.vocabulary import Names, numbered, variables_of
-from rollout.splits import SPLIT_BUCKETS, Split, item_seed
+from rollout.records.splits import SPLIT_BUCKETS, Split, item_seed
 
 MAX_DRAWS = 400
 """Draws in vain after which a category is taken to have no more formulas."""

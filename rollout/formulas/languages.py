@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from critics.equivalence.language import Language, is_alphabet
 from critics.errors import InputError
+from critics.formats.equivalence.language import Language, is_alphabet
 from rollout.formulas.derivation import MAX_DEPTH, By, has_derivation
 from rollout.formulas.grammar import FIRST_ORDER, PROPOSITIONAL, REGEX, THREE_CNF, Grammar, read_grammar
 from rollout.formulas.vocabulary import Vocabulary, first_names, numbered, verbs
-from rollout.splits import Split
+from rollout.records.splits import Split
 
 Distinct = Literal["text", "order", "names"]
 """What two formulas must not share: their text; all but the order and groups of operands; all but that and names."""

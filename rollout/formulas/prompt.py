@@ -10,9 +10,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from critics.equivalence.language import Language
-from rollout.conversation import Message, message
+from critics.formats.equivalence.language import Language
 from rollout.formulas.statement import KINDS, Notation
+from rollout.prompts.conversation import Message, message
 
 Kind = Literal["bare", "zero-shot", "few-shot"]
 _EXAMPLES_PATH = Path(__file__).with_name("examples.yaml")

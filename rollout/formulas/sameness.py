@@ -12,11 +12,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from critics.equivalence.lifting import holding
-from critics.equivalence.regex import Regex, write_regex
-from critics.equivalence.sampling import sampled_difference
-from critics.equivalence.table import MAX_ATOMS, column, joined
-from critics.fol.syntax import (
+from critics.formats.equivalence.lifting import holding
+from critics.formats.equivalence.regex import Regex, write_regex
+from critics.formats.equivalence.sampling import sampled_difference
+from critics.formats.equivalence.table import MAX_ATOMS, column, joined
+from critics.logic.first_order.syntax import (
     Application,
     Atom,
     Compound,

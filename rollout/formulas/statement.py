@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from critics.equivalence.language import Language
+from critics.formats.equivalence.language import Language
 
 KINDS = {
     Language.PROPOSITIONAL: "formula of propositional logic",

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from critics.answer_reader import read_answer as read_one
-from critics.equivalence.language import Language
+from critics.formats.equivalence.language import Language
 from critics.problem import Problem
-from rollout.conversation import Message, message
-from rollout.policy import ChatPolicy
-from rollout.server_use import ServerUse
-from rollout.traces import Sampling, derived_seed
+from critics.text.answer_reader import read_answer as read_one
+from rollout.policies.policy import ChatPolicy
+from rollout.prompts.conversation import Message, message
+from rollout.records.server_use import ServerUse
+from rollout.records.traces import Sampling, derived_seed
 
 Said = Literal["yes", "no", "unreadable"]
 _KINDS = {

@@ -28,7 +28,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from rollout.automaton import (
+from rollout.decoding.automaton import (
     Actions,
     Automaton,
     Pattern,
@@ -42,7 +42,7 @@ from rollout.automaton import (
     repeat,
     sequence,
 )
-from rollout.guide import CLOSE
+from rollout.decoding.guide import CLOSE
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DIGITS = "0123456789"

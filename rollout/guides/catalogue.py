@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from critics import plugins
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.guide import Guide
+from rollout.decoding.guide import Guide
 from rollout.guides.algebra import AlgebraGuide
 from rollout.guides.logic import LogicGuide
 from rollout.guides.memory import MemoryGuide

@@ -8,12 +8,12 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from critics.background import background, vocabulary
-from critics.formula import MAX_NAME_LENGTH, FormulaError, Literal, parse_literal, parse_statement
-from critics.kernel import ArityError, Kernel, WorkLimitExceeded
+from critics.logic.formula import MAX_NAME_LENGTH, FormulaError, Literal, parse_literal, parse_statement
+from critics.logic.kernel import ArityError, Kernel, WorkLimitExceeded
+from critics.logic.sorts import SortedSignature, SortError
 from critics.problem import Problem
-from critics.sorts import SortedSignature, SortError
-from rollout.automaton import (
+from critics.text.background import background, vocabulary
+from rollout.decoding.automaton import (
     Automaton,
     Pattern,
     RegularLanguage,
@@ -25,7 +25,7 @@ from rollout.automaton import (
     repeat,
     sequence,
 )
-from rollout.guide import CLOSE, Truth
+from rollout.decoding.guide import CLOSE, Truth
 
 _TERM_DEPTH = 2
 _FUNCTION_ARITY = 3

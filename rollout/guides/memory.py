@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from functools import lru_cache
 
 from critics.errors import InputError
-from rollout.automaton import (
+from rollout.decoding.automaton import (
     Actions,
     Automaton,
     RegularLanguage,
@@ -25,7 +25,7 @@ from rollout.automaton import (
     repeat,
     sequence,
 )
-from rollout.guide import CLOSE
+from rollout.decoding.guide import CLOSE
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 

@@ -12,8 +12,8 @@ from collections.abc import Hashable
 from functools import lru_cache
 
 from critics.errors import InputError
-from rollout.automaton import Pattern, RegularLanguage, chars, choice, literal, repeat, sequence
-from rollout.guide import CLOSE
+from rollout.decoding.automaton import Pattern, RegularLanguage, chars, choice, literal, repeat, sequence
+from rollout.decoding.guide import CLOSE
 
 _MARKERS = "=#$"
 

@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rollout.automaton import (
+from rollout.decoding.automaton import (
     Actions,
     Automaton,
     Pattern,
@@ -20,8 +20,8 @@ from rollout.automaton import (
     repeat,
     sequence,
 )
-from rollout.guide import CLOSE
-from rollout.peano import DEFAULT_WORK_LIMIT, PeanoEngine, PeanoError, Term
+from rollout.decoding.guide import CLOSE
+from rollout.guides.peano_engine import DEFAULT_WORK_LIMIT, PeanoEngine, PeanoError, Term
 
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _NAME_ACTIONS = ("object", "prop", "relation", "var")

@@ -21,8 +21,8 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 from critics.errors import InputError
-from rollout.automaton import Words
-from rollout.guide import CLOSE
+from rollout.decoding.automaton import Words
+from rollout.decoding.guide import CLOSE
 
 _END = re.compile(
     r"(?P<stop>(?<![.!?\u2026])[.!?\u2026]++[\"'\u201d\u2019\u00bb)]*+)(?=\s|\[(?:\d{1,4}|[a-z])\]|\Z)"

@@ -6,8 +6,8 @@ from weakref import WeakKeyDictionary
 
 from critics.errors import InputError
 from critics.problem import Problem, object_of, read_problem, text_of
-from rollout.conclusion import ConcludingGuide
-from rollout.guide import Guide
+from rollout.decoding.conclusion import ConcludingGuide
+from rollout.decoding.guide import Guide
 from rollout.guides.catalogue import guide_named
 from rollout.guides.logic import LogicGuide
 

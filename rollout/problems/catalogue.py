@@ -20,7 +20,7 @@ from rollout.problems import (
     wason,
     zebra,
 )
-from rollout.splits import Split
+from rollout.records.splits import Split
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Claims in controlled English: who is how, what all and no people of a kind are, conditions and alternatives.
 
-One sentence says one claim and can be read back; no translator of `critics.translators` reads the rules, which mean
-other things elsewhere (ProofWriter knows no contraposition). What follows from claims is decided by brute force over
-all models, as truth tables; people whom nobody names are one more person, which is enough because no claim says that
-somebody exists.
+One sentence says one claim and can be read back; no translator of `critics.text.translators` reads the rules, which
+mean other things elsewhere (ProofWriter knows no contraposition). What follows from claims is decided by brute force
+over all models, as truth tables; people whom nobody names are one more person, which is enough because no claim says
+that somebody exists.
 """
 
 import re

@@ -29,7 +29,7 @@ from rollout.problems.claims import (
     reworded_trait,
     traits,
 )
-from rollout.splits import Split, belongs, consecutive, item_seed
+from rollout.records.splits import Split, belongs, consecutive, item_seed
 
 DATASET = "controlled-english"
 Form = Literal["is", "is-not", "every", "nobody", "if-then", "either-or"]
@@ -111,7 +111,7 @@ def _problem(theory: Sequence[Claim], goal: Trait, label: Answer, problem_id: st
 
 
 def logic_class(claim: Claim) -> str:
-    """Return the class of a sentence among those of `rollout.stratification`."""
+    """Return the class of a sentence among those of `rollout.published.stratification`."""
     match claim:
         case EitherOr():
             return "disjunction"

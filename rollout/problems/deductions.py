@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from critics.inflection import article, plural
 from critics.problem import Problem
-from critics.translators.deductions import translate
+from critics.text.inflection import article, plural
+from critics.text.translators.deductions import translate
 from rollout.problems.vocabulary import ADJECTIVES, FICTIONAL_KINDS, NAMES
-from rollout.splits import Split, consecutive, draws, first_of_split
+from rollout.records.splits import Split, consecutive, draws, first_of_split
 
 DeductionRule = Literal["AndIntro", "AndElim", "OrIntro", "Composed"]
 MAX_HOPS = 5

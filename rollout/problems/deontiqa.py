@@ -7,7 +7,7 @@ negation, becomes the question. `level` counts rule applications.
 
 Which modality is asked for, and whether it is denied, is drawn before anything else and independently of the
 answer, so that the wording of a question tells nothing. The English is this project's own
-(`critics.theories.scheduling_english`), and every problem is read back before it is handed out.
+(`critics.text.theories.scheduling_english`), and every problem is read back before it is handed out.
 """
 
 import random
@@ -15,15 +15,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 
-from critics.formula import Application, Literal, Rule, Statement, Term, parse_statement
-from critics.kernel import Inference, Kernel
+from critics.logic.formula import Application, Literal, Rule, Statement, Term, parse_statement
+from critics.logic.kernel import Inference, Kernel
 from critics.problem import Formal, Problem
-from critics.theories import scheduling
-from critics.theories.deontic import AXIOMS, MODALITIES
-from critics.theories.scheduling import SIGNATURE
-from critics.theories.scheduling_english import VARIABLES, question, sentence
-from critics.translators.deontiqa import translate
-from rollout.splits import Split, belongs, consecutive, draws
+from critics.text.theories import scheduling
+from critics.text.theories.deontic import AXIOMS, MODALITIES
+from critics.text.theories.scheduling import SIGNATURE
+from critics.text.theories.scheduling_english import VARIABLES, question, sentence
+from critics.text.translators.deontiqa import translate
+from rollout.records.splits import Split, belongs, consecutive, draws
 
 MAX_LEVEL = 5
 """A derivation with more could run out of families of properties."""

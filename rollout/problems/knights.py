@@ -1,8 +1,8 @@
 """Knights and knaves: everybody speaks the truth or lies, and their statements leave exactly one way.
 
-Whether the statements have one solution is found by trying everything (`critics.translators.knights`); the critic of
-`fol` decides the same by Z3, and a re-check by cvc5. `meta` has the translation, of which `certistar demonstrate
---format fol` writes attempts.
+Whether the statements have one solution is found by trying everything (`critics.text.translators.knights`); the
+critic of `fol` decides the same by Z3, and a re-check by cvc5. `meta` has the translation, of which `certistar
+demonstrate --format fol` writes attempts.
 """
 
 import random
@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from critics.problem import Problem
-from critics.translators.knights import Island, Joined, Kind, Said, decide, read_island, stated, translate
-from rollout.splits import Split, belongs, consecutive, draws
+from critics.text.translators.knights import Island, Joined, Kind, Said, decide, read_island, stated, translate
+from rollout.records.splits import Split, belongs, consecutive, draws
 
 DATASET = "knights"
 Form = Literal["kind", "not", "same", "different", "and", "or", "either", "if", "iff", "not-both"]

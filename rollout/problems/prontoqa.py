@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from critics.inflection import article, plural
 from critics.problem import Problem
-from critics.translators.prontoqa import translate
+from critics.text.inflection import article, plural
+from critics.text.translators.prontoqa import translate
 from rollout.problems.vocabulary import ADJECTIVES, FICTIONAL_KINDS, NAMES, REAL_KINDS, TAXONOMIES, Property
-from rollout.splits import Split, consecutive, draws, first_of_split
+from rollout.records.splits import Split, consecutive, draws, first_of_split
 
 Ontology = Literal["fictional", "false", "true"]
 MAX_HOPS = 8

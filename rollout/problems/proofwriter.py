@@ -3,7 +3,7 @@
 Theories are about people and their attributes, or about animals and what they do to each other; with strong
 negation or without. A theory is drawn with bare symbols and saturated once; then words are drawn for its symbols until
 the problem's content belongs to the split. The words are this project's own, the English is the one that
-`critics.translators.proofwriter` reads, and every problem is read back before it is handed out.
+`critics.text.translators.proofwriter` reads, and every problem is read back before it is handed out.
 
 A literal's depth is that of its shallowest proof: 0 where it is stated, else one more than its deepest premise.
 """
@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal as Choice
 
-from critics.formula import Literal, Rule, Statement
-from critics.kernel import Inference, Kernel
+from critics.logic.formula import Literal, Rule, Statement
+from critics.logic.kernel import Inference, Kernel
 from critics.problem import Formal, Problem
-from critics.translators.proofwriter import third_person, translate
-from rollout.splits import Split, belongs, consecutive, item_seed
+from critics.text.translators.proofwriter import third_person, translate
+from rollout.records.splits import Split, belongs, consecutive, item_seed
 
 Style = Choice["attributes", "relations"]
 Answer = Choice["true", "false", "unknown"]

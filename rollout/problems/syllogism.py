@@ -16,9 +16,9 @@ from itertools import permutations
 from typing import Literal
 
 from critics.problem import Problem
-from critics.reference import theory
-from critics.translators.syllogism import OPTIONS, ask, translate
-from rollout.splits import Split, belongs, consecutive, draws
+from critics.text.reference import theory
+from critics.text.translators.syllogism import OPTIONS, ask, translate
+from rollout.records.splits import Split, belongs, consecutive, draws
 
 Condition = Literal["consistent", "inconsistent", "nonsense"]
 Mood = Literal["A", "E", "I", "O"]

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
-from critics.inflection import article
 from critics.problem import Problem
+from critics.text.inflection import article
 from rollout.problems.syllogism import NONSENSE
-from rollout.splits import Split, belongs, consecutive, draws
+from rollout.records.splits import Split, belongs, consecutive, draws
 
 Condition = Literal["realistic", "arbitrary", "nonsense"]
 CONDITIONS: tuple[Condition, ...] = ("realistic", "arbitrary", "nonsense")

@@ -1,6 +1,6 @@
 """Zebra puzzles: houses in a row, and clues that are all needed, so that exactly one arrangement fits.
 
-All arrangements are tried (`critics.translators.zebra`), and clingo decides again when a demonstration
+All arrangements are tried (`critics.text.translators.zebra`), and clingo decides again when a demonstration
 (`rollout.actor_critic.zebra`) is judged.
 """
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from critics.problem import Problem
-from critics.translators.zebra import ORDINALS, Clue, Relation, Solution, Zebra, read_zebra
-from rollout.splits import Split, belongs, consecutive, draws
+from critics.text.translators.zebra import ORDINALS, Clue, Relation, Solution, Zebra, read_zebra
+from rollout.records.splits import Split, belongs, consecutive, draws
 
 DATASET = "zebra"
 _LISTS = {

@@ -6,15 +6,15 @@ A trace holds it beside the attempt: no critic sees it, and it cannot be taken f
 from collections.abc import Callable
 from typing import TypeAlias
 
-from critics.answer_reader import read_answer
+from critics.formats.rules.critic import is_closed_world
 from critics.problem import TRUTH_VALUES, Problem
-from critics.programs.rules import is_closed_world
-from rollout.engine import Steps
+from critics.text.answer_reader import read_answer
+from rollout.policies.engine import Steps
 from rollout.programs.draft import Task
 from rollout.programs.prompt import answering
 from rollout.programs.review import without_gold
-from rollout.steps import ProgramReply
-from rollout.traces import BackupAnswer, Trace, derived_seed
+from rollout.records.steps import ProgramReply
+from rollout.records.traces import BackupAnswer, Trace, derived_seed
 
 Backup: TypeAlias = Callable[[Task], str | Steps[str | None] | None]
 

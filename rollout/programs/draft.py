@@ -5,14 +5,14 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from critics.problem import Problem
-from rollout.conversation import Message, Messages
-from rollout.engine import Steps, Write, inspect, write
-from rollout.guide import Guide
-from rollout.policy import Completion
+from rollout.decoding.guide import Guide
+from rollout.policies.engine import Steps, Write, inspect, write
+from rollout.policies.policy import Completion
 from rollout.programs.prompt import about, mended_examples, opening, program_in
 from rollout.programs.review import KINDS, Submission
-from rollout.steps import ProgramReply, ProgramStep, RunReview
-from rollout.traces import derived_seed
+from rollout.prompts.conversation import Message, Messages
+from rollout.records.steps import ProgramReply, ProgramStep, RunReview
+from rollout.records.traces import derived_seed
 
 Depth = Literal["execution", "strict"]
 """Reach of feedback: to a program that answers, as in both papers; or to one whose answer could be certified, which is

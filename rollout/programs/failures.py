@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from critics.problem import Attempt, Problem
-from rollout.conversation import Message, message
-from rollout.digests import PolicyDigests
-from rollout.policy import ChatPolicy
+from rollout.policies.policy import ChatPolicy
 from rollout.programs.taxonomy import Category, diagnose
-from rollout.traces import Judgement, Sampling, derived_seed
+from rollout.prompts.conversation import Message, message
+from rollout.records.digests import PolicyDigests
+from rollout.records.traces import Judgement, Sampling, derived_seed
 
 UNREADABLE = "unreadable"
 """In place of a label where a reply has none of its scheme: never taken for any of them."""

@@ -6,12 +6,12 @@ Its prompt shows no examples: they are what it is trained to do without.
 
 from dataclasses import replace
 
-from rollout.conversation import Message, message
 from rollout.programs.backups import recalled
 from rollout.programs.prompt import about, opening, program_in
 from rollout.programs.refiners import REPEATED
-from rollout.steps import ProgramReply, ProgramStep, versions
-from rollout.traces import Trace
+from rollout.prompts.conversation import Message, message
+from rollout.records.steps import ProgramReply, ProgramStep, versions
+from rollout.records.traces import Trace
 
 
 def direct_messages(trace: Trace) -> list[Message]:

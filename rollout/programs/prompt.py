@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.problem import Problem
-from rollout.conversation import Message, message
+from rollout.prompts.conversation import Message, message
 
 _EXAMPLES_PATH = Path(__file__).with_name("examples.yaml")
 _MENDING_PATH = Path(__file__).with_name("mending.yaml")

@@ -11,13 +11,13 @@ from math import inf
 from typing import TypeAlias
 
 from critics.errors import InputError
-from rollout.conversation import Messages
-from rollout.engine import Rate, Steps, rate
-from rollout.policy import ChatPolicy, Completion, ProbedPolicy, ScoringPolicy
+from rollout.policies.engine import Rate, Steps, rate
+from rollout.policies.policy import ChatPolicy, Completion, ProbedPolicy, ScoringPolicy
 from rollout.programs.draft import ProgramDraft, Task
 from rollout.programs.prompt import problem_text, reviewing
-from rollout.steps import ChosenSample, Rating
-from rollout.traces import derived_seed
+from rollout.prompts.conversation import Messages
+from rollout.records.steps import ChosenSample, Rating
+from rollout.records.traces import derived_seed
 
 Choice: TypeAlias = int | None
 Prototyper: TypeAlias = Callable[[Task, Sequence[ProgramDraft]], Choice | Steps[Choice]]

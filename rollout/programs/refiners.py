@@ -8,8 +8,8 @@ where it has nothing to say. Another one is added by a line, `REFINERS["mine"] =
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from rollout.engine import Steps
-from rollout.policy import Completion
+from rollout.policies.engine import Steps
+from rollout.policies.policy import Completion
 from rollout.programs.draft import ProgramDraft, Task
 from rollout.programs.prompt import (
     CHECK,

@@ -12,11 +12,11 @@ from typing import TypeAlias
 from critics.errors import InputError
 from critics.explanation import explanation
 from critics.judge import CRITICS, DEFAULT_TIMEOUT_S, judge
-from critics.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
 from critics.problem import Attempt, Problem
-from critics.reference import TRANSLATORS, ReferenceMismatch, reference
+from critics.text.reference import TRANSLATORS, ReferenceMismatch, reference
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Vacuous, Verdict
-from rollout.steps import RunKind, RunReview
+from critics.workers.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
+from rollout.records.steps import RunKind, RunReview
 
 KINDS: tuple[RunKind, ...] = ("answered", "undecided", "unknown", "unreadable", "error")
 """From the best to the worst."""

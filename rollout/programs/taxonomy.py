@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from critics.formats.logic_program.option import Option
+from critics.formats.logic_program.reader import LogicProgram, read_logic_program
+from critics.logic.programs.core import TooLarge, Undefined
+from critics.logic.programs.execution import Execution, execute
+from critics.logic.programs.sections import ProgramError, Repairs
 from critics.problem import Attempt
-from critics.programs.core import TooLarge, Undefined
-from critics.programs.execution import Execution, execute
-from critics.programs.logic_program import LogicProgram, read_logic_program
-from critics.programs.option import Option
-from critics.programs.sections import ProgramError, Repairs
-from rollout.traces import Judgement
+from rollout.records.traces import Judgement
 
 
 class Category(StrEnum):

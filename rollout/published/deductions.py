@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from critics.problem import Problem, RecordError, read_problem
-from critics.translators.deductions import translate
+from critics.text.translators.deductions import translate
 from rollout.published.records import Entry, Fields, formalised, generated_example, read_all, read_entries
 
 DATASET = "prontoqa-ood"

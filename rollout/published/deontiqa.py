@@ -15,13 +15,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from critics.background import background
-from critics.formula import Literal, Rule, Statement
-from critics.kernel import WorkLimitExceeded
+from critics.logic.formula import Literal, Rule, Statement
+from critics.logic.kernel import WorkLimitExceeded
+from critics.logic.sorts import SortedSignature
 from critics.problem import Formal, Problem, RecordError, read_problem
-from critics.reference import theory
-from critics.sorts import SortedSignature
-from critics.theories.deontic import MODALITIES
+from critics.text.background import background
+from critics.text.reference import theory
+from critics.text.theories.deontic import MODALITIES
 from rollout.published.peano import read_theory
 from rollout.published.peano_sorts import Fitted, fit
 from rollout.published.records import Fields, entry_error, read_entries

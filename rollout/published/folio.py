@@ -18,7 +18,7 @@ from typing import Any
 
 from critics.errors import InputError
 from critics.problem import Problem, RecordError, read_problem
-from rollout.logic_forms import problem_classes
+from rollout.published.logic_forms import problem_classes
 from rollout.published.records import Entry, Fields, as_texts, read_all, read_entries
 
 DATASET = "folio"
@@ -32,9 +32,9 @@ def load_folio(path: Path | str) -> Iterator[Problem]:
     """Yield the problems of a file, or of a data set of the Hub, in order.
 
     The context has a premise a line, and the question is the conclusion. `meta` has `num_premises`, `premises_fol`,
-    `conclusion_fol` where it is annotated, `logic_classes` (see `rollout.logic_forms`), and `story_id`, `example_id`
-    and `source` where they are told. Formulas are kept as published, malformed ones too. Raises `InputError` at the
-    first bad record, naming file, line and remedy, and where the Hub gives nothing.
+    `conclusion_fol` where it is annotated, `logic_classes` (see `rollout.published.logic_forms`), and `story_id`,
+    `example_id` and `source` where they are told. Formulas are kept as published, malformed ones too. Raises
+    `InputError` at the first bad record, naming file, line and remedy, and where the Hub gives nothing.
     """
     numbers = count()
     return read_all(_entries(Path(path)), lambda entry: [_problem(entry, next(numbers))])

@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from critics.problem import Problem, RecordError
-from critics.translators.translation import TranslationError
+from critics.text.translators.translation import TranslationError
 from rollout.problems.knights import DATASET, posed
 from rollout.published.records import Entry, as_fields, as_list, as_texts, read_all, read_entries
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from critics.errors import InputError
+from critics.logic.programs.ordering_text import read_ordering
 from critics.problem import Problem, RecordError
-from critics.programs.ordering_text import read_ordering
 from rollout.published.records import Entry, Fields, as_fields, as_list, lettered, read_all, read_entries
 
 DATASET = "logicaldeduction"

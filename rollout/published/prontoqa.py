@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from critics.problem import Problem, RecordError, read_problem
-from critics.reference import ReferenceMismatch, reference
+from critics.text.reference import ReferenceMismatch, reference
 from rollout.published.records import Entry, Fields, as_list, entry_error, generated_example, read_all, read_entries
 
 _ANSWERS = {"True": "true", "False": "false"}

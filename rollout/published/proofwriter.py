@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from critics.kernel import WorkLimitExceeded
+from critics.logic.kernel import WorkLimitExceeded
 from critics.problem import Problem, RecordError
-from critics.reference import ReferenceMismatch, reference
-from critics.translators.proofwriter import translate
-from rollout.demonstration import decide
+from critics.text.reference import ReferenceMismatch, reference
+from critics.text.translators.proofwriter import translate
+from rollout.prompts.demonstration import decide
 from rollout.published.records import Entry, Fields, as_fields, formalised, read_all, read_entries
 
 _ANSWERS = {"true": "true", "false": "false", "unknown": "unknown", "uncertain": "unknown"}

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from critics.fol.parser import parse
-from critics.fol.printing import canonical
-from critics.fol.syntax import FormulaError, open_names, signature
+from critics.logic.first_order.parser import parse
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.syntax import FormulaError, open_names, signature
 from critics.problem import Formal, Problem, RecordError
 from rollout.published.records import Entry, Fields, as_fields, read_all, read_entries
 

@@ -15,7 +15,7 @@ from typing import TypeVar, cast
 
 from critics.errors import InputError
 from critics.problem import Formal, Problem, RecordError, read_problem
-from critics.translators.translation import TranslationError
+from critics.text.translators.translation import TranslationError
 
 _SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
 _Read = TypeVar("_Read")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from critics.problem import Problem, RecordError, read_problem
-from critics.translators.syllogism import OPTIONS, ask, translate
+from critics.text.translators.syllogism import OPTIONS, ask, translate
 from rollout.published.records import Entry, Fields, as_texts, formalised, read_all, read_entries
 
 _RENAMED = {"name": "name", "order_first": "order", "initial_prompt": "instruction"}

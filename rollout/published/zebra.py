@@ -11,8 +11,8 @@ from itertools import count
 from pathlib import Path
 
 from critics.problem import Problem, RecordError
-from critics.translators.translation import TranslationError, Unread
-from critics.translators.zebra import ORDINALS, decide
+from critics.text.translators.translation import TranslationError, Unread
+from critics.text.translators.zebra import ORDINALS, decide
 from rollout.problems.zebra import DATASET, num_solutions
 from rollout.published.records import Entry, as_fields, as_list, as_texts, read_all, read_entries
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from critics.errors import InputError
 from critics.problem import is_list, is_object
-from rollout.policy import model_digest
+from rollout.policies.policy import model_digest
 from rollout.servers.connection import Connection
 
 _OK, _NOT_FOUND = 200, 404

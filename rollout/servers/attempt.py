@@ -8,12 +8,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from critics.blocks import DECORATION
-from critics.thinking import is_thinking
-from rollout.automaton import Pattern
-from rollout.conclusion import Place
+from critics.text.blocks import DECORATION
+from critics.text.thinking import is_thinking
+from rollout.decoding.automaton import Pattern
+from rollout.decoding.conclusion import Place
+from rollout.decoding.guide import Guide
 from rollout.decoding.rows import GuideViolation, Row
-from rollout.guide import Guide
 from rollout.servers.expression import after, any_of
 
 _BARE = f"[{re.escape(DECORATION)}]"

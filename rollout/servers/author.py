@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from critics.errors import RunFailed
-from rollout.automaton import Pattern
+from rollout.decoding.automaton import Pattern
+from rollout.decoding.guide import Guide
 from rollout.engines.wire import WiredRequest
-from rollout.guide import Guide
 from rollout.guides.recipe import GuideRecipe, recipe_of
-from rollout.server_use import ServerUse
+from rollout.records.server_use import ServerUse
+from rollout.records.traces import Sampling, derived_seed
 from rollout.servers.attempt import Attempt, resumed
 from rollout.servers.capability import Capability
 from rollout.servers.connection import Connection, Messages, ServerReply, ServerRequest, Tally
@@ -30,7 +31,6 @@ from rollout.servers.constraint import (
 from rollout.servers.expression import any_of, forced, heads
 from rollout.servers.scoring import own_score
 from rollout.servers.tokens import ServedTokens
-from rollout.traces import Sampling, derived_seed
 
 _OPEN, _CLOSE = "[[", "]]"
 _MOST_HEADS = 50

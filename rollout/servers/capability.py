@@ -10,7 +10,7 @@ from critics.errors import InputError
 from critics.problem import Problem
 from rollout.engines.wire import WiredRequest
 from rollout.guides.recipe import GuideRecipe
-from rollout.server_use import ServerUse
+from rollout.records.server_use import ServerUse
 from rollout.servers.connection import (
     Connection,
     Messages,

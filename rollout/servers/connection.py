@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 
 from critics.errors import InputError, RunFailed
 from critics.problem import is_list, is_object
-from rollout.conversation import without_system
+from rollout.prompts.conversation import without_system
 from rollout.servers.constraint import RequestFields, Way
 from rollout.servers.replies import KeptReply, Replies, request_name
 

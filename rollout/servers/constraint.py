@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from critics.problem import is_object
-from rollout.automaton import Pattern
+from rollout.decoding.automaton import Pattern
 from rollout.servers.expression import grammar, regex, words_of
 
 RequestFields: TypeAlias = Mapping[str, object]

@@ -6,7 +6,7 @@ by what is already written of it (Brzozowski, 1964), and the server is asked to 
 
 from collections.abc import Callable, Iterable
 
-from rollout.automaton import Pattern, choice, literal, repeat, sequence
+from rollout.decoding.automaton import Pattern, choice, literal, repeat, sequence
 
 _EMPTY = literal("")
 _REGEX_SPECIAL = frozenset(r"\.^$*+?()[]{}|")

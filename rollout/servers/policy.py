@@ -8,12 +8,13 @@ from functools import partial
 
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
-from rollout.conversation import Messages, as_text
+from rollout.decoding.guide import Guide
 from rollout.decoding.languages import TextGuide
-from rollout.digests import PolicyDigests
-from rollout.guide import Guide
-from rollout.policy import Completion, Interrupted, templated
-from rollout.prompt import SEPARATOR, PromptStyle, messages, text
+from rollout.policies.policy import Completion, Interrupted, templated
+from rollout.prompts.conversation import Messages, as_text
+from rollout.prompts.prompt import SEPARATOR, PromptStyle, messages, text
+from rollout.records.digests import PolicyDigests
+from rollout.records.traces import Sampling
 from rollout.servers.adapters import ServedAdapter, load
 from rollout.servers.author import Author
 from rollout.servers.capability import Capability, Probe
@@ -21,7 +22,6 @@ from rollout.servers.connection import Connection, RequestRefused, ServerSetting
 from rollout.servers.replies import Replies
 from rollout.servers.scoring import require_own_scores, score_texts
 from rollout.servers.tokens import ServedTokens
-from rollout.traces import Sampling
 
 
 class ServerPolicy:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from critics.errors import InputError
 from rollout.decoding.rows import Row
 from rollout.decoding.tokens import token_bytes
-from rollout.models import end_ids
-from rollout.policy import load_tokenizer
+from rollout.policies.models import end_ids
+from rollout.policies.policy import load_tokenizer
 
 if TYPE_CHECKING:
     from rollout.decoding.masks import MaskEngine

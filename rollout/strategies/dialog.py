@@ -23,13 +23,13 @@ from rollout.actor_critic.prompt import (
     statements,
     system_text,
 )
-from rollout.conversation import Messages, message
-from rollout.engine import Steps, Write, conduct, inspect, write
-from rollout.policy import ChatPolicy, Completion
+from rollout.policies.engine import Steps, Write, conduct, inspect, write
+from rollout.policies.policy import ChatPolicy, Completion
 from rollout.programs.grammars.catalogue import guide_for
-from rollout.steps import DialogReview, DialogTurn
+from rollout.prompts.conversation import Messages, message
+from rollout.records.steps import DialogReview, DialogTurn
+from rollout.records.traces import Sampling, Trace, derived_seed
 from rollout.strategies.settings import Settings
-from rollout.traces import Sampling, Trace, derived_seed
 
 FORMAT = "asp"
 MAX_RETRIES = 4

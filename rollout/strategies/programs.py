@@ -15,8 +15,8 @@ from pydantic import Field, model_validator
 from critics.checker import in_terms_of
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.engine import Steps, conduct
-from rollout.policy import ChatPolicy
+from rollout.policies.engine import Steps, conduct
+from rollout.policies.policy import ChatPolicy
 from rollout.programs.backups import BACKUPS
 from rollout.programs.draft import Depth, ProgramDraft, Task
 from rollout.programs.grammars.catalogue import guide_for
@@ -24,8 +24,8 @@ from rollout.programs.prompt import FORMATS, STAND_IN
 from rollout.programs.prototypers import PROTOTYPERS, prototype, require_ability
 from rollout.programs.refiners import REFINERS, refine_draft
 from rollout.programs.review import Reviewing, require_critic, without_gold
+from rollout.records.traces import BackupAnswer, Sampling, Trace, derived_seed
 from rollout.strategies.settings import Settings
-from rollout.traces import BackupAnswer, Sampling, Trace, derived_seed
 
 Name = Literal["translate-and-refine", "prototype-then-refine"]
 PUBLISHED = {

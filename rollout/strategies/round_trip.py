@@ -12,21 +12,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from critics.equivalence.language import Language, read_expression
-from critics.equivalence.leak import find_leak
-from critics.equivalence.regex import ALPHABET
 from critics.errors import InputError
-from critics.fol.syntax import FormulaError
+from critics.formats.equivalence.language import Language, read_expression
+from critics.formats.equivalence.leak import find_leak
+from critics.formats.equivalence.regex import ALPHABET
+from critics.logic.first_order.syntax import FormulaError
 from critics.problem import Problem
-from critics.thinking import without_thinking
-from rollout.conversation import Messages
-from rollout.engine import Steps, Write, conduct, unreviewed, write
+from critics.text.thinking import without_thinking
 from rollout.formulas.prompt import Kind, into_signs, into_words
 from rollout.formulas.statement import read_notation
-from rollout.policy import ChatPolicy, Completion
-from rollout.steps import Direction, Ending, LeakFound, Leg
+from rollout.policies.engine import Steps, Write, conduct, unreviewed, write
+from rollout.policies.policy import ChatPolicy, Completion
+from rollout.prompts.conversation import Messages
+from rollout.records.steps import Direction, Ending, LeakFound, Leg
+from rollout.records.traces import Sampling, Trace, derived_seed
 from rollout.strategies.settings import Settings
-from rollout.traces import Sampling, Trace, derived_seed
 
 FORMAT = "equivalence"
 MAX_ROUNDS = 10

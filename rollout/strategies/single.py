@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from critics.problem import Problem
-from rollout.engine import Steps, Write, conduct, unreviewed, write
-from rollout.guide import Guide
+from rollout.decoding.guide import Guide
 from rollout.guides.recipe import GuideRecipe
-from rollout.policy import ChatPolicy, Completion, Policy
-from rollout.traces import Sampling, Trace, derived_seed
+from rollout.policies.engine import Steps, Write, conduct, unreviewed, write
+from rollout.policies.policy import ChatPolicy, Completion, Policy
+from rollout.records.traces import Sampling, Trace, derived_seed
 
 
 def sample(

@@ -8,7 +8,7 @@ from critics.problem import Problem
 from rollout.problems.catalogue import family
 from rollout.programs.prompt import solved_examples
 from rollout.published.loaders import load_published
-from rollout.traces import Trace
+from rollout.records.traces import Trace
 
 STORIES = [
     {

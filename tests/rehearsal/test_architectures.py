@@ -12,14 +12,14 @@ import transformers
 from typer.testing import CliRunner
 
 from critics.problem import Problem
-from rollout.automaton import accepts
+from rollout.decoding.automaton import accepts
 from rollout.decoding.texts import row_of
 from rollout.guides.logic import LogicGuide
-from rollout.models import PolicyError, config_of, empty_model, require_positions
-from rollout.policy import HuggingFacePolicy, load_model, load_tokenizer, model_digest, templated
-from rollout.prompt import PromptStyle, messages
+from rollout.policies.models import PolicyError, config_of, empty_model, require_positions
+from rollout.policies.policy import HuggingFacePolicy, load_model, load_tokenizer, model_digest, templated
+from rollout.prompts.prompt import PromptStyle, messages
+from rollout.records.traces import Sampling
 from rollout.strategies.single import sample
-from rollout.traces import Sampling
 from tests.rehearsal.inputs import generated, put
 from tests.rehearsal.outputs import missing
 from tools.reproductions import ROOT, catalogue
@@ -242,7 +242,9 @@ def test_a_revision_is_part_of_a_models_name_and_a_folder_has_none(model, tmp_pa
 
 def test_a_digest_is_of_the_commit_that_a_revision_is(monkeypatch):
     commits = {"v1": "a" * 40, "v2": "b" * 40, None: "b" * 40}
-    monkeypatch.setattr("rollout.policy.config_of", lambda name: Found(commits[name.partition("@")[2] or None]))
+    monkeypatch.setattr(
+        "rollout.policies.policy.config_of", lambda name: Found(commits[name.partition("@")[2] or None])
+    )
     one, other, newest = (model_digest(f"someone/model{at}") for at in ("@v1", "@v2", ""))
     assert one != other
     assert other == newest

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal as Choice
 
-from critics.formula import Literal, parse_literal, parse_statement
+from critics.logic.formula import Literal, parse_literal, parse_statement
 from critics.problem import Attempt, Formal, Problem
-from rollout.demonstration import demonstrate
 from rollout.problems import prontoqa, proofwriter
 from rollout.problems.catalogue import LANGUAGES
-from rollout.splits import item_seed
+from rollout.prompts.demonstration import demonstrate
+from rollout.records.splits import item_seed
 from tools.selfplay.truth import expressions_differ, formulas_differ, horn_truth, ordering_truth
 
 Kind = Choice["checked", "trusted"]

@@ -16,14 +16,14 @@ from safetensors.torch import load_file
 
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
-from rollout.automaton import accepts
-from rollout.demonstration import demonstrate
+from rollout.decoding.automaton import accepts
 from rollout.guides.logic import LogicGuide
-from rollout.policy import HuggingFacePolicy, TokenPolicy, load_model
+from rollout.policies.policy import HuggingFacePolicy, TokenPolicy, load_model
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompt import PromptStyle
+from rollout.prompts.demonstration import demonstrate
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.traces import Sampling, Trace
 from rollout.strategies.single import sample
-from rollout.traces import Sampling, Trace
 from tools.zoo.models import SHAPES
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig

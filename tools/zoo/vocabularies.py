@@ -19,9 +19,9 @@ COHERE_TURNS = ("START_OF_TURN", "END_OF_TURN", "SYSTEM", "USER", "CHATBOT")
 @lru_cache
 def corpus() -> tuple[str, ...]:
     """Return the project's own text: problems as they are put to a model, with their solutions."""
-    from rollout.demonstration import demonstrate
     from rollout.problems.prontoqa import PrOntoQA, generate
-    from rollout.prompt import PromptStyle, text
+    from rollout.prompts.demonstration import demonstrate
+    from rollout.prompts.prompt import PromptStyle, text
 
     found = ["0123456789 éü中文 <think> </think> Let me think step by step.\n\n"]
     for problem in generate(PrOntoQA(), 120, seed=3):

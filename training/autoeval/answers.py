@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rollout.traces import Trace
+from rollout.records.traces import Trace
 from training.estimates import Estimate, Proportion
 from training.tables import markdown, percent
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from critics.equivalence.language import Language
-from critics.fol.parser import parse
+from critics.formats.equivalence.language import Language
+from critics.logic.first_order.parser import parse
 from critics.problem import Problem
 from rollout.formulas.sameness import is_constant, names_key
 from training.autoeval.scores import STRATA, Category, value_of

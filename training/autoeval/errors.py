@@ -9,12 +9,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 
-from critics.equivalence.language import Language
+from critics.formats.equivalence.language import Language
 from critics.judge import Judging
 from critics.problem import RecordError
 from rollout.formulas.description import DescriptionError, understand
 from rollout.formulas.verifier import FormulaPair, Said
-from rollout.traces import Trace, derived_seed
+from rollout.records.traces import Trace, derived_seed
 from training.autoeval.false_positives import FalsePositives, Hallucinations
 from training.autoeval.scores import Category, value_by
 from training.curation.judging import judged

@@ -12,17 +12,26 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
 
-from critics.equivalence.language import Language, read_formula
-from critics.fol.syntax import Atom, Compound, Constant, FormulaError, Not, Variable, signature, subformulas
+from critics.formats.equivalence.language import Language, read_formula
 from critics.judge import Judging
+from critics.logic.first_order.syntax import (
+    Atom,
+    Compound,
+    Constant,
+    FormulaError,
+    Not,
+    Variable,
+    signature,
+    subformulas,
+)
 from critics.problem import Formal, Problem
-from critics.thinking import without_thinking
-from rollout.conversation import Message, message
+from critics.text.thinking import without_thinking
 from rollout.formulas.prompt import into_signs, into_words
 from rollout.formulas.statement import read_notation
-from rollout.policy import ChatPolicy
-from rollout.server_use import ServerUse
-from rollout.traces import Sampling, Trace, derived_seed
+from rollout.policies.policy import ChatPolicy
+from rollout.prompts.conversation import Message, message
+from rollout.records.server_use import ServerUse
+from rollout.records.traces import Sampling, Trace, derived_seed
 from training.autoeval.scores import scores_of, sum_of
 from training.autoeval.text_similarity import METEOR_MATCHES, similarities
 from training.curation.judging import judged

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from critics.problem import Problem
-from rollout.policy import ChatPolicy, Policy
+from rollout.policies.policy import ChatPolicy, Policy
+from rollout.records.traces import Sampling, Trace
 from rollout.strategies.round_trip import RoundTripSettings, after_rounds, travel
-from rollout.traces import Sampling, Trace
 from training.lessons.teaching import Taught, Way, both_ways
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
 from critics.problem import Problem
-from rollout.traces import Trace
+from rollout.records.traces import Trace
 from training.estimates import LEVEL, Estimate, Interval, exact_estimate, exact_interval, stats
 
 Category: TypeAlias = Any

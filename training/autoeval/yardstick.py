@@ -14,11 +14,11 @@ from critics.errors import InputError
 from critics.judge import Judging
 from critics.problem import Problem
 from rollout.formulas.verifier import Said, opinions
-from rollout.policy import ChatPolicy
+from rollout.policies.policy import ChatPolicy
 from rollout.problems.catalogue import family
-from rollout.server_use import ServerUse
-from rollout.splits import Split
-from rollout.traces import Sampling, Trace, derived_seed
+from rollout.records.server_use import ServerUse
+from rollout.records.splits import Split
+from rollout.records.traces import Sampling, Trace, derived_seed
 from training.autoeval.errors import (
     VerifierScore,
     measure_false_positives,

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter, process_time, sleep
 from typing import Any
 
-from critics.asp.control import FreshControls, GuardedControl
-from critics.asp.examination import Inspection, Outcome, Prepared, prepare, run
+from critics.formats.asp.control import FreshControls, GuardedControl
+from critics.formats.asp.examination import Inspection, Outcome, Prepared, prepare, run
 from critics.judge import JudgePool, judge_record
 from critics.problem import Problem
 from training.benches.timing import Row

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import mean, median
 from time import process_time
 
-from rollout.automaton import RegularLanguage
+from rollout.decoding.automaton import RegularLanguage
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.rows import Row as GuidedRow
 from rollout.guides.logic import LogicGuide

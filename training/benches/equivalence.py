@@ -14,15 +14,15 @@ from collections.abc import Callable, Sequence
 from time import perf_counter, process_time
 from typing import Any
 
-from critics.equivalence.critic import judge_equivalence
-from critics.equivalence.first_order import decide_first_order
-from critics.equivalence.language import Language, read_expression, read_formula
-from critics.equivalence.outcome import UndecidedPair
-from critics.equivalence.pair import decide_regex
-from critics.equivalence.propositional import decide_propositional
-from critics.equivalence.regex import Regex, read_regex, write_regex
-from critics.fol.printing import canonical
-from critics.fol.syntax import Formula
+from critics.formats.equivalence.critic import judge_equivalence
+from critics.formats.equivalence.first_order import decide_first_order
+from critics.formats.equivalence.language import Language, read_expression, read_formula
+from critics.formats.equivalence.outcome import UndecidedPair
+from critics.formats.equivalence.pair import decide_regex
+from critics.formats.equivalence.propositional import decide_propositional
+from critics.formats.equivalence.regex import Regex, read_regex, write_regex
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.syntax import Formula
 from critics.problem import Attempt, Problem
 from rollout.formulas.ahead import generate_ahead
 from rollout.formulas.generator import generate

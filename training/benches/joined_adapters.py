@@ -8,11 +8,11 @@ from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 
-from rollout.adapted import joined
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.request import Limits, Request
 from rollout.decoding.rows import Row as GuidedRow
 from rollout.decoding.switches import ALL_OFF
+from rollout.policies.adapted import joined
 from training.benches.synthetic import PADDING, FreshOffers, offer_sets
 from training.benches.timing import Row, Timing, interleaved
 from training.configuration.fine_tuning import TrainingConfig

@@ -6,13 +6,13 @@ from time import perf_counter
 from typing import TypeVar
 
 from critics.checker import check
-from critics.formula import NAME, Literal, Rule, Statement, Term, is_variable, parse_statement
-from critics.guided import judge_guided
-from critics.kernel import Kernel
+from critics.formats.guided.critic import judge_guided
+from critics.logic.formula import NAME, Literal, Rule, Statement, Term, is_variable, parse_statement
+from critics.logic.kernel import Kernel
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified
-from rollout.demonstration import demonstrate
 from rollout.problems.prontoqa import PrOntoQA, generate
+from rollout.prompts.demonstration import demonstrate
 from training.benches.timing import Row, Timing, growth_exponent, interleaved
 
 NUM_STATEMENTS = (5, 10, 20, 40, 80)

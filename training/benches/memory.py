@@ -15,7 +15,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from critics.lifeline import die_with_parent
+from critics.workers.lifeline import die_with_parent
 from training.benches.timing import Row
 
 SEED_TOKENIZER = Path("checkpoints/seed")

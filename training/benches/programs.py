@@ -12,12 +12,12 @@ import subprocess
 import sys
 from time import process_time
 
+from critics.formats.logic_program.critic import judge_logic_program
+from critics.formats.logic_program.reader import read_logic_program
+from critics.logic.programs.grounding import Grounder
+from critics.logic.programs.sections import Repairs
+from critics.logic.programs.smtlib import script
 from critics.problem import Attempt, Problem
-from critics.programs.grounding import Grounder
-from critics.programs.logic_program import read_logic_program
-from critics.programs.options_critic import judge_logic_program
-from critics.programs.sections import Repairs
-from critics.programs.smtlib import script
 from training.benches.scripts import script_rows
 from training.benches.timing import Row, Timing, interleaved
 

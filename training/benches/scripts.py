@@ -12,10 +12,10 @@ import sys
 from itertools import pairwise
 from time import perf_counter
 
+from critics.formats.z3_python.critic import judge_script
+from critics.formats.z3_python.jail import LAYERS, run_jailed
+from critics.formats.z3_python.jail_examination import missing_layers
 from critics.problem import Attempt, Problem
-from critics.scripts.critic import judge_script
-from critics.scripts.jail import LAYERS, run_jailed
-from critics.scripts.jail_examination import missing_layers
 from training.benches.timing import Row, Timing, interleaved
 
 NUM_RULES = 10

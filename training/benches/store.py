@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from critics.problem import Problem
-from rollout.traces import Trace
+from rollout.records.traces import Trace
 from training.benches.timing import Row, Timing, interleaved
 from training.records.open_store import OpenStore
 from training.records.shards import pack

@@ -4,8 +4,8 @@ import random
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from rollout.automaton import Words
-from rollout.guide import CLOSE
+from rollout.decoding.automaton import Words
+from rollout.decoding.guide import CLOSE
 
 ENTITIES = ("cow", "tiger", "mouse", "bald_eagle", "rabbit", "squirrel", "lion", "bear", "dog", "cat", "erin", "gary")
 RELATIONS = ("visits", "chases", "likes", "needs", "eats", "sees")

@@ -13,8 +13,8 @@ from critics.errors import InputError
 from critics.judge import JudgePool, judge_on_trust, judge_record
 from critics.problem import Problem
 from rollout.actor_critic.feedback import DialogReviewPool
-from rollout.selection import Abstained, Answered, AnswerRule, Outcome, is_settled, outcome
-from rollout.traces import Trace
+from rollout.records.selection import Abstained, Answered, AnswerRule, Outcome, is_settled, outcome
+from rollout.records.traces import Trace
 from training.commands.evaluate import arms_of
 from training.commands.messages import say
 from training.commands.options import Adapter, Config, Jobs, Json, Overrides, Seed
@@ -218,7 +218,7 @@ def _name(rule: AnswerRule) -> str:
 def _provenance(
     config: RunConfig, arms: Sequence[ArmConfig], problems: Sequence[Problem], asked: AnswerOptions
 ) -> dict[str, Any]:
-    from rollout.policy import adapter_weights_digest
+    from rollout.policies.policy import adapter_weights_digest
     from training.lineage.provenance import provenance
 
     return {

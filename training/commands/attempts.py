@@ -11,9 +11,9 @@ from critics.errors import InputError
 from critics.judge import JudgePool, Judging, judge_record
 from critics.plugin_certificates import recheck
 from critics.problem import Attempt, RecordError, is_object, read_attempt
-from critics.rejudging import BAD_LINE, ILL_FORMED, judge_anew, objection
+from critics.recheck.rejudging import BAD_LINE, ILL_FORMED, judge_anew, objection
 from rollout.published.recorded import holds_recorded, load_recorded
-from rollout.traces import Judgement, Trace, read_judgement, read_trace
+from rollout.records.traces import Judgement, Trace, read_judgement, read_trace
 from training.commands.messages import say
 from training.exchange.tables import Rows
 from training.lessons.judged_fields import NotDerivedError, judged_fields, without_stray_steps

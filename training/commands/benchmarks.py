@@ -11,8 +11,8 @@ from typing import cast
 from critics.errors import InputError
 from critics.judge import JudgePool, Judging
 from rollout.actor_critic.feedback import DialogReviewPool
-from rollout.policy import ChatPolicy
-from rollout.traces import Trace, read_trace
+from rollout.policies.policy import ChatPolicy
+from rollout.records.traces import Trace, read_trace
 from training.autoeval.false_positives import FalsePositives
 from training.autoeval.joined import joined_files, read_measured, tables_of
 from training.autoeval.round_trips import RoundTrips

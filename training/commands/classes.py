@@ -8,8 +8,8 @@ from typing import cast
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout.actor_critic.prompt import statements
-from rollout.policy import ChatPolicy, Interrupted
-from rollout.stratification import LOGIC_CLASSES, classify, coverage
+from rollout.policies.policy import ChatPolicy, Interrupted
+from rollout.published.stratification import LOGIC_CLASSES, classify, coverage
 from training.commands.messages import say
 from training.configuration.run import load_run
 

@@ -10,7 +10,7 @@ import typer
 
 from critics.errors import InputError
 from critics.problem import RecordError
-from rollout.traces import Trace, read_trace
+from rollout.records.traces import Trace, read_trace
 from training.autoeval.benchmarks import MIN_MODELS, Compared, compared
 from training.autoeval.figures import correlation_panels, power_panel
 from training.autoeval.joined import joined_files, paired, read_folder, scores_files, tables_of

@@ -7,10 +7,10 @@ from pathlib import Path
 from critics.errors import InputError
 from critics.judge import Judging
 from critics.problem import Problem
-from rollout.policy import ChatPolicy
+from rollout.policies.policy import ChatPolicy
 from rollout.published.comparisons import load_folio_formulas, load_multi_logieval
 from rollout.published.folio import load_folio
-from rollout.traces import Sampling, Trace, derived_seed
+from rollout.records.traces import Sampling, Trace, derived_seed
 from training.autoeval.answers import by_logic, confusion
 from training.autoeval.premises import Way, autoformalised, informalised, premises, written
 from training.configuration.run import ArmConfig, RunConfig

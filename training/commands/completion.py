@@ -48,7 +48,7 @@ def _keeps() -> Iterable[str]:
 
 
 def _languages() -> Iterable[str]:
-    from critics.reference import TRANSLATORS
+    from critics.text.reference import TRANSLATORS
 
     return TRANSLATORS
 
@@ -66,7 +66,7 @@ def _guides() -> Iterable[str]:
 
 
 def _splits() -> Iterable[str]:
-    from rollout.splits import Split
+    from rollout.records.splits import Split
 
     return get_args(Split)
 

@@ -7,7 +7,7 @@ import typer
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.traces import Trace
+from rollout.records.traces import Trace
 from training.commands.messages import say_or_print
 from training.commands.options import Json, Out, Overrides
 from training.configuration.run import ArmConfig, RunConfig, load_run

@@ -10,10 +10,10 @@ import typer
 
 from critics.errors import InputError
 from critics.judge import slim
-from critics.reading import Span
-from critics.text_steps import bad_place, text_steps
+from critics.text.reading import Span
+from critics.text.text_steps import bad_place, text_steps
 from critics.verdict import Verdict, read_verdict
-from rollout.traces import Trace, read_trace, with_judgement
+from rollout.records.traces import Trace, read_trace, with_judgement
 from training.commands.attempts import judging, read_attempts_that_are
 from training.commands.options import Json, Timeout
 from training.lineage.kept import CERTIFICATES, REJECTED

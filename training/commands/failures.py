@@ -9,9 +9,9 @@ from typing import Annotated, cast
 import typer
 
 from critics.errors import InputError
-from rollout.policy import ChatPolicy
+from rollout.policies.policy import ChatPolicy
 from rollout.programs.failures import SCHEMES, TRANSLATION, Label, label_attempts
-from rollout.traces import read_judgement
+from rollout.records.traces import read_judgement
 from training.commands.attempts import GivenAttempt, judging, read_attempts
 from training.commands.messages import say
 from training.commands.options import Adapter, Config, Json, Out, Overrides, Seed

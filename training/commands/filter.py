@@ -10,7 +10,7 @@ import typer
 from critics.errors import InputError
 from critics.judge import Judging
 from rollout.published.recorded import holds_recorded
-from rollout.traces import Trace
+from rollout.records.traces import Trace
 from training.commands.attempts import (
     GivenAttempt,
     Rejected,

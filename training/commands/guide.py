@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from critics.errors import InputError
-from rollout.guide import Guide
+from rollout.decoding.guide import Guide
 from training.commands.guide_session import Position, answer_batch, build_guide, position, read_text, split_open
 from training.commands.messages import say
 

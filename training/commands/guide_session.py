@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from critics.blocks import ACTIONS
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.automaton import Automaton, Words
-from rollout.guide import CLOSE, Guide
+from critics.text.blocks import ACTIONS
+from rollout.decoding.automaton import Automaton, Words
+from rollout.decoding.guide import CLOSE, Guide
 from rollout.guides.catalogue import COMPATIBLE, guide_named, known_guides
 from rollout.guides.logic import LogicGuide
 from rollout.guides.peano import PeanoGuide

@@ -10,7 +10,7 @@ import typer
 
 from critics.errors import InputError
 from critics.replay.grades import count_by_grade
-from rollout.traces import read_judgement
+from rollout.records.traces import read_judgement
 from training.commands.attempts import judging, read_attempts
 from training.commands.messages import print_counts
 from training.commands.options import Jobs, Json, Out, Timeout, WithoutJail, leave_the_jail

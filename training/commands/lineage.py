@@ -9,14 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
-from critics.merkle import inclusion, is_included
-from rollout.traces import Trace, read_trace
+from rollout.records.traces import Trace, read_trace
 from training.commands.attempts import judging
 from training.commands.messages import say
 from training.commands.options import Jobs, Json, Timeout
 from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder, ancestors, find_adapters, read_adapter
 from training.lineage.entries import Entry, LineageError, Origin, canonical, leaves_of, round_of, traces_of_round
+from training.lineage.merkle import inclusion, is_included
 from training.lineage.verification import Verification
 from training.lineage.verification import verify as verify_lineage
 from training.reporting.proofs import trace_lines

@@ -8,10 +8,10 @@ from typing import Any
 
 from critics.errors import InputError
 from critics.problem import FORMATS
-from critics.reference import TRANSLATORS
-from rollout.formalisation import FORMAT as FORMALISED
-from rollout.formalisation import is_short_enough, with_formulas
-from rollout.traces import Trace
+from critics.text.reference import TRANSLATORS
+from rollout.records.traces import Trace
+from rollout.strategies.formalisation import FORMAT as FORMALISED
+from rollout.strategies.formalisation import is_short_enough, with_formulas
 from training.commands.attempts import judging
 from training.commands.messages import print_counts, say
 from training.configuration.section import nearest

@@ -9,7 +9,7 @@ import typer
 
 from critics.errors import InputError
 from critics.recheck.__main__ import told
-from critics.rejudging import BAD_LINE, recheck_texts
+from critics.recheck.rejudging import BAD_LINE, recheck_texts
 from training.commands.attempts import judging
 from training.commands.messages import say
 from training.commands.options import Jobs, Json, Timeout, WithoutJail, leave_the_jail

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from critics.errors import InputError
-from rollout.traces import read_trace
+from rollout.records.traces import read_trace
 from training.commands.messages import say
 from training.commands.options import Json, Runs
 from training.curation.derivation import DERIVED

@@ -35,7 +35,7 @@ def train(
     examples_path(data)
     if nproc != "auto" and not (nproc.isdigit() and int(nproc) > 0):
         raise ConfigError(f"--nproc {nproc!r}: write a number from 1, or auto")
-    from rollout.policy import model_digest
+    from rollout.policies.policy import model_digest
     from training.finetuning.stage import FineTuning, fine_tune
 
     check_installed(loaded.training.trackers)

@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 from pydantic import Field, model_validator
 
 from rollout.decoding.switches import Switches
-from rollout.own_prompt import FORMATS, PromptFile, read_prompt_file
-from rollout.prompt import PromptStyle
+from rollout.prompts.own_prompt import FORMATS, PromptFile, read_prompt_file
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.traces import Conclusion, Decoding, Sampling
 from rollout.servers.connection import ServerSettings
 from rollout.servers.constraint import Way
-from rollout.traces import Conclusion, Decoding, Sampling
 from training.configuration.section import Positive, Section
 
 Format = Literal["guided", "cot", "answer", "fol", "fol-cot", "asp", "program", "equivalence"]
@@ -136,7 +136,7 @@ class ModelConfig(Section):
 
     @property
     def pinned(self) -> str:
-        """The name with its revision, as loaders take it (`rollout.models.source`)."""
+        """The name with its revision, as loaders take it (`rollout.policies.models.source`)."""
         return self.name if self.revision is None else f"{self.name}@{self.revision}"
 
     def num_examples(self, format_: Format) -> int | None:

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from critics.english.span import num_characters
-from critics.reading import Span, read_reading
-from rollout.traces import Trace
+from critics.formats.english.span import num_characters
+from critics.text.reading import Span, read_reading
+from rollout.records.traces import Trace
 
 SHARES = ("covered", "filler", "unread")
 TOKEN_SHARES = tuple(f"tokens_{kind}" for kind in SHARES)

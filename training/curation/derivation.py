@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from critics.blocks import BlockError
-from critics.formula import FormulaError
 from critics.judge import Judging
+from critics.logic.formula import FormulaError
 from critics.problem import Problem
-from rollout.traces import Trace
+from critics.text.blocks import BlockError
+from rollout.records.traces import Trace
 from training.curation.filters import kept
 from training.curation.hindsight import FAILED, relabelled, unsigned_content
 from training.curation.judging import judged

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from critics.checker import in_terms_of
 from critics.replay.grades import count_by_grade
-from rollout.guide import Truth
+from rollout.decoding.guide import Truth
 from rollout.guides.logic import LogicGuide
-from rollout.traces import Trace
+from rollout.records.traces import Trace
 
 _BLOCK = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 NOT_CERTIFIED = "none"

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from critics.errors import InputError
-from critics.faithfulness.faithful import JudgedAttempt, gather, is_disputed, outcome, problem_key
 from critics.problem import Attempt
 from critics.replay.grades import Grade, count_by_grade
-from rollout.steps import DialogTurn
-from rollout.traces import Trace, derived_seed
+from critics.text.faithfulness.faithful import JudgedAttempt, gather, is_disputed, outcome, problem_key
+from rollout.records.steps import DialogTurn
+from rollout.records.traces import Trace, derived_seed
 from training.curation.environment import proves_label
 from training.curation.outcomes import is_decided
 

@@ -10,23 +10,23 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from critics.blocks import Block, BlockError, split_blocks
 from critics.checker import in_terms_of
-from critics.formula import FormulaError, Literal, canonical_statement, parse_literal, parse_statement
-from critics.kernel import ArityError, Inference, Kernel, WorkLimitExceeded
+from critics.logic.formula import FormulaError, Literal, canonical_statement, parse_literal, parse_statement
+from critics.logic.kernel import ArityError, Inference, Kernel, WorkLimitExceeded
+from critics.logic.sorts import SortError
 from critics.problem import Formal, Problem
-from critics.reference import Reference, ReferenceMismatch, reference, theory
-from critics.sorts import SortError
-from rollout.prompt import problem_text
-from rollout.sentence import read_aloud
-from rollout.splits import content_key
-from rollout.traces import Trace, derived_seed
+from critics.text.blocks import Block, BlockError, split_blocks
+from critics.text.reference import Reference, ReferenceMismatch, reference, theory
+from rollout.prompts.prompt import problem_text
+from rollout.prompts.sentence import read_aloud
+from rollout.records.splits import content_key
+from rollout.records.traces import Trace, derived_seed
 from training.curation.pruning import draft
 from training.curation.rationale import Rationale, RationaleError, predicates_of, take_apart
 
 SUFFIX = "~hindsight"
 SPOKEN = ("prontoqa", "proofwriter")
-"""The data sets that ask whether one sentence is true, in words that `rollout.sentence` can write."""
+"""The data sets that ask whether one sentence is true, in words that `rollout.prompts.sentence` can write."""
 FAILED = ("refuted", "unproved")
 """The verdicts on a text that was read to its end; `timeout` and `error` say nothing about it."""
 

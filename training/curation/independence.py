@@ -10,7 +10,7 @@ from typing import Any
 
 from critics.judge import Judging
 from critics.problem import Problem
-from rollout.traces import Trace
+from rollout.records.traces import Trace
 from training.curation.filters import CERTIFIED, Keep
 
 NUM_OTHERS = 2

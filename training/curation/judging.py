@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from critics.judge import Judging
-from rollout.traces import Trace, with_judgement
+from rollout.records.traces import Trace, with_judgement
 
 
 def judged(traces: Iterable[Trace], judging: Judging) -> Iterator[Trace]:

@@ -7,9 +7,9 @@ three things. What was not read was not judged: it is neither proved nor wrong.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from critics.reading import NOT_READ
 from critics.replay.grades import grades_said
-from rollout.traces import Trace
+from critics.text.reading import NOT_READ
+from rollout.records.traces import Trace
 
 STEPS, ANSWER, SENTENCE, UNPROVED = "steps proved", "answers proved", "refuted at a sentence", "not proved"
 UNDECIDED, UNREAD = "undecided", "not readable"

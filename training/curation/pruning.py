@@ -7,8 +7,8 @@ line stay as they are. The result is a draft: it is judged like any attempt befo
 from dataclasses import replace
 from typing import Any
 
-from critics.formula import parse_literal, parse_statement
-from rollout.traces import Trace
+from critics.logic.formula import parse_literal, parse_statement
+from rollout.records.traces import Trace
 from training.curation.rationale import RationaleError, predicates_of, take_apart
 
 SUFFIX = "~pruned"

@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from critics.blocks import Block, answer_start, split_blocks
-from critics.formula import Literal, Statement, parse_literal
+from critics.logic.formula import Literal, Statement, parse_literal
+from critics.text.blocks import Block, answer_start, split_blocks
 
 _BLOCK = re.compile(r"\[\[.*?\]\]", re.DOTALL)
 _REASONING = re.compile(r"reasoning[ \t]*:", re.IGNORECASE)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from rollout.conversation import Message
+from rollout.prompts.conversation import Message
 from training.records.store import read_records
 
 EXAMPLES = "examples.jsonl"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from rollout.conversation import Message
+from rollout.prompts.conversation import Message
 from training.configuration.section import nearest
 from training.exchange.examples import EXAMPLES, StoredExample, read_examples
 from training.exchange.step_labels import STEP_SHAPES, Row

@@ -15,9 +15,9 @@ from typing import Any, cast
 from critics.errors import InputError, RunFailed
 from critics.judge import JudgePool, judge_record, slim
 from critics.problem import RecordError, read_attempt
-from critics.rejudging import objection
+from critics.recheck.rejudging import objection
 from critics.verdict import read_verdict
-from rollout.traces import Trace, read_trace, with_judgement
+from rollout.records.traces import Trace, read_trace, with_judgement
 from training.configuration.section import nearest
 from training.curation.filters import KEEPS, Keep, funnel, is_certified, is_strict, outline, select
 from training.curation.independence import independent

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from critics.checker import in_terms_of
-from critics.formula import Literal as Stated
-from critics.formula import parse_statement
 from critics.judge import Judging
+from critics.logic.formula import Literal as Stated
+from critics.logic.formula import parse_statement
 from critics.problem import Problem, is_list, is_object
-from critics.reference import ReferenceMismatch, reference
 from critics.replay.grades import GRADES, STRICT
 from critics.replay.semantics import semantics_of
-from critics.translators import syllogism
-from critics.translators.translation import TranslationError
-from rollout.traces import Trace
+from critics.text.reference import ReferenceMismatch, reference
+from critics.text.translators import syllogism
+from critics.text.translators.translation import TranslationError
+from rollout.records.traces import Trace
 from training.curation.judging import judged
 from training.lessons.solutions import WAYS, solution, why_unread
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from critics.errors import InputError
 from critics.problem import Problem, RecordError, is_object, read_problem
-from critics.translators.syllogism import OPTIONS
+from critics.text.translators.syllogism import OPTIONS
 from rollout.problems.catalogue import family, is_generated
 from rollout.published.loaders import LOADERS, load_published, looks_like
 from training.exchange.columns import Parts, RowError, read_answers, read_asked

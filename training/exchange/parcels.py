@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from rollout.traces import Trace, read_trace
+from rollout.records.traces import Trace, read_trace
 from training.exchange.cards import AdapterFacts, RunFacts, adapter_card
 from training.exchange.examples import EXAMPLES, read_examples
 from training.exchange.finding import Found, keep_of, read_json

@@ -12,11 +12,11 @@ from typing import Any, cast
 from critics.errors import InputError
 from critics.judge import Judging
 from critics.problem import Problem
-from critics.translators.syllogism import OPTIONS
-from rollout.formalisation import RATIONALE, formalised, request
-from rollout.policy import ChatPolicy, Policy, Requesting
-from rollout.prompt import PromptStyle, text
-from rollout.traces import Sampling, Trace
+from critics.text.translators.syllogism import OPTIONS
+from rollout.policies.policy import ChatPolicy, Policy, Requesting
+from rollout.prompts.prompt import PromptStyle, text
+from rollout.records.traces import Sampling, Trace
+from rollout.strategies.formalisation import RATIONALE, formalised, request
 from training.curation.filters import Keep, funnel, is_certified, kept, outline, select
 from training.curation.independence import FITS_ANOTHER, independent
 from training.curation.outcomes import outcomes

@@ -12,9 +12,9 @@ from typing import Any
 
 from critics.errors import InputError
 from critics.problem import is_list, is_object
-from critics.reference import TRANSLATORS
-from critics.translators.syllogism import ask
-from critics.translators.translation import TranslationError, sentences
+from critics.text.reference import TRANSLATORS
+from critics.text.translators.syllogism import ask
+from critics.text.translators.translation import TranslationError, sentences
 from training.configuration.section import nearest
 from training.exchange.columns import ABSENT, PARTS, Parts, RowError, read_columns
 

@@ -15,10 +15,10 @@ from critics.errors import InputError
 from critics.judge import Judging
 from critics.problem import Problem, RecordError
 from critics.recheck import recheck
-from critics.rejudging import BAD_LINE, ILL_FORMED, objection
-from rollout.conversation import Message
-from rollout.demonstration import numbered_sentences
-from rollout.traces import Trace, read_trace, with_judgement
+from critics.recheck.rejudging import BAD_LINE, ILL_FORMED, objection
+from rollout.prompts.conversation import Message
+from rollout.prompts.demonstration import numbered_sentences
+from rollout.records.traces import Trace, read_trace, with_judgement
 from training.curation.filters import CERTIFIED, is_certified, is_strict
 from training.exchange.examples import EXAMPLES, StoredExample, read_example
 from training.exchange.finding import is_trained_on, read_json

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from critics.errors import InputError
-from rollout.models import empty_model
+from rollout.policies.models import empty_model
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.configuration.section import ConfigError

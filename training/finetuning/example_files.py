@@ -4,9 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from rollout.conversation import Messages
-from rollout.policy import as_prompt, prompt_ids
-from rollout.prompt import PromptStyle
+from rollout.policies.policy import as_prompt, prompt_ids
+from rollout.prompts.conversation import Messages
+from rollout.prompts.prompt import PromptStyle
 from training.configuration.fine_tuning import LossOn
 from training.configuration.model import ModelConfig
 from training.lessons import dialogs

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from critics.errors import RunFailed
-from rollout.policy import adapter_weights_digest
+from rollout.policies.policy import adapter_weights_digest
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.finetuning.trackers import Tracking, tracking

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from critics.formula import Literal, parse_statement
+from critics.logic.formula import Literal, parse_statement
 from critics.problem import Formal, Problem
-from rollout.demonstration import compose, decide, numbered_sentences, read_out
-from rollout.policy import load_model, load_tokenizer, model_digest
+from rollout.policies.policy import load_model, load_tokenizer, model_digest
 from rollout.problems.catalogue import family
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompt import PromptStyle, text
+from rollout.prompts.demonstration import compose, decide, numbered_sentences, read_out
+from rollout.prompts.prompt import PromptStyle, text
 from training.configuration.pretraining import (
     ActorPretrainingConfig,
     AnyPretrainingConfig,

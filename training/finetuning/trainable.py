@@ -4,7 +4,7 @@ import os
 from importlib import import_module
 from typing import Any
 
-from rollout.policy import load_model
+from rollout.policies.policy import load_model
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.section import ConfigError
 from training.finetuning.architecture import Architecture, freeze_beside_text, with_lora

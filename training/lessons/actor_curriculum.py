@@ -14,10 +14,10 @@ from critics.problem import Problem
 from rollout.actor_critic.demonstration import draft
 from rollout.actor_critic.feedback import Reply, review
 from rollout.actor_critic.prompt import feedback_text, opening
-from rollout.conversation import Message, message
 from rollout.problems.catalogue import family
 from rollout.problems.controlled_english import ADJECTIVES, NAMES
-from rollout.steps import DialogReview
+from rollout.prompts.conversation import Message, message
+from rollout.records.steps import DialogReview
 from training.configuration.pretraining import ActorPretrainingConfig, FlawsConfig, LessonPhaseConfig
 from training.lessons.actor_flaws import flawed
 from training.lessons.piece_tokenizer import EOS, PAD, common_pieces, piece_tokenizer

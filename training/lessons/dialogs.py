@@ -13,12 +13,12 @@ from math import floor
 from typing import Any, TypeAlias
 
 from rollout.actor_critic.prompt import ActorPrompt, system_text
-from rollout.conversation import Message, Messages, message
-from rollout.policy import prompt_ids
-from rollout.prompt import PromptStyle
-from rollout.steps import DialogTurn
+from rollout.policies.policy import prompt_ids
+from rollout.prompts.conversation import Message, Messages, message
+from rollout.prompts.prompt import PromptStyle
+from rollout.records.steps import DialogTurn
+from rollout.records.traces import Trace, derived_seed
 from rollout.strategies.dialog import turn_places
-from rollout.traces import Trace, derived_seed
 from training.configuration.lessons import Kind, LessonConfig
 from training.lessons.examples import IGNORED, Batch, ExampleError, without_end
 

@@ -11,20 +11,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from critics.equivalence.language import Language
-from critics.equivalence.leak import find_leak
 from critics.errors import InputError
+from critics.formats.equivalence.language import Language
+from critics.formats.equivalence.leak import find_leak
 from critics.problem import is_list, is_object
-from rollout import first_order
 from rollout.actor_critic import prompt as actor
-from rollout.conversation import Message
 from rollout.formulas.prompt import into_signs, into_words
 from rollout.formulas.statement import read_notation
+from rollout.programs import first_order
 from rollout.programs.prompt import LANGUAGES, opening
-from rollout.prompt import PromptStyle, messages, text
-from rollout.steps import Leg
+from rollout.prompts.conversation import Message
+from rollout.prompts.prompt import PromptStyle, messages, text
+from rollout.records.steps import Leg
+from rollout.records.traces import Trace
 from rollout.strategies.dialog import turn_places
-from rollout.traces import Trace
 
 TEMPLATE_MARKS = re.compile(
     r"(?:<[|｜][\w▁]{1,24}[|｜]>|</?[|]?[a-z_]{1,16}[|]?>|\[/?g?[A-Z_]{1,16}\]|<</?SYS>>|###|(?i:system|user|assistant|model)"

@@ -8,19 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from critics.errors import InputError
-from critics.fol.syntax import FormulaError
+from critics.logic.first_order.syntax import FormulaError
 from critics.problem import Problem
-from critics.reference import ReferenceMismatch, reference
-from critics.translators.translation import Unread
-from rollout import first_order
+from critics.text.reference import ReferenceMismatch, reference
+from critics.text.translators.translation import Unread
 from rollout.actor_critic import demonstration as actor
 from rollout.actor_critic import zebra
 from rollout.actor_critic.feedback import Reviewing
-from rollout.demonstration import demonstrate
-from rollout.policy import ScriptedPolicy
-from rollout.prompt import answer_line
+from rollout.policies.policy import ScriptedPolicy
+from rollout.programs import first_order
+from rollout.prompts.demonstration import demonstrate
+from rollout.prompts.prompt import answer_line
+from rollout.records.traces import Sampling, Trace
 from rollout.strategies.dialog import DialogSettings, converse
-from rollout.traces import Sampling, Trace
 from training.configuration.model import JUDGED_AS
 
 Writer = Callable[[Problem], str | None]

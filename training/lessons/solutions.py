@@ -11,21 +11,21 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from critics.clause import Implication
-from critics.english.language import Unreadable, language_of
-from critics.entailment import OutOfWork
 from critics.errors import InputError
-from critics.fol.printing import canonical
-from critics.fol.syntax import Compound, Formula, FormulaError, Operator, Quantified, Quantifier
-from critics.fol.theory import first_order
-from critics.formula import Literal, parse_literal, parse_statement
-from critics.kernel import WorkLimitExceeded
+from critics.formats.english.language import Unreadable, language_of
+from critics.logic.clause import Implication
+from critics.logic.entailment import OutOfWork
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.syntax import Compound, Formula, FormulaError, Operator, Quantified, Quantifier
+from critics.logic.first_order.theory import first_order
+from critics.logic.formula import Literal, parse_literal, parse_statement
+from critics.logic.kernel import WorkLimitExceeded
+from critics.logic.programs.ordering_text import At, Claim, read_ordering
 from critics.problem import Formal, Problem
-from critics.programs.ordering_text import At, Claim, read_ordering
-from critics.reference import TRANSLATORS, ReferenceMismatch, reference
-from critics.translators import syllogism
-from rollout.demonstration import decide, read_out
-from rollout.traces import Trace
+from critics.text.reference import TRANSLATORS, ReferenceMismatch, reference
+from critics.text.translators import syllogism
+from rollout.prompts.demonstration import decide, read_out
+from rollout.records.traces import Trace
 from training.lessons.references import formulas, guided
 
 Writer = Callable[[Problem], Trace | None]

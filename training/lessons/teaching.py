@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from critics.errors import InputError
 from rollout.programs.lessons import direct_messages
-from rollout.prompt import PromptStyle, text
-from rollout.steps import Leg
-from rollout.traces import Trace
+from rollout.prompts.prompt import PromptStyle, text
+from rollout.records.steps import Leg
+from rollout.records.traces import Trace
 from training.configuration.lessons import LessonConfig
 from training.curation.derivation import provenance
 from training.lessons.dialogs import ActorTurn, Lesson, lessons, mixed

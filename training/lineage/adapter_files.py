@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from rollout.policy import adapter_weights_digest
+from rollout.policies.policy import adapter_weights_digest
 
 MANIFEST = "manifest.json"
 REVOKED = "revoked.json"

@@ -24,7 +24,7 @@ import yaml
 from critics.errors import InputError
 from critics.problem import is_object
 from critics.replay.grades import grades_said
-from rollout.traces import Trace
+from rollout.records.traces import Trace
 from training.lineage.entries import LINEAGE, Origin, entries, write_entries
 from training.records.store import make_folder, not_written, write_json, write_records, write_text
 

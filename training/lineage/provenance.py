@@ -11,7 +11,7 @@ from training.configuration.run import RunConfig
 
 def provenance(config: RunConfig) -> dict[str, Any]:
     """Return what a report's numbers come from: configuration, code, libraries and the base model."""
-    from rollout.policy import model_digest
+    from rollout.policies.policy import model_digest
 
     made = Path(config.model.name) / "provenance.json"
     engine = ("vllm",) if config.model.engine == "vllm" else ()

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 from critics.errors import RunFailed
-from rollout.traces import read_trace
+from rollout.records.traces import read_trace
 from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder, find_adapters
 from training.lineage.entries import LINEAGE, entries_of_dataset

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rollout.traces import Trace
+from rollout.records.traces import Trace
 from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder
 from training.lineage.entries import LINEAGE, LineageError, engine_name, read_entries

@@ -9,8 +9,8 @@ from typing import Any
 
 from critics.judge import Judging
 from critics.problem import is_object
-from critics.rejudging import recheck_texts
-from rollout.policy import adapter_weights_digest
+from critics.recheck.rejudging import recheck_texts
+from rollout.policies.policy import adapter_weights_digest
 from training.lineage.adapters import AdapterFolder
 from training.lineage.entries import (
     LINEAGE,

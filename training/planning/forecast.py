@@ -13,7 +13,7 @@ from typing import Any
 from critics.errors import InputError
 from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.engines import vllm
-from rollout.models import empty_model
+from rollout.policies.models import empty_model
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig

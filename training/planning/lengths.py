@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from critics.problem import Problem
-from critics.reference import ReferenceMismatch, reference
+from critics.text.reference import ReferenceMismatch, reference
 from rollout.actor_critic.feedback import Reviewing
-from rollout.conversation import Messages
-from rollout.digests import PolicyDigests
-from rollout.guide import Guide
-from rollout.models import config_of
-from rollout.policy import Completion, as_prompt, load_tokenizer
-from rollout.prompt import PromptStyle, messages, solution, text
-from rollout.traces import Sampling
+from rollout.decoding.guide import Guide
+from rollout.policies.models import config_of
+from rollout.policies.policy import Completion, as_prompt, load_tokenizer
+from rollout.prompts.conversation import Messages
+from rollout.prompts.prompt import PromptStyle, messages, solution, text
+from rollout.records.digests import PolicyDigests
+from rollout.records.traces import Sampling
 from training.configuration.model import ModelConfig
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import ActorCriticConfig

@@ -15,7 +15,7 @@ from functools import lru_cache
 from math import comb
 from typing import Any
 
-from rollout.traces import Trace
+from rollout.records.traces import Trace
 from training.curation.filters import problem_key
 from training.curation.outcomes import is_decided
 from training.estimates import Estimate, mean, rate_interval

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import Any, Literal, cast
 
-from critics.blocks import Block, BlockError, split_blocks
-from critics.formula import FormulaError, Rule, canonical_statement, parse_literal, parse_statement
-from critics.kernel import Entry, Inference, Kernel, WorkLimitExceeded
+from critics.logic.formula import FormulaError, Rule, canonical_statement, parse_literal, parse_statement
+from critics.logic.kernel import Entry, Inference, Kernel, WorkLimitExceeded
 from critics.problem import is_object
+from critics.text.blocks import Block, BlockError, split_blocks
 
 MAX_STEPS = 60
 """A larger graph is a thicket that nobody reads; its steps are listed all the same."""

@@ -15,7 +15,7 @@ from critics.checker import in_terms_of
 from critics.problem import Attempt, is_object, read_attempt
 from critics.replay.semantics import semantics_of
 from rollout.programs.taxonomy import prints_an_option
-from rollout.traces import Judgement, read_judgement
+from rollout.records.traces import Judgement, read_judgement
 from training.estimates import Proportion
 from training.tables import percent
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from critics.certificate import Certificate, read_certificate
-from critics.formula import FormulaError, Literal, Rule, parse_statement
+from critics.logic.formula import FormulaError, Literal, Rule, parse_statement
 from critics.problem import Problem, ProblemText
-from rollout.sentence import read_aloud
-from rollout.traces import Trace
+from rollout.prompts.sentence import read_aloud
+from rollout.records.traces import Trace
 from training.reporting.derivations import ProofStep, steps_of_evidence
 
 LONGEST = 2_000

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rollout.traces import read_trace
+from rollout.records.traces import read_trace
 from training.estimates import PairedComparison, compare_paired
 from training.records.store import read_records
 from training.reporting.evaluations import Evaluation, Mode, Tally

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rollout.selection import Answered, AnswerRule, majority, outcome
-from rollout.traces import Trace
+from rollout.records.selection import Answered, AnswerRule, majority, outcome
+from rollout.records.traces import Trace
 from training.estimates import Interval, Proportion, exact_interval
 from training.figures import drawing, panels_of, svg_of
 from training.tables import with_interval

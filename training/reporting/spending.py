@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from critics.errors import InputError
-from rollout.server_use import ServerUse
-from rollout.traces import Trace
+from rollout.records.server_use import ServerUse
+from rollout.records.traces import Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from critics.problem import Attempt
 from rollout.programs.taxonomy import ERRORS, Category, diagnose, prints_an_option
-from rollout.traces import Trace
+from rollout.records.traces import Trace
 from training.estimates import Proportion
 from training.tables import markdown, percent
 

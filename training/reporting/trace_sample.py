@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from rollout.traces import Trace, read_trace
+from rollout.records.traces import Trace, read_trace
 from training.records.store import is_stored, read_records
 
 MAX_TRACES = 240

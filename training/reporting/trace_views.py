@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import cast
 
 from critics.problem import Problem
-from rollout.traces import Trace
+from rollout.records.traces import Trace
 from training.curation.outcomes import is_decided
 from training.reporting.derivations import (
     Drawing,

@@ -14,7 +14,7 @@ from critics.errors import InputError
 from critics.judge import Judging
 from critics.problem import Problem, read_attempt
 from critics.verdict import read_verdict
-from rollout.traces import read_judgement
+from rollout.records.traces import read_judgement
 from training.rewards.credit import bad_start
 
 UNKNOWN = frozenset({"timeout", "error"})

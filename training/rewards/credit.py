@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from critics.problem import Attempt
-from critics.reading import UNDECIDED
-from critics.text_steps import bad_place, text_steps
+from critics.text.reading import UNDECIDED
+from critics.text.text_steps import bad_place, text_steps
 from critics.verdict import Certified, Verdict
 
 Credit = Literal["attempt", "first_bad_step"]

@@ -15,7 +15,7 @@ from critics.errors import InputError
 from critics.judge import slim
 from critics.problem import read_attempt
 from critics.verdict import read_verdict
-from rollout.traces import Trace
+from rollout.records.traces import Trace
 from training.rewards.credit import Credit, bad_start
 
 Group = tuple[list[Trace], list[Trace]]

@@ -12,18 +12,18 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Literal, TypeAlias
 
-from critics.answer_reader import read_answer
 from critics.audit.catalogue_file import own_catalogues
 from critics.checker import in_terms_of
-from critics.english.answer import answer_of
+from critics.formats.english.answer import answer_of
 from critics.judge import judge_safely
 from critics.problem import Attempt, Problem
-from critics.reference import reference, text_decides
 from critics.replay.grades import STRICT
+from critics.text.answer_reader import read_answer
+from critics.text.reference import reference, text_decides
 from critics.verdict import Certified
-from rollout.demonstration import decide, demonstrate, read_out
 from rollout.problems.catalogue import family
-from rollout.prompt import PromptStyle, text
+from rollout.prompts.demonstration import decide, demonstrate, read_out
+from rollout.prompts.prompt import PromptStyle, text
 from training.rewards.rewarding import Rollout
 
 Expected: TypeAlias = Literal["accept", "reject", "either"]

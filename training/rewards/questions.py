@@ -14,10 +14,10 @@ from pydantic import Field
 from critics.errors import InputError
 from critics.judge import DEFAULT_TIMEOUT_S, JudgePool
 from critics.problem import Problem
-from critics.reference import reference
+from critics.text.reference import reference
 from critics.verdict import Verdict, read_verdict
-from rollout.prompt import PromptStyle, messages, solution
-from rollout.splits import Split
+from rollout.prompts.prompt import PromptStyle, messages, solution
+from rollout.records.splits import Split
 from training.configuration.problems import ProblemsConfig
 from training.configuration.section import Positive, Section
 from training.rewards.certified import reward

@@ -15,9 +15,9 @@ from critics.errors import InputError, RunFailed
 from critics.judge import JudgePool
 from critics.problem import Problem
 from critics.replay.grades import count_by_grade
-from rollout.policy import adapter_weights_digest, load_tokenizer, model_digest
-from rollout.prompt import messages, text
-from rollout.traces import Judgement, read_judgement
+from rollout.policies.policy import adapter_weights_digest, load_tokenizer, model_digest
+from rollout.prompts.prompt import messages, text
+from rollout.records.traces import Judgement, read_judgement
 from training.configuration.rewards import ReinforcementConfig
 from training.finetuning.architecture import require_suited
 from training.finetuning.job import FineTuning

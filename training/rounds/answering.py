@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from critics.judge import Judging
 from critics.problem import Problem
-from rollout.policy import Policy
-from rollout.traces import Sampling, Trace, derived_seed
+from rollout.policies.policy import Policy
+from rollout.records.traces import Sampling, Trace, derived_seed
 from training.curation.judging import judged
 from training.workers.requests import batches
 from training.workers.strategies import Strategy

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from critics.judge import Judging
-from rollout.policy import PolicyError, load_tokenizer
-from rollout.traces import Trace, derived_seed, read_trace
+from rollout.policies.policy import PolicyError, load_tokenizer
+from rollout.records.traces import Trace, derived_seed, read_trace
 from training.curation.coverage import coverage
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.environment import kept_by_grade

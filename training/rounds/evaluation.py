@@ -14,11 +14,11 @@ from critics.checker import in_terms_of
 from critics.judge import Judging
 from critics.problem import Problem
 from critics.replay.grades import count_by_grade
-from rollout.guide import Truth
-from rollout.policy import Policy
+from rollout.decoding.guide import Truth
+from rollout.policies.policy import Policy
 from rollout.programs.lessons import stage_names
-from rollout.splits import content_key
-from rollout.traces import Sampling, Trace
+from rollout.records.splits import content_key
+from rollout.records.traces import Sampling, Trace
 from training.autoeval.errors import measure_false_positives
 from training.autoeval.false_positives import FalsePositives
 from training.autoeval.scores import Scores, report_record, score_report

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 from critics.errors import RunFailed
 from critics.judge import Judging
 from critics.problem import Problem
-from rollout.policy import model_digest
+from rollout.policies.policy import model_digest
 from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.trackers import Tracking, tracking
 from training.rounds.problems import held_out_problems

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from critics.judge import Judging
-from rollout.policy import adapter_weights_digest
-from rollout.traces import Sampling, Trace, derived_seed
+from rollout.policies.policy import adapter_weights_digest
+from rollout.records.traces import Sampling, Trace, derived_seed
 from training.curation.judging import judged
 from training.records.open_store import OpenStore
 from training.records.shards import pack

@@ -30,9 +30,9 @@ from time import perf_counter
 from typing import Any
 
 from critics.errors import RunFailed
-from critics.lifeline import die_with_parent
-from rollout.digests import FileState, known_digests, learn_digests
-from rollout.out_of_memory import is_out_of_memory
+from critics.workers.lifeline import die_with_parent
+from rollout.policies.out_of_memory import is_out_of_memory
+from rollout.records.digests import FileState, known_digests, learn_digests
 from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.out_of_memory import sampling_explanation
 from training.hardware import peak_memory

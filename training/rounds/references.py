@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout import first_order
-from rollout.policy import as_prompt, load_tokenizer
-from rollout.prompt import messages, text
-from rollout.traces import Trace
+from rollout.policies.policy import as_prompt, load_tokenizer
+from rollout.programs import first_order
+from rollout.prompts.prompt import messages, text
+from rollout.records.traces import Trace
 from training.configuration.run import ArmConfig, RunConfig
 from training.curation.judging import judged
 from training.lessons.references import completions

@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.digests import PolicyDigests
-from rollout.policy import Policy
-from rollout.traces import Sampling, Trace, read_trace
+from rollout.policies.policy import Policy
+from rollout.records.digests import PolicyDigests
+from rollout.records.traces import Sampling, Trace, read_trace
 from training.configuration.run import ArmConfig, RunConfig
 from training.lessons.teaching import Taught
 from training.records.open_store import OpenStore

@@ -5,7 +5,7 @@ It has a process of its own, since trackers go by its environment, and may hang.
 
 from pathlib import Path
 
-from rollout.traces import read_trace
+from rollout.records.traces import read_trace
 from training.finetuning.trackers import Tracking, track
 from training.records.run_folder import read_file
 from training.records.store import is_stored, read_records, write_json

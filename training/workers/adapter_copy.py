@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from critics.errors import RunFailed
-from rollout.policy import adapter_weights_digest
+from rollout.policies.policy import adapter_weights_digest
 
 LARGEST = 2**30
 """Bytes that are sent: LoRA of the largest models; full weights are for a file system that the machines share."""

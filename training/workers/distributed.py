@@ -18,8 +18,8 @@ from typing import Any
 
 from critics.errors import RunFailed
 from critics.judge import DEFAULT_TIMEOUT_S, slim
-from rollout.policy import Policy
-from rollout.traces import Trace
+from rollout.policies.policy import Policy
+from rollout.records.traces import Trace
 from training.workers.adapter_copy import copy_of
 from training.workers.cluster import Resources, connected, inventory, num_places
 from training.workers.remote import Checkout, RemoteSampler, judged

@@ -6,8 +6,8 @@ from functools import cached_property
 
 from critics.judge import JudgePool, Judging
 from rollout.actor_critic.feedback import DialogReviewPool
-from rollout.policy import Policy
-from rollout.traces import Trace
+from rollout.policies.policy import Policy
+from rollout.records.traces import Trace
 from training.workers.policy import build_policy
 from training.workers.requests import ArmPolicy, RolloutRequest
 from training.workers.strategies import ActorCritic, Strategy, strategy_of

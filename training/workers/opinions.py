@@ -7,8 +7,8 @@ from typing import cast
 
 from rollout.actor_critic.feedback import Reply, Reviewing
 from rollout.actor_critic.model_critic import ModelCritic, OpinionSettings
-from rollout.policy import ChatPolicy
-from rollout.steps import DialogReview
+from rollout.policies.policy import ChatPolicy
+from rollout.records.steps import DialogReview
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
 from training.configuration.strategies import ActorCriticConfig

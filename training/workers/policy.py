@@ -10,11 +10,11 @@ from typing import Any
 
 from critics import plugins
 from critics.errors import InputError
-from rollout import kept
 from rollout.engines.vllm import EngineSettings, rank_of, rest
-from rollout.policy import HuggingFacePolicy, Policy, adapter_weights_digest
-from rollout.prompt import PromptStyle
-from rollout.reasoning import AnswersOnly
+from rollout.policies import kept
+from rollout.policies.policy import HuggingFacePolicy, Policy, adapter_weights_digest
+from rollout.policies.reasoning import AnswersOnly
+from rollout.prompts.prompt import PromptStyle
 from rollout.servers.adapters import ServedAdapter, require_exchange
 from rollout.servers.connection import Connection, ServerSettings
 from training.configuration.model import ModelConfig

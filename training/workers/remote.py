@@ -16,8 +16,8 @@ from typing import Any
 import critics
 from critics.errors import RunFailed
 from critics.judge import JudgePool
-from rollout.policy import Policy
-from rollout.traces import Trace
+from rollout.policies.policy import Policy
+from rollout.records.traces import Trace
 from training.workers.adapter_copy import AdapterCopy, reachable
 from training.workers.local import Sampler
 from training.workers.policy import quiet_policy

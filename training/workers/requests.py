@@ -12,7 +12,7 @@ from typing import Protocol, Self
 
 from critics.judge import Judging
 from critics.problem import Problem
-from rollout.traces import Sampling, Trace
+from rollout.records.traces import Sampling, Trace
 from training.configuration.run import ArmConfig, RunConfig
 
 

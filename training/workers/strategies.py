@@ -12,14 +12,14 @@ from critics import plugins
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout.actor_critic.feedback import Reviewing
-from rollout.first_order import DEFAULT_EXAMPLES, request
-from rollout.policy import ChatPolicy, Policy, Requesting
+from rollout.policies.policy import ChatPolicy, Policy, Requesting
+from rollout.programs.first_order import DEFAULT_EXAMPLES, request
 from rollout.programs.lessons import by_stage
 from rollout.programs.review import RunReviewPool
+from rollout.records.traces import Sampling, Trace
 from rollout.strategies.dialog import DialogSettings, after_retries, converse
 from rollout.strategies.programs import ProgramSettings, refine
 from rollout.strategies.single import sample
-from rollout.traces import Sampling, Trace
 from training.autoeval.round_trips import RoundTrips
 from training.configuration.lessons import LessonConfig
 from training.configuration.model import JUDGED_AS

@@ -5,14 +5,14 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from critics.logic.programs.declarations import RESERVED
 from critics.problem import Problem
-from critics.programs.declarations import RESERVED
 from rollout.decoding.languages import Language
 from rollout.programs.grammars.lark import COMMENT, END, choice, literal, literals, spelled_with, terminal
 
 MAX_LABELS, MAX_VARIABLES, MAX_CONSTRAINTS, MAX_PLACES = 10, 20, 30, 20
 NO_NAMES = ["_*[Ii][Ss]_.*", *(spelled_with(word, "_") for word in sorted(RESERVED))]
-"""Patterns of what `critics.programs.declarations.is_reserved` keeps for the language."""
+"""Patterns of what `critics.logic.programs.declarations.is_reserved` keeps for the language."""
 Section = Literal["start", "domain", "variables", "constraints", "query"]
 _HEADINGS: dict[Section, str] = {
     "start": "Domain:", "domain": "Variables:", "variables": "Constraints:", "constraints": "Query:",

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from critics.fol.tokens import RESERVED
+from critics.logic.first_order.tokens import RESERVED
 from critics.problem import Problem
 from rollout.decoding.languages import Language
 from rollout.programs.grammars.lark import COMMENT, END, choice, literal, terminal, words_of

@@ -9,8 +9,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from critics.logic.programs.declarations import MAX_POINTS
 from critics.problem import Problem
-from critics.programs.declarations import MAX_POINTS
 from rollout.decoding.languages import Language
 from rollout.programs.grammars.csp import NO_NAMES
 from rollout.programs.grammars.lark import COMMENT, END, choice, literal, literals, terminal

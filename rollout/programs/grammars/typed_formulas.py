@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from critics.programs.declarations import is_reserved
+from critics.logic.programs.declarations import is_reserved
 from rollout.programs.grammars.lark import choice, literal, literals
 
 MAX_DEPTH = 3

@@ -272,9 +272,9 @@ def _shares(bench: Bench, name: str, batch: int) -> list[Row]:
 def _logic_masks(setting: Setting) -> list[Row]:
     """Time the masks of LogicGuide along demonstrations: of the first problems, and of those after them."""
     from rollout.decoding.texts import row_of
-    from rollout.demonstration import demonstrate
     from rollout.guides.logic import LogicGuide
     from rollout.problems.prontoqa import PrOntoQA, generate
+    from rollout.prompts.demonstration import demonstrate
 
     size = (TOY if setting.toy else MODELS["8B"]).size.vocab_size
     engine = MaskEngine(vocabulary(size), [END])

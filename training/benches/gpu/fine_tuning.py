@@ -105,7 +105,7 @@ def _forecast(case: Case, config: Any) -> float:
 
 def _job(setting: Setting, case: Case) -> tuple[Any, Path]:
     """Write a model, once, and a dataset of rows that are as long as they may be; return the job and its log."""
-    from rollout.policy import load_tokenizer
+    from rollout.policies.policy import load_tokenizer
     from training.configuration.run import ModelConfig, TrainingConfig
     from training.finetuning.job import FineTuning
 

@@ -1,0 +1,194 @@
+"""Examination of one submission before any verdict: for the critic, for dialogs and for reports."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from critics.formats.asp.adequacy import Mutant, domain_facts, kills, mutants, selected_fragments, selector
+from critics.formats.asp.control import Fragments, GuardedControl, GuardSolver
+from critics.formats.asp.core import givers, grounded, sentence, steps, strong_core
+from critics.formats.asp.grounding import MAX_INSTANCES, check_recursion, check_safety, num_instances
+from critics.formats.asp.hypothesis import Hypotheses, QueryValue
+from critics.formats.asp.premises import Source, is_stated
+from critics.formats.asp.query import QUANTIFIED, AspQuery, Connective, read_query
+from critics.formats.asp.rules import AspLiteral, AspRule, Comparison, constants_of
+from critics.formats.asp.submission import Submission, read_submission
+from critics.formats.asp.suite import FailedTest, guarded_tests, run_test
+from critics.formats.asp.tokens import AspError
+from critics.logic.cores import smallest
+
+MAX_MUTANTS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A submission that compiles, with what the solver needs."""
+
+    submission: Submission
+    query: AspQuery | None
+    """None where no query was asked for."""
+    hypotheses: Hypotheses | None
+    fragments: Fragments
+
+    @property
+    def text(self) -> str:
+        """The program as clingo reads it."""
+        return "\n".join(map(str, self.submission.program.rules))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Result of running a submission; of an inconsistent program nothing else is run."""
+
+    consistent: bool
+    finding: QueryValue | None
+    """The query's value; None without a query."""
+    failures: tuple[FailedTest, ...]
+    """The tests that do not pass."""
+
+
+def prepare(completion: str) -> Prepared:
+    """Read a submission and bound its grounding; raises `AspError`. Nothing is solved."""
+    submission = read_submission(completion)
+    query = read_query(submission.query) if submission.query else None
+    facts = [fact for test in submission.tests for fact in test.facts]
+    for rule in submission.program.rules:
+        check_safety(rule, submission.program.text)
+    check_recursion(submission.program.rules, submission.program.text)
+    for fact in facts:
+        check_safety(fact, str(fact))
+    ordered = any(
+        isinstance(c, Comparison) and c.operator not in ("=", "!=")
+        for rule in submission.program.rules
+        for c in rule.conditions()
+    )
+    if ordered and query is not None and any(isinstance(b, Connective) and b.kind in QUANTIFIED for b in query.blocks):
+        raise AspError("order_of_names", "a fresh constant for ALL or SOME stands in no order to the others")
+    constants = constants_of(submission.program.rules)
+    hypotheses = None if query is None else Hypotheses(query, constants)
+    asked = [] if query is None else [term for literal in query.atoms() for term in literal.arguments]
+    num_constants = len({*constants, *constants_of(facts), *asked})
+    if num_instances([*submission.program.rules, *facts], num_constants) > MAX_INSTANCES:
+        # Attack: ten constants to the power of nine variables, which nothing can interrupt.
+        raise AspError("grounding_bound", f"the rules could have more than {MAX_INSTANCES} ground instances")
+    fragments = guarded_tests(submission.tests) | ({} if hypotheses is None else hypotheses.fragments())
+    return Prepared(submission, query, hypotheses, fragments)
+
+
+def run(prepared: Prepared, make: Callable[[str, Fragments], GuardSolver] = GuardedControl) -> Outcome:
+    """Run program, query and tests; raises `BudgetExhausted` and `CompileError`."""
+    solver = make(prepared.text, prepared.fragments)
+    if not solver.satisfiable(()):
+        return Outcome(False, None, ())
+    finding = None if prepared.hypotheses is None else prepared.hypotheses.evaluate(solver)
+    failures = (run_test(solver, i, test) for i, test in enumerate(prepared.submission.tests))
+    return Outcome(True, finding, tuple(failure for failure in failures if failure is not None))
+
+
+class Inspection:
+    """One Control in which every rule can be switched off and damaged: for cores, adequacy and explanations."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self.prepared = prepared
+        self.program = prepared.submission.program
+        self.damages = mutants(self.program.rules)
+        if len(self.damages) > MAX_MUTANTS:
+            raise AspError("too_long", f"the rules have more than {MAX_MUTANTS} mutants")
+        fragments = selected_fragments(self.program.rules, self.damages) | dict(prepared.fragments)
+        for i, test in enumerate(prepared.submission.tests):
+            fragments |= {f"__v{i}c{n}": [f":-__v{i}c{n},{literal}."] for n, literal in enumerate(test.infer_none)}
+        self._solver = GuardedControl(domain_facts(self.program.rules), fragments)
+
+    def kills(self) -> list[tuple[Mutant, ...]]:
+        """Return for each test the mutants of the rules it names on which it fails."""
+        tests, numbered = self.prepared.submission.tests, self.program.numbered()
+        named = [{i for number in test.rules for i in numbered.get(number, ())} for test in tests]
+        return kills(self._solver, tests, named, self.damages, len(self.program.rules))
+
+    def witness(self, on: frozenset[str]) -> list[str]:
+        """Return an answer set under the guards `on`, sorted, without the critic's own names."""
+        model = self._solver.model(on | frozenset(map(selector, range(len(self.program.rules)))))
+        assert model is not None, "an answer set was found under these guards before"
+        return sorted(atom for atom in model if not atom.lstrip("-").startswith("__"))
+
+    def core(self, on: frozenset[str], first: tuple[int, ...] = ()) -> tuple[int, ...] | None:
+        """Return a core of the guards `on`; the rules `first` are the last to be left out."""
+        return strong_core(self._solver, len(self.program.rules), on, first)
+
+    def support(self, value: str, source: Source) -> tuple[int, ...]:
+        """Return a smallest-by-deletion set of rules that gives the query its value, `true` or `false`.
+
+        Rules that no premise states are tried last, so that one that suffices for the answer stays in.
+        """
+        hypotheses = self.prepared.hypotheses
+        assert hypotheses is not None
+        rules = range(len(self.program.rules))
+        stated = [i for i in rules if is_stated(self.program, i, source)]
+        hidden = [i for i in rules if i not in stated]
+
+        def holding(rest: Sequence[str]) -> Sequence[str] | None:
+            kept = frozenset(rest)
+            is_given = self._solver.satisfiable(kept) and hypotheses.evaluate(self._solver, kept).value == value
+            return rest if is_given else None
+
+        kept = smallest(map(selector, [*stated, *hidden]), holding)
+        return tuple(i for i in rules if selector(i) in kept)
+
+    def told(self, failure: FailedTest) -> str:
+        """Return the shortest thing that is enough to see why a test fails."""
+        test = self.prepared.submission.tests[failure.test]
+        on = frozenset({f"__x{failure.test}"})
+        if failure.reason == "no_contradiction":
+            return f"{failure}. {self._shown(on)}"
+        if failure.literal is None:
+            return f"{failure}. {self.explained(on, failure.test, 'That is a contradiction')}"
+        kind, literals = {
+            "not_in_all": ("ua", test.infer_all),
+            "in_none": ("wb", test.infer_any),
+            "inferred": ("wc", test.infer_none),
+        }[failure.reason]
+        number = literals.index(failure.literal)
+        guard = f"__{kind[0]}{failure.test}{kind[1]}{number}"
+        if failure.reason == "in_none":
+            return f"{failure}. {self._why_none(failure.literal, test.facts)}"
+        always = on | {f"__v{failure.test}c{number}"}
+        if failure.reason == "inferred" and self.core(always) is not None:
+            denied = (AspRule((), (failure.literal,)),)
+            return f"{failure}. {self.explained(always, failure.test, f'{failure.literal} always holds', denied)}"
+        return f"{failure}. {self._shown(on | {guard})}"
+
+    def explained(self, on: frozenset[str], test: int | None, conclusion: str, denied: tuple[AspRule, ...] = ()) -> str:
+        """Return a sentence from the rules' comments, and the ground instances below it where they can be found.
+
+        `denied` is the constraint that the guards `on` stand for, beside the test's facts.
+        """
+        core = self.core(on)
+        if core is None:
+            return conclusion
+        facts = () if test is None else self.prepared.submission.tests[test].facts
+        said = sentence(self.program, core, conclusion)
+        instances = grounded(self.program, core, (*facts, *denied))
+        return f"{said}\n{steps(self.program, instances)}" if instances else said
+
+    def _why_none(self, literal: AspLiteral, facts: tuple[AspRule, ...]) -> str:
+        """Return what rules a literal out where a test's facts hold; else, which rules could conclude it."""
+        rules = self.program.rules
+        fragments = {"__x": [fact.render("__x") for fact in facts], "__y": [f"{literal}:-__y."]}
+        solver = GuardedControl(domain_facts(rules), selected_fragments(rules, []) | fragments)
+        core = strong_core(solver, len(rules), frozenset(fragments))
+        if core is not None:
+            said = sentence(self.program, core, f"{literal} cannot hold")
+            instances = grounded(self.program, core, (*facts, AspRule((literal,), ())))
+            return f"{said}\n{steps(self.program, instances)}" if instances else said
+        found = givers(self.program, literal)
+        if not found:
+            return f"{literal} could hold, but no rule concludes it."
+        return f"{literal} could hold, but it follows by these rules alone:\n{steps(self.program, found)}"
+
+    def _shown(self, on: frozenset[str]) -> str:
+        """Return an answer set, as a counterexample, without what is common to every one."""
+        atoms = self.witness(on)
+        facts = {str(rule.heads()[0]) for rule in self.program.rules if rule.is_fact()}
+        shown = [atom for atom in atoms if atom not in facts] or atoms
+        if not shown:
+            return "One answer set has no atom at all."
+        return f"One answer set has {', '.join(shown[:12])}{' ..' if len(shown) > 12 else ''}."

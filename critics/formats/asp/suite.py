@@ -1,0 +1,142 @@
+"""Tests: what each asks of the solver, whether it passes, and which tests are no tests.
+
+Every condition asks for an answer set first: on a program without one, "in all answer sets" holds of anything.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import permutations
+
+from critics.formats.asp.control import BudgetExhausted, GuardSolver, compiled
+from critics.formats.asp.reader import AspProgram
+from critics.formats.asp.rules import AspLiteral, AspRule, constants_of
+from critics.formats.asp.submission import ProgramTest
+
+MAX_RENAMED = 5
+"""Constants that the search for duplicates permutes; with more, they are renamed in order of appearance."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedTest:
+    """Reason why one test does not pass, or is no test."""
+
+    test: int
+    """Position in the suite, from 0."""
+    reason: str
+    literal: AspLiteral | None = None
+    """The literal that decided it."""
+
+    def __str__(self) -> str:
+        told = _TOLD[self.reason].format(literal=self.literal)
+        return f"test {self.test + 1}: {told}"
+
+
+_TOLD = {
+    "unsat_under_test": "the program has no answer set once the test's facts are added",
+    "not_in_all": "{literal} is missing from an answer set",
+    "in_none": "{literal} is in no answer set",
+    "inferred": "{literal} is inferred, and must not be",
+    "no_contradiction": "a contradiction is expected, and there is an answer set",
+    "no_test_conditions": "it has no condition, so nothing can fail",
+    "mixed_condition": "a contradiction makes every other condition pass or fail for a wrong reason",
+    "literal_is_own_fact": "{literal} is one of its own facts",
+    "no_rule_id": "it names no rule that it tests",
+    "fake_rule_id": "it names a rule that the program does not have",
+    "facts_self_contradict": "its facts contradict each other without the program",
+    "kills_no_mutant": "it passes however the rules that it names are damaged",
+    "rule_not_exercised": "the contradiction does not come from a rule that it names",
+    "tripwire_rule": "the contradiction comes from a rule that no premise states",
+    "test_constant_in_program": "{literal} is a constant that the program treats on its own",
+}
+
+
+def guarded_tests(tests: Iterable[ProgramTest]) -> dict[str, list[str]]:
+    """Return the rules of each guard: `__x` a test's facts, `__w` answer sets with a literal, `__u` those without."""
+    found: dict[str, list[str]] = {}
+    for position, test in enumerate(tests):
+        facts = found[f"__x{position}"] = [fact.render(f"__x{position}") for fact in test.facts]
+        facts += [f"__dom({c}):-__x{position}." for c in constants_of(test.facts)]
+        for number, literal in enumerate(test.infer_all):
+            found[f"__u{position}a{number}"] = [f":-__u{position}a{number},{literal}."]
+        for kind, literals in (("b", test.infer_any), ("c", test.infer_none)):
+            for number, literal in enumerate(literals):
+                found[f"__w{position}{kind}{number}"] = [f":-__w{position}{kind}{number},not {literal}."]
+    return found
+
+
+def run_test(
+    solver: GuardSolver, position: int, test: ProgramTest, context: frozenset[str] = frozenset()
+) -> FailedTest | None:
+    """Return why a test fails under the guards of `context`, None where it passes; raises `BudgetExhausted`."""
+    on = context | {f"__x{position}"}
+    consistent = solver.satisfiable(on)
+    if test.contradiction:
+        return FailedTest(position, "no_contradiction") if consistent else None
+    if not consistent:
+        return FailedTest(position, "unsat_under_test")
+    for number, literal in enumerate(test.infer_all):
+        if solver.satisfiable(on | {f"__u{position}a{number}"}):
+            return FailedTest(position, "not_in_all", literal)
+    for number, literal in enumerate(test.infer_any):
+        if not solver.satisfiable(on | {f"__w{position}b{number}"}):
+            return FailedTest(position, "in_none", literal)
+    for number, literal in enumerate(test.infer_none):
+        if solver.satisfiable(on | {f"__w{position}c{number}"}):
+            return FailedTest(position, "inferred", literal)
+    return None
+
+
+def ill_posed(position: int, test: ProgramTest, program: AspProgram) -> FailedTest | None:
+    """Return why a test is none, whatever the program does."""
+    if not test.literals() and not test.contradiction:
+        return FailedTest(position, "no_test_conditions")
+    if test.literals() and test.contradiction:
+        return FailedTest(position, "mixed_condition")
+    given = {rule.heads()[0] for rule in test.facts if rule.is_fact()}
+    own = next((literal for literal in test.literals() if literal in given), None)
+    if own is not None:
+        return FailedTest(position, "literal_is_own_fact", own)
+    if not test.rules:
+        return FailedTest(position, "no_rule_id")
+    if not all(program.numbered().get(number) for number in test.rules):
+        return FailedTest(position, "fake_rule_id")
+    if test.contradiction and not _is_consistent(test.facts):
+        # Attack: facts that nothing could satisfy, such as `:- not zzz.`
+        return FailedTest(position, "facts_self_contradict")
+    return None
+
+
+def _is_consistent(facts: tuple[AspRule, ...]) -> bool:
+    result = compiled("\n".join(map(str, facts))).solve()
+    if result.unknown:
+        raise BudgetExhausted
+    return bool(result.satisfiable)
+
+
+def duplicates(tests: tuple[ProgramTest, ...], program: AspProgram) -> str | None:
+    """Return how two tests are one: `duplicate_tests` up to names of constants, `duplicate_rationale`, or None."""
+    known = constants_of(program.rules)
+    predicates = {literal.signature for rule in program.rules for literal in rule.literals()}
+    forms = [_canonical(test, set(known), predicates) for test in tests]
+    if len(set(forms)) < len(forms):
+        return "duplicate_tests"
+    rationales = [re.sub(r"\W+|\d+", " ", test.why).strip().casefold() for test in tests if test.why.strip()]
+    return "duplicate_rationale" if len(set(rationales)) < len(rationales) else None
+
+
+def _canonical(test: ProgramTest, known: set[str], predicates: set[tuple[str, int]]) -> tuple[tuple[str, ...], ...]:
+    """Return a form that renaming of fresh constants, order and facts about nothing leave as it is."""
+    facts = [r for r in test.facts if any(literal.signature in predicates for literal in r.literals()) or not r.heads()]
+    literals = (*(lit for r in facts for lit in r.literals()), *test.literals())
+    fresh = [t for t in dict.fromkeys(t for lit in literals for t in lit.arguments) if t not in known]
+    orders = permutations(fresh) if len(fresh) <= MAX_RENAMED else [tuple(fresh)]
+    return min(_spelled(test, facts, {name: f"C{i}" for i, name in enumerate(order)}) for order in orders)
+
+
+def _spelled(test: ProgramTest, facts: list[AspRule], names: dict[str, str]) -> tuple[tuple[str, ...], ...]:
+    def renamed(text: str) -> str:
+        return re.sub(r'"[^"]*"|\w+', lambda match: names.get(match[0], match[0]), text)
+
+    groups = (facts, test.infer_all, test.infer_any, test.infer_none, ["!"] if test.contradiction else [])
+    return tuple(tuple(sorted({renamed(str(part)) for part in group})) for group in groups)

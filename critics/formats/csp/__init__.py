@@ -1,0 +1,1 @@
+"""The format `csp`: Logic-LM's language for constraint problems, judged by finite-domain search."""

@@ -1,0 +1,137 @@
+"""Reads `csp` programs (Logic-LM's language for LogicalDeduction): Domain, Variables, Constraints, Query.
+
+Variables are functions without arguments over the values that they list; an option is a formula that is to hold in
+every solution. Values may be written by the domain's words (`[cheapest, most expensive]`) where these have numbers.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from critics.formats.logic_program.option import MAX_OPTIONS
+from critics.logic.programs.declarations import INTEGER, Declarations, FunctionType, is_reserved
+from critics.logic.programs.elaborator import Elaborator
+from critics.logic.programs.expression import Call, Listing, Name, read_expression
+from critics.logic.programs.sections import Line, ProgramError, Repairs, split_sections
+from critics.replay.finite.terms import Application, Function, Operator, Quantified, Term
+
+TITLES = {
+    "domain": ("Domain", "Domains"),
+    "variables": ("Variables", "Variable"),
+    "constraints": ("Constraints", "Constraint"),
+    "query": ("Query", "Queries", "Options"),
+}
+MAX_VARIABLES = 40
+MAX_VALUES = 200
+"""Of one variable."""
+_VARIABLE = re.compile(r"(?P<name>\w+(?:[ -]\w+)*)\s*(?:\[IN\]|\bin\b|∈|:)\s*[\[{](?P<values>.*)[\]}]", re.IGNORECASE)
+_LABEL = re.compile(r"(?P<number>-?\d{1,6})\s*[:=]\s*(?P<label>.+)")
+_LETTER = re.compile(r"\(?([A-Za-z])[).:]\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class CspProgram:
+    """A program as read; `options` are formulas by position."""
+
+    functions: Mapping[str, Function]
+    constraints: tuple[Term, ...]
+    options: tuple[Term, ...]
+
+
+def read_csp(text: str, repairs: Repairs) -> CspProgram:
+    """Read a program, noting every repair; raises `ProgramError` naming the line."""
+    sections = split_sections(text, TITLES, repairs)
+    labels = _labels(sections.get("domain", []))
+    declared = Declarations()
+    for line in sections.get("variables", []):
+        _declare(line, labels, declared, repairs)
+    if not 0 < len(declared.functions) <= MAX_VARIABLES:
+        raise ProgramError("variables", f"{len(declared.functions)} variables where 1 to {MAX_VARIABLES} are needed")
+    for label, number in labels.items():
+        if label not in declared.signatures and re.fullmatch(r"[^\W\d]\w*", label) and not is_reserved(label):
+            declared.members[label] = "", number
+    constraints = tuple(_constraint(line, declared, repairs) for line in sections.get("constraints", []))
+    options = _options(sections.get("query", []), declared, repairs)
+    return CspProgram(declared.functions, constraints, options)
+
+
+def _labels(lines: Sequence[Line]) -> dict[str, int]:
+    labels: dict[str, int] = {}
+    for line in lines:
+        found = _LABEL.fullmatch(line.text)
+        if found is not None:
+            labels[_plain(found["label"])] = int(found["number"])
+    return labels
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\s-]+", "_", text.strip().strip("'\""))
+
+
+def _declare(line: Line, labels: Mapping[str, int], declared: Declarations, repairs: Repairs) -> None:
+    found = _VARIABLE.fullmatch(line.text)
+    if found is None:
+        raise line.error("syntax", "name [IN] [value, ..] is needed")
+    name = _plain(found["name"])
+    if name != found["name"]:
+        repairs.note("variable_spelling")
+    if name in declared.functions or is_reserved(name):
+        raise line.error("redeclaration", f"{name[:40]} has a meaning already")
+    values = [_value(part, labels, line, repairs) for part in found["values"].split(",") if part.strip()]
+    if not 0 < len(set(values)) == len(values) <= MAX_VALUES:
+        raise line.error("sort", "a variable needs values, each once")
+    declared.signatures[name] = FunctionType((), INTEGER)
+    declared.functions[name] = Function((), tuple(values), is_boolean=False)
+
+
+def _value(part: str, labels: Mapping[str, int], line: Line, repairs: Repairs) -> int:
+    if re.fullmatch(r"\s*-?\d{1,6}\s*", part):
+        return int(part)
+    if _plain(part) not in labels:
+        raise line.error("sort", f"{part.strip()[:40]!r} is neither a number nor a word of the domain")
+    repairs.note("value_by_word")
+    return labels[_plain(part)]
+
+
+def _constraint(line: Line, declared: Declarations, repairs: Repairs) -> Term:
+    read = read_expression(line, repairs)
+    if isinstance(read, Call) and read.name.lower().startswith("alldifferent") and not read.arguments:
+        repairs.note("all_variables_meant")
+        read = Call(read.name, (Listing(tuple(map(Name, declared.functions))),))
+    return Elaborator(declared, line, repairs).formula(read)
+
+
+def _options(lines: Sequence[Line], declared: Declarations, repairs: Repairs) -> tuple[Term, ...]:
+    """Read the options; letters put them in order where every option has one."""
+    options: list[tuple[str, Term]] = []
+    for line in lines:
+        letter = _LETTER.match(line.text)
+        formula = line.text[letter.end() :] if letter else line.text
+        options.append(
+            (
+                letter[1].upper() if letter else "",
+                Elaborator(declared, line, repairs).formula(read_expression(Line(line.number, formula, ""), repairs)),
+            )
+        )
+    letters = [letter for letter, _ in options]
+    if not 0 < len(options) <= MAX_OPTIONS:
+        raise ProgramError("no_options", f"{len(options)} options where 1 to {MAX_OPTIONS} are needed")
+    if not any(letters):
+        repairs.note("options_by_position")
+        return tuple(formula for _, formula in options)
+    if sorted(letters) != [chr(ord("A") + i) for i in range(len(options))]:
+        raise ProgramError("labels", f"the options are lettered {', '.join(letters)}")
+    return tuple(formula for _, formula in sorted(options, key=lambda option: option[0]))
+
+
+def variables_of(term: Term) -> set[str]:
+    """Return the program's variables that a term speaks of."""
+    match term:
+        case Application(function, arguments):
+            return {function}.union(*map(variables_of, arguments))
+        case Operator(_, operands):
+            return set[str]().union(*map(variables_of, operands))
+        case Quantified(_, _, body):
+            return variables_of(body)
+        case _:
+            return set()

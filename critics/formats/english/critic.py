@@ -1,0 +1,147 @@
+"""The critic of `english` attempts: a chain of thought in regular English, judged sentence by sentence without a model.
+
+Every sentence must be the context's, established before, or one step away (`steps`), and the answer must be proved
+about the question that was asked. A sentence that is read and does not hold makes the attempt `unproved`, reason
+`unsupported_sentence` (`skipped_steps` where it follows in several steps). One that is not read makes it `malformed`,
+reason `not_read`. Both quote the sentence.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+
+from critics.checker import in_terms_of
+from critics.conclusion import brief, certified, is_wrong, refused, wrong_answer
+from critics.formats.english.answer import answer_of
+from critics.formats.english.certificate import english_certificate
+from critics.formats.english.formalised import judge_formalised
+from critics.formats.english.formulas import has_formulas
+from critics.formats.english.language import CONTROLLED, ProblemLanguage, Unreadable, language_of, reader_of
+from critics.formats.english.outline import Outline
+from critics.formats.english.passage import TextSentence, lines
+from critics.formats.english.saturation import saturation
+from critics.formats.english.span import coverage, painted
+from critics.formats.english.steps import Ledger, Warrant
+from critics.formats.english.trial import BadSentence, Trial
+from critics.logic.entailment import OutOfWork, is_consistent
+from critics.logic.kernel import ArityError, WorkLimitExceeded
+from critics.logic.sorts import SortError
+from critics.problem import Attempt, Problem
+from critics.replay.english import check_english
+from critics.text.reading import BadStep, Span, TextReading
+from critics.text.reference import is_trusting, text_contradicts
+from critics.verdict import CriticError, Malformed, TimedOut, Unproved, Vacuous, Verdict
+
+MAX_CHARACTERS = 30_000
+MAX_SENTENCES = 400
+
+
+def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
+    """Judge one attempt; pure, deterministic and bounded."""
+    has_reader = reader_of(problem.dataset) != CONTROLLED and not is_trusting()
+    if has_formulas(problem) and not has_reader and problem.formal is None:
+        return judge_formalised(problem, attempt)
+    if is_trusting():
+        # A text in English is read or it is nothing: there is no formalisation to be taken on trust.
+        return CriticError("no_reference", None, "plain English is not judged where no reader is to be used")
+    return read_english(problem, attempt)
+
+
+def read_english(problem: Problem, attempt: Attempt) -> Verdict:
+    """Judge one attempt by its problem's English alone; the verdict says what stands behind each piece of the text."""
+    text = attempt.completion
+    if len(text) > MAX_CHARACTERS:
+        return _unread(Malformed("too_long", None, f"more than {MAX_CHARACTERS} characters"), text)
+    sentences = list(islice(lines(text, problem.question), MAX_SENTENCES + 1))
+    if len(sentences) > MAX_SENTENCES:
+        return _unread(Malformed("too_long", None, f"more than {MAX_SENTENCES} sentences"), text)
+    try:
+        language = language_of(problem)
+    except Unreadable as error:
+        return _unread(CriticError(error.reason, _last_answer(sentences, problem), brief(str(error))), text)
+    outline = Outline(language, problem.question)
+    answer = _last_answer(sentences, problem)
+    try:
+        _check_consistency(language)
+        ledger = Ledger(forward=language.semantics.forward)
+        for clause in language.stated:
+            ledger.add(clause, Warrant("context", ()))
+    except (WorkLimitExceeded, OutOfWork) as error:
+        return _unread(TimedOut("work_limit", answer, brief(str(error) or "the context takes too much work")), text)
+    except (ArityError, SortError) as error:
+        return _unread(CriticError("no_reference", answer, brief(str(error))), text)
+    except _InconsistentError:
+        return _unread(Vacuous("inconsistent_context", answer, "the context contradicts itself"), text)
+    return _tried(problem, attempt, Trial(problem, language, ledger), sentences, answer, outline)
+
+
+def _tried(
+    problem: Problem,
+    attempt: Attempt,
+    trial: Trial,
+    sentences: Sequence[TextSentence],
+    answer: str | None,
+    outline: Outline,
+) -> Verdict:
+    bad: BadStep | None = None
+    done: list[tuple[int, int]] = []
+    try:
+        for index, line in enumerate(sentences):
+            trial.sentence(line, outline.units(line), index)
+            done.append(line.passage.span)
+        trial.end()
+        verdict = _proved(problem, attempt, trial, done)
+    except BadSentence as sentence:
+        bad = sentence.bad
+        verdict = refused(sentence, problem, answer)
+    spans = painted(trial.spans if bad is None else _before(trial.spans, bad, done), done, attempt.completion)
+    return replace(verdict, reading=TextReading(coverage(spans, attempt.completion), spans, bad))
+
+
+def _before(spans: Sequence[Span], bad: BadStep, done: Sequence[tuple[int, int]]) -> list[Span]:
+    """Return the spans of the sentences before the first that does not hold."""
+    end = done[bad.index - 1][1] if 0 < bad.index <= len(done) else 0
+    return [span for span in spans if span.end <= end]
+
+
+def _proved(problem: Problem, attempt: Attempt, trial: Trial, done: Sequence[tuple[int, int]]) -> Verdict:
+    """Certify what the independent checker accepts as well."""
+    assert trial.claimed is not None
+    assert trial.proved is not None
+    claim = trial.claimed
+    if is_wrong(claim, problem):
+        return wrong_answer(claim)
+    source = trial.language.source
+    if in_terms_of(trial.proved, problem.options) != claim or text_contradicts(
+        problem, claim, "given" if source == CONTROLLED else source
+    ):
+        return Unproved("text_says_otherwise", claim, "a translator reads the text otherwise")
+    spans = painted(trial.spans, done, attempt.completion)
+    return certified(english_certificate(problem, trial, spans, attempt.completion), check_english)
+
+
+def _last_answer(sentences: Sequence[TextSentence], problem: Problem) -> str | None:
+    """Return the last answer that a sentence gives, whatever the others say."""
+    for line in reversed(sentences):
+        value = Outline.answer_of(line)
+        found = None if value is None else answer_of(value, problem)
+        if found is not None:
+            return found
+    return None
+
+
+class _InconsistentError(Exception):
+    """The context contradicts itself, so that everything follows."""
+
+
+def _check_consistency(language: ProblemLanguage) -> None:
+    if language.semantics.forward:
+        clashes = saturation(language).contradiction() is not None
+    else:
+        clashes = not is_consistent(language.stated)
+    if clashes:
+        raise _InconsistentError
+
+
+def _unread(verdict: Verdict, text: str) -> Verdict:
+    return replace(verdict, reading=TextReading(0.0, painted((), (), text)))

@@ -1,0 +1,59 @@
+"""Certificates of texts whose sentences are entailed one by one: premises, steps, the question, and two models."""
+
+from dataclasses import dataclass
+
+from critics.certificate import Certificate, certify, regraded
+from critics.logic.first_order.entailment import DEFAULT_BUDGET
+from critics.logic.first_order.model import Model
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.solvers import version
+from critics.logic.first_order.syntax import Formula
+from critics.problem import Problem
+from critics.replay.grades import Grade
+
+KIND = "english-entailment"
+ENGINE = "certistar-english-fol/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Claim of a sentence of the text, by its place among the text's sentences."""
+
+    sentence: int
+    says: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class ChainEvidence:
+    """Each step is entailed by the premises and the steps before; the steps alone entail the answer."""
+
+    completion: str
+    formulas: object
+    """As the model wrote them (`Problem.meta`)."""
+    premises: tuple[Formula, ...]
+    steps: tuple[Step, ...]
+    goal: Formula
+    result: str
+    model: Model
+    """Of the premises with the answer: they are consistent."""
+    contingent: Model
+    """In which the answer is otherwise: it says something."""
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "reference": "none",
+            "completion": self.completion,
+            "formulas": self.formulas,
+            "premises": list(map(canonical, self.premises)),
+            "steps": [{"sentence": step.sentence, "says": canonical(step.says)} for step in self.steps],
+            "goal": canonical(self.goal),
+            "result": self.result,
+            "models": {"premises": self.model.record(), "contingent": self.contingent.record()},
+        }
+
+
+def chain_certificate(problem: Problem, claim: str, evidence: ChainEvidence, grade: Grade) -> Certificate:
+    """Return the certificate, digest included; `grade` is `aligned` or `trusted`."""
+    limits = {"rlimit": DEFAULT_BUDGET.rlimit, "wall_ms": DEFAULT_BUDGET.wall_ms}
+    return regraded(certify(KIND, problem, claim, evidence, engine=f"{ENGINE} {version()}", limits=limits), grade)

@@ -1,0 +1,450 @@
+"""Tries a chain of thought sentence by sentence: each claim must be the context's, established, or one step away.
+
+The first sentence that does not hold ends the trial with a `BadSentence` that quotes it. Assumptions open a scope: what
+is said under one is given up at its end, but for the implication, or the denial where a contradiction was met.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from critics.checker import in_terms_of
+from critics.conclusion import Refusal, brief
+from critics.formats.english.answer import answer_of
+from critics.formats.english.language import ProblemLanguage, Said
+from critics.formats.english.passage import Passage, TextSentence
+from critics.formats.english.saturation import bearing, saturation, unsaid
+from critics.formats.english.steps import Ledger, Warrant
+from critics.formats.english.unit import (
+    Aim,
+    AnswerClaim,
+    Assumption,
+    Claim,
+    Contradiction,
+    Filler,
+    NothingMore,
+    Promise,
+    Reasoning,
+    Unit,
+    UnreadSentence,
+)
+from critics.logic.clause import Implication, denied, fact
+from critics.logic.entailment import OutOfWork, follows
+from critics.problem import Problem
+from critics.text.reading import NOT_READ, TOO_MUCH_WORK, BadStep, Kind, Span
+from critics.verdict import Malformed, Refusing, Refuted, TimedOut, Unproved
+
+MAX_QUOTED = 160
+"""Characters of a sentence that a refusal quotes."""
+MAX_REPEATED = 8
+"""How often one sentence may be said; a citation now and then is how people write."""
+
+
+class BadSentence(Refusal):
+    """The refusal of a sentence, which it quotes."""
+
+    def __init__(self, kind: type[Refusing], reason: str, why: str, bad: BadStep | None) -> None:
+        quoted = "" if bad is None else f"{brief(bad.text)[:MAX_QUOTED]!r}: "
+        super().__init__(kind, reason, f"{quoted}{why}")
+        self.bad = bad
+
+
+@dataclass(slots=True)
+class _Scope:
+    """Assumption in force, and the place at which the entries under it begin."""
+
+    assumption: int
+    start: int
+
+
+@dataclass(slots=True)
+class Trial:
+    """The state of one trial."""
+
+    problem: Problem
+    language: ProblemLanguage
+    ledger: Ledger
+    spans: list[Span] = field(default_factory=list[Span])
+    claimed: str | None = None
+    """The last answer, in the problem's terms."""
+    proved: str | None = None
+    """What was proved when it was given: true, false or unknown."""
+    _index: int = 0
+    _line: TextSentence | None = None
+    _labels: dict[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
+    _pending: set[int] = field(default_factory=set[int])
+    """Rules that were read out since the last step."""
+    _scope: _Scope | None = None
+    _last: tuple[int, ...] = ()
+    """The entries of the last claims: what `this contradicts ..` is about."""
+    _early: BadStep | None = None
+    """The first answer that was given before its proof."""
+    _open: BadStep | None = None
+    """The first conclusion that was drawn about the question before its proof."""
+    _late: BadStep | None = None
+    """The first claim after the last answer."""
+    _repeated: Counter[str] = field(default_factory=Counter[str])
+    _said: set[str] = field(default_factory=set[str])
+    """The canonical texts of the clauses that sentences said."""
+    _is_asked: bool = False
+    """Whether the question was said again."""
+
+    def sentence(self, line: TextSentence, units: Sequence[Unit], index: int) -> None:
+        """Try one sentence; raises `BadSentence`."""
+        self._line, self._index = line, index
+        said: list[int] = []
+        self._repeated[line.passage.text] += not all(isinstance(unit, Filler) for unit in units)
+        if self._repeated[line.passage.text] > MAX_REPEATED:
+            # Attack: lengthen the rationale with what is known.
+            raise self._refused(Unproved, "repeated_step", "the sentence is said again and again")
+        try:
+            for unit in units:
+                said += self._unit(unit)
+        except OutOfWork:
+            raise self._refused(TimedOut, "work_limit", TOO_MUCH_WORK) from None
+        if line.label is not None and said:
+            self._labels[line.label] = tuple(said)
+
+    def end(self) -> None:
+        """Check that an answer was given and proved; raises `BadSentence`."""
+        if self._early is not None:
+            decided = self._decided()
+            if decided is not None and self._is_said(decided):
+                # Attack: write the answer first and decorate it with a proof.
+                raise BadSentence(Unproved, "answer_in_context", "an answer is given before its proof", self._early)
+            raise BadSentence(
+                Unproved, "goal_not_reached", "the text proves neither the claim nor its denial", self._early
+            )
+        if self._late is not None:
+            raise BadSentence(Unproved, "answer_in_context", "the text goes on after its answer", self._late)
+        if self._open is not None and self.proved != "true":
+            raise BadSentence(Unproved, "unsupported_sentence", self._open.reason, self._open)
+        if self.claimed is None:
+            raise BadSentence(Malformed, "no_answer", "no sentence gives an answer", None)
+
+    def _unit(self, unit: Unit) -> list[int]:
+        if self.claimed is not None and isinstance(unit, Reasoning | Assumption | Contradiction):
+            self._late = self._late or self._bad("the text goes on after its answer")
+        match unit:
+            case Reasoning():
+                self._last = tuple(self._argument(unit))
+                return list(self._last)
+            case Aim():
+                self._aim(unit)
+            case AnswerClaim():
+                self._answer(unit)
+            case Assumption(claim):
+                self._assume(claim)
+            case Contradiction(passage, claim):
+                self._contradict(passage, claim)
+            case NothingMore(passage):
+                if not self._is_exhausted():
+                    raise self._refused(Unproved, "unsupported_sentence", "something else can be inferred")
+                self._mark(passage, "step", None)
+            case Filler():
+                pass
+            case UnreadSentence():
+                raise self._refused(Malformed, "not_read", NOT_READ)
+        return []
+
+    def _aim(self, unit: Aim) -> None:
+        if unit.claim is not None and not self._is_goal(unit.claim.said):
+            raise self._refused(Unproved, "unsupported_sentence", "the question asks something else")
+        decided = self._decided()
+        if unit.force != "asks" and decided == "false":
+            # Attack: say what was refuted once more, in the guise of the question.
+            raise self._refused(Unproved, "unsupported_sentence", "its denial is proved")
+        if unit.force == "concludes" and self._last and decided is None and self.language.source != "syllogism":
+            # Of a syllogism the conclusion is what is asked about.
+            self._open = self._open or self._bad("it is not proved")
+        self._is_asked = True
+        self._mark(unit.passage, "goal", None)
+
+    def _argument(self, unit: Reasoning) -> list[int]:
+        groups: list[tuple[int, ...]] = []
+        for claim in unit.premises:
+            groups.append(self._plain(claim))
+        for number in unit.cited:
+            if number not in self._labels:
+                raise self._refused(Malformed, "not_read", f"there is no sentence {number} before")
+            groups.append(self._labels[number])
+        if not groups:
+            for claim in unit.conclusions if unit.infers and self._last else ():
+                self._check_inferred(claim)
+            return [at for claim in unit.conclusions for at in self._plain(claim)]
+        return [at for claim in unit.conclusions for at in self._concluded(claim, groups)]
+
+    def _check_inferred(self, claim: Claim) -> None:
+        """Attack: `Tom is a pet. This means that Tom is a cat.`, where the context says both."""
+        for clause in claim.said:
+            at = self.ledger.find(clause)
+            if at is None or at in self._last or self.ledger.entries[at].step.how != "context":
+                continue
+            steps = self.ledger.steps(clause, self.ledger.rules())
+            if all(set(self._last).isdisjoint(step.premises) for step in steps):
+                raise self._refused(Unproved, "unsupported_sentence", "it does not follow from what is said before it")
+
+    def _plain(self, claim: Claim) -> tuple[int, ...]:
+        """Establish a claim for which nothing in particular is given."""
+        kinds: set[Kind] = set()
+        entries: list[int] = []
+        for clause in claim.said:
+            at = self.ledger.find(clause)
+            if at is None:
+                if claim.promise:
+                    # Attack: put words into the context's mouth.
+                    raise self._refused(Unproved, "unsupported_sentence", "the context does not say it")
+                at = self.ledger.add(clause, self._step(clause))
+                self._pending.clear()
+                kinds.add("step")
+            else:
+                is_stated = self.ledger.entries[at].step.how == "context"
+                if claim.promise is Promise.QUOTED and not is_stated:
+                    raise self._refused(
+                        Unproved, "unsupported_sentence", "the context does not say it, it was inferred"
+                    )
+                kinds.add("premise" if is_stated else "citation")
+                if is_stated and not clause.is_fact:
+                    self._pending.add(at)
+            entries.append(at)
+        kind: Kind = "step" if "step" in kinds else "citation" if "citation" in kinds else "premise"
+        self._mark(claim.passage, kind, entries[-1])
+        self._said |= {clause.canonical() for clause in claim.said}
+        return tuple(entries)
+
+    def _step(self, clause: Implication) -> Warrant:
+        """Return the step that gives a clause, by a rule that was just read out where one was."""
+        other: Warrant | None = None
+        for step in self.ledger.steps(clause, self.ledger.rules()):
+            used = [at for at in step.premises if not self.ledger.entries[at].clause.is_fact]
+            if not self._pending or not used or not self._pending.isdisjoint(used) or self._are_granted(used):
+                return step
+            other = other or step
+        if other is not None:
+            # Attack: read out one rule and use another.
+            raise self._refused(Unproved, "unsupported_sentence", "it does not follow by the rule that was read out")
+        raise self._unsupported(clause)
+
+    def _concluded(self, claim: Claim, groups: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+        """Establish a claim by what is given for it: all of it must be used."""
+        if claim.promise:
+            raise self._refused(Unproved, "unsupported_sentence", "what is concluded is not given")
+        if any(len(self.ledger.entries[at].clause.conclusions) > 1 for group in groups for at in group):
+            # `Since A or B, C` sums up the cases, and ends the last of them.
+            self._close()
+        found = self._derived(claim, groups)
+        if found is None and self._scope is not None:
+            self._close()
+            found = self._derived(claim, groups)
+        if found is None:
+            self._check_plain(claim)
+            raise self._refused(Unproved, "unsupported_sentence", "it does not follow from what is given for it")
+        entries = tuple(self.ledger.add(clause, step) for clause, step in zip(claim.said, found, strict=True))
+        self._said |= {clause.canonical() for clause in claim.said}
+        self._pending.clear()
+        self._mark(claim.passage, "step", entries[-1])
+        return entries
+
+    def _derived(self, claim: Claim, groups: Sequence[tuple[int, ...]]) -> list[Warrant] | None:
+        """Return a step for each clause such that, together, something of every group is used."""
+        chosen: list[Warrant] = []
+        used: set[int] = set()
+        for clause in claim.said:
+            known = self.ledger.find(clause)
+            best: Warrant | None = None
+            if known is not None and len(claim.said) > 1 and any(known in group for group in groups):
+                used.add(known)
+                chosen.append(self.ledger.entries[known].step)
+                continue
+            for step in self.ledger.steps(clause, self.ledger.rules()):
+                if best is None or _met(groups, {*used, *step.premises}) > _met(groups, {*used, *best.premises}):
+                    best = step
+                if _met(groups, {*used, *best.premises}) == len(groups):
+                    break
+            if best is None and known is not None and any(known in group and len(group) > 1 for group in groups):
+                # A part of a conjunction follows from the whole.
+                best = self.ledger.entries[known].step
+                used.add(known)
+            if best is None:
+                return None
+            used |= set(best.premises)
+            chosen.append(best)
+        return chosen if _met(groups, used) == len(groups) else None
+
+    def _check_plain(self, claim: Claim) -> None:
+        """Raise the reason why a claim does not hold at all, where it does not."""
+        for clause in claim.said:
+            if self.ledger.find(clause) is None and next(self.ledger.steps(clause, self.ledger.rules()), None) is None:
+                raise self._unsupported(clause)
+
+    def _unsupported(self, clause: Implication) -> BadSentence:
+        """Return the refusal of a clause that is not one step away: false, a jump, or unsupported."""
+        known = [entry.clause for at, entry in enumerate(self.ledger.entries) if at not in self.ledger.hidden]
+        opposite = denied((clause,)) or ()
+        if self.language.semantics.forward:
+            reached = saturation(self.language).known
+            holds = clause.is_fact and clause.fact in reached
+            fails = bool(opposite) and all(one.fact in reached for one in opposite)
+        else:
+            holds = follows(known, clause)
+            fails = bool(opposite) and all(follows(known, one) for one in opposite)
+        if holds:
+            return self._refused(Unproved, "skipped_steps", "it does not follow in one step")
+        why = "the context says otherwise" if fails else "it does not follow"
+        return self._refused(Unproved, "unsupported_sentence", why)
+
+    def _answer(self, unit: AnswerClaim) -> None:
+        self._close()
+        if unit.about is not None and not self._is_goal(unit.about.said):
+            raise self._refused(Unproved, "unsupported_sentence", "the question asks something else")
+        value = answer_of(unit.value, self.problem)
+        if value is None:
+            raise self._refused(Malformed, "not_read", f"{unit.value!r} is no answer to the question")
+        options = self.problem.options
+        decided = self._decided()
+        if decided is None and value == in_terms_of("unknown", options):
+            decided = self._undecided()
+        if decided is not None and in_terms_of(decided, options) != value:
+            raise self._refused(
+                Refuted, "answer_mismatch", f"the steps prove {in_terms_of(decided, options)}, the answer is {value}"
+            )
+        if decided is None or not (unit.about or self._is_said(decided)):
+            # Attack: the answer alone, where the context says what is asked.
+            self._early = self._early or self._bad("the answer is not proved")
+        elif not {c.canonical() for claim in unit.because for c in claim.said} <= self._reasons(decided):
+            # Attack: `the answer is true because ..` and then anything that holds.
+            raise self._refused(Unproved, "unsupported_sentence", "it does not follow from what is given for it")
+        self.claimed, self.proved, self._late = value, decided, None
+        self._mark(unit.passage, "answer", self._goal_entry())
+
+    def _decided(self) -> str | None:
+        """Return whether the goal or its denial is established under no assumption."""
+        goal = self.language.goal
+        if self._is_established(goal):
+            return "true"
+        opposite = denied(goal)
+        return "false" if opposite is not None and self._is_established(opposite) else None
+
+    def _is_said(self, decided: str) -> bool:
+        """Say whether a sentence says what is decided; that nothing is, `_undecided` has held against the text."""
+        return {clause.canonical() for clause in self._answered(decided)} <= self._said
+
+    def _answered(self, decided: str) -> Said:
+        goal = self.language.goal
+        return goal if decided == "true" else denied(goal) or () if decided == "false" else ()
+
+    def _reasons(self, decided: str) -> set[str]:
+        """Return the canonical texts of what leads to an answer."""
+        if decided == "unknown":
+            return {clause.canonical() for clause in bearing(self.language)}
+        found: set[int] = set()
+        todo = [at for clause in self._answered(decided) if (at := self.ledger.find(clause)) is not None]
+        for clause in self._answered(decided):
+            todo += [at for step in self.ledger.steps(clause, self.ledger.rules()) for at in step.premises]
+        while todo:
+            at = todo.pop()
+            if at not in found:
+                found.add(at)
+                todo += self.ledger.entries[at].step.premises
+        return {self.ledger.entries[at].clause.canonical() for at in found}
+
+    def _undecided(self) -> str | None:
+        """Return `unknown` where the semantics lets saturation decide and everything that could decide is said."""
+        if not self.language.semantics.forward:
+            raise self._refused(
+                Unproved, "unknown_not_decided", "that nothing follows is not decided by what can be inferred"
+            )
+        missing = unsaid(self.language, self._said)
+        if missing or not self._is_asked:
+            # Attack: answer every problem with `unknown`, which is right for some.
+            why = f"{missing[0]} bears on it and is not said" if missing else "the question is not said"
+            raise self._refused(Unproved, "axiom_missing", why)
+        return "unknown"
+
+    def _is_exhausted(self) -> bool:
+        return self.language.semantics.forward and not unsaid(self.language, self._said)
+
+    def _is_established(self, said: Said) -> bool:
+        found = [self.ledger.find(clause) for clause in said]
+        return all(at is not None and not self.ledger.entries[at].under for at in found)
+
+    def _goal_entry(self) -> int | None:
+        for said in (self.language.goal, denied(self.language.goal) or ()):
+            found = [self.ledger.find(clause) for clause in said]
+            if found and found[-1] is not None:
+                return found[-1]
+        return None
+
+    def _is_goal(self, said: Said) -> bool:
+        return {clause.canonical() for clause in said} == {clause.canonical() for clause in self.language.goal}
+
+    def _assume(self, claim: Claim) -> None:
+        self._close()
+        if self.language.semantics.forward or len(claim.said) != 1 or not claim.said[0].is_fact:
+            raise self._refused(Unproved, "unsupported_sentence", "nothing may be assumed here")
+        start = len(self.ledger.entries)
+        known = self.ledger.find(claim.said[0])
+        if known is not None:
+            self._mark(claim.passage, "citation", known)
+            return
+        at = self.ledger.add(claim.said[0], Warrant("assumption", ()))
+        self._scope = _Scope(at, start)
+        self._mark(claim.passage, "citation", at)
+
+    def _contradict(self, passage: Passage, claim: Claim | None) -> None:
+        scope, entries = self._scope, self.ledger.entries
+        if scope is None:
+            raise self._refused(Unproved, "unsupported_sentence", "nothing is assumed that could be contradicted")
+        last = self._last
+        if claim is not None:
+            self._plain(claim)
+        for one in last:
+            clause = entries[one].clause
+            other = self.ledger.fact(clause.fact.negated()) if clause.is_fact else None
+            if other is not None and (claim is None or entries[other].clause in claim.said):
+                opposite = fact(entries[scope.assumption].clause.fact.negated())
+                self._close(Warrant("reductio", (scope.assumption, one, other)), opposite)
+                self._mark(passage, "step", self.ledger.find(opposite))
+                return
+        raise self._refused(Unproved, "unsupported_sentence", "nothing contradicts it")
+
+    def _close(self, step: Warrant | None = None, concluded: Implication | None = None) -> None:
+        """Give up the assumption; keep what follows from it as implications, or its denial."""
+        scope, self._scope = self._scope, None
+        if scope is None:
+            return
+        entries = self.ledger.entries
+        under = [at for at in range(scope.start, len(entries)) if scope.assumption in entries[at].under]
+        assumed = entries[scope.assumption].clause.fact
+        if step is None and len(under) < 2:
+            raise self._refused(Unproved, "unsupported_sentence", "the assumption before it is used for nothing")
+        self.ledger.hide(under)
+        if step is not None and concluded is not None:
+            self.ledger.discharge(concluded, step, scope.assumption)
+            return
+        for at in under:
+            clause = entries[at].clause
+            if at != scope.assumption and not clause.premises and not clause.variables():
+                implied = Implication((assumed,), clause.conclusions)
+                self.ledger.discharge(implied, Warrant("discharge", (scope.assumption, at)), scope.assumption)
+
+    def _are_granted(self, rules: Iterable[int]) -> bool:
+        return all(self.language.is_granted(self.ledger.entries[at].clause) for at in rules)
+
+    def _mark(self, passage: Passage, kind: Kind, by: int | None) -> None:
+        if by is not None and kind != "answer":
+            self._said.add(self.ledger.entries[by].clause.canonical())
+        start, end = passage.span
+        self.spans.append(Span(start, end, kind, by))
+
+    def _bad(self, why: str) -> BadStep:
+        assert self._line is not None
+        return BadStep(self._index, self._line.passage.text, why)
+
+    def _refused(self, kind: type[Refusing], reason: str, why: str) -> BadSentence:
+        return BadSentence(kind, reason, why, self._bad(why))
+
+
+def _met(groups: Sequence[tuple[int, ...]], used: set[int]) -> int:
+    """Count the groups of which something is used."""
+    return sum(not used.isdisjoint(group) for group in groups)

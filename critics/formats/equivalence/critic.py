@@ -1,0 +1,130 @@
+"""The critic of `equivalence` attempts: `{"language", "left", "right"}` claims that both sides mean the same.
+
+Proved is certified, `true`; different is refuted, `false`, with the witness in the feedback; what the budgets leave
+undecided is a timeout. A problem that names its formula does so as `formal: {"axioms": [], "goal": FORMULA}`, with
+`meta.language` and for regular expressions `meta.alphabet`: then the left side must be that formula, up to groups of
+one operator within each other, and a formula that holds always or never is vacuous, because any other that does would
+match it. Without one the pair is taken on trust, as the certificate says. Identical sides are a perfect round trip.
+"""
+
+import json
+import re
+from typing import Any
+
+from critics.checker import in_terms_of
+from critics.conclusion import brief, is_wrong, wrong_answer
+from critics.formats.equivalence.certificate import equivalence_certificate, language_of
+from critics.formats.equivalence.language import Language, is_alphabet
+from critics.formats.equivalence.outcome import Different, Equivalent, UndecidedPair
+from critics.formats.equivalence.pair import Pair, decide, is_contingent, is_left, read_pair
+from critics.formats.equivalence.regex import ALPHABET
+from critics.logic.first_order.syntax import FormulaError
+from critics.problem import Attempt, Formal, Problem, is_object
+from critics.replay.semantics import SEMANTICS
+from critics.text.reference import text_contradicts
+from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
+
+MAX_CHARACTERS = 100_000
+_FAMILY = re.compile(r"autoeval(?:-[a-z0-9]+)*")
+"""Data sets that ask whether two expressions mean the same."""
+_KEYS = {"language", "left", "right"}
+
+
+def judge_equivalence(problem: Problem, attempt: Attempt) -> Verdict:
+    """Judge one attempt; bounded by the budgets of the solvers, six seconds at worst."""
+    alphabet = problem.meta.get("alphabet", ALPHABET)
+    if not is_alphabet(alphabet):
+        return CriticError("no_reference", None, "meta.alphabet must be a text of different digits")
+    try:
+        pair = read_attempt_pair(attempt.completion, alphabet)
+    except FormulaError as error:
+        return Malformed(error.reason, None, brief(str(error)))
+    if not asks_equivalence(problem.dataset, problem.formal, problem.meta.get("language")):
+        # Attack: answer `true` to any problem by the equivalence of a formula with itself.
+        return Unproved("other_task", None, "the problem does not ask whether two expressions mean the same")
+    try:
+        strays = problem.formal is not None and _strays(pair, problem.formal.goal, problem.meta.get("language"))
+    except FormulaError as error:
+        return CriticError("no_reference", None, brief(f"the problem's own formula cannot be read: {error}"))
+    if strays:
+        return Unproved("goal_mismatch", None, "the left side is not the problem's formula")
+    return _judged(problem, pair)
+
+
+def read_attempt_pair(completion: str, alphabet: str) -> Pair:
+    """Read a completion; raises `FormulaError`."""
+    if len(completion) > MAX_CHARACTERS:
+        raise FormulaError("too_long", f"more than {MAX_CHARACTERS} characters")
+    try:
+        read: Any = json.loads(completion, object_pairs_hook=_without_repeats)
+    except (ValueError, RecursionError) as error:
+        raise FormulaError("json", f"the completion is not JSON: {error}") from error
+    if not is_object(read) or read.keys() != _KEYS or not all(isinstance(value, str) for value in read.values()):
+        raise FormulaError("json", 'an object {"language", "left", "right"} of texts is needed')
+    languages = {language.value: language for language in Language}
+    if read["language"] not in languages:
+        raise FormulaError("language", f"language must be one of {', '.join(languages)}")
+    return read_pair(languages[read["language"]], read["left"], read["right"], alphabet)
+
+
+def asks_equivalence(dataset: str, formal: Formal | None, language: object) -> bool:
+    """Say whether a problem asks whether two expressions mean the same: its data set does, or it names a formula.
+
+    One of your own names it as `formal.goal`, without axioms, and its language as `meta.language`.
+    """
+    if formal is not None and formal.axioms:
+        return False
+    names_formula = formal is not None and language in [own.value for own in Language]
+    return _FAMILY.fullmatch(dataset) is not None or (names_formula and dataset not in SEMANTICS)
+
+
+def is_of_language(pair: Pair, language: object) -> bool:
+    """Say whether a pair is in a language that a problem names; 3-CNF formulas are propositional."""
+    own = language_of(pair)
+    names = {own.value}
+    if own in (Language.PROPOSITIONAL, Language.THREE_CNF):
+        names = {Language.PROPOSITIONAL.value, Language.THREE_CNF.value}
+    return language is None or language in names
+
+
+def _strays(pair: Pair, formula: str, language: object) -> bool:
+    # Attack: claim an easier equivalence than the problem's, of any formula with itself.
+    return not is_of_language(pair, language) or not is_left(pair, formula)
+
+
+def _judged(problem: Problem, pair: Pair) -> Verdict:
+    match decide(pair):
+        case UndecidedPair():
+            return TimedOut("solver_budget", None, "whether both mean the same could not be decided within the budget")
+        case Different(witness, left_holds):
+            shown = json.dumps(dict(witness), ensure_ascii=False, sort_keys=True)
+            holding = "left" if left_holds else "right"
+            feedback = f"they differ: only the {holding} one holds for {shown}"
+            return Refuted("different", in_terms_of("false", problem.options), feedback)
+        case Equivalent() as proved:
+            return _certified(problem, pair, proved)
+
+
+def _certified(problem: Problem, pair: Pair, proved: Equivalent) -> Verdict:
+    answer = in_terms_of("true", problem.options)
+    if answer is None:
+        return Unproved("no_option", None, "no option, or more than one, says true")
+    if is_wrong(answer, problem):
+        return wrong_answer(answer)
+    source = "none" if problem.formal is None else "given"
+    contingent = True if problem.formal is None else is_contingent(pair)
+    if contingent is None:
+        return TimedOut("solver_budget", answer, "whether the problem's formula says anything could not be decided")
+    if not contingent:
+        # Attack: of a formula that says nothing, any tautology is a description.
+        return Vacuous("constant_formula", answer, "the problem's formula holds always or never")
+    if text_contradicts(problem, answer, source):
+        return Unproved("text_says_otherwise", answer, "the problem's text asks something else")
+    return Certified(answer, equivalence_certificate(problem, pair, answer, proved))
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) != len(pairs):
+        # Attack: a key twice, of which a reader sees the one and a checker the other.
+        raise ValueError("a key stands twice")
+    return dict(pairs)

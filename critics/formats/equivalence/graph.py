@@ -1,0 +1,161 @@
+"""Formulas as graphs of conjunctions, negations and quantifiers, in which what is plainly the same is one node.
+
+A literal is a node's number, negative for its negation; node 1 is the truth. Building simplifies: nested conjunctions
+merge, order and repetition vanish, so do double negations and De Morgan's (a disjunction is a negated conjunction of
+negations, `∃` a negated `∀` of one), names of variables and quantifiers that bind nothing; `a ∧ ¬a` is false, and
+`a ∧ (a ∨ b)` is `a`. A quantified formula is an atom to what is around it. Node numbers are part of a certificate's
+proof: the checker builds the same graph by code of its own, and a difference between the two rejects.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping
+
+from critics.logic.first_order.syntax import (
+    Application,
+    Atom,
+    Compound,
+    Constant,
+    Equality,
+    Formula,
+    Not,
+    Operator,
+    Quantified,
+    Quantifier,
+    Term,
+    Variable,
+    variables_of,
+)
+
+TRUE = 1
+
+
+class Graph:
+    """Nodes in the order in which they were first met: atoms, and conjunctions of two or more literals."""
+
+    def __init__(self) -> None:
+        self.operands: list[tuple[int, ...]] = [(), ()]
+        """By node: of a conjunction its literals, sorted; else nothing. Numbers begin with 1, the truth."""
+        self.atoms: dict[Hashable, int] = {}
+        self._conjunctions: dict[tuple[int, ...], int] = {}
+
+    def add(self, formula: Formula, places: Mapping[str, int] | None = None, depth: int = 0) -> int:
+        """Return the literal of a formula; `places` has numbers for the variables that are free in it.
+
+        A variable is numbered by how many quantifiers of use it stands under, `depth` of them outside.
+        """
+        places = {} if places is None else places
+        match formula:
+            case Not(body):
+                return -self.add(body, places, depth)
+            case Compound(operator, operands):
+                return self._joined(operator, [self.add(operand, places, depth) for operand in operands])
+            case Quantified(_, variable, body) if not binds(variable, body):
+                return self.add(body, places, depth)
+            case Quantified(quantifier, variable, body):
+                sign = 1 if quantifier is Quantifier.ALL else -1
+                return sign * self._for_all(depth, sign * self.add(body, {**places, variable: depth}, depth + 1))
+            case Atom(predicate, arguments):
+                return self._atom((predicate, *(_key(argument, places) for argument in arguments)))
+            case Equality(left, right):
+                return self._atom(("=", *sorted((_key(left, places), _key(right, places)), key=repr)))
+
+    def support(self, literals: Iterable[int]) -> list[int]:
+        """Return the atoms that literals depend on, in order."""
+        return [node for node in sorted(self._below(literals)) if node != TRUE and not self.operands[node]]
+
+    def difference(self, one: int, other: int) -> list[list[int]]:
+        """Return clauses that have a model just where two literals differ."""
+        clauses = [[TRUE], [one, other], [-one, -other]]
+        for node in sorted(self._below([one, other])):
+            operands = self.operands[node]
+            if operands:
+                clauses += [[-node, operand] for operand in operands]
+                clauses.append([node, *(-operand for operand in operands)])
+        return clauses
+
+    def _below(self, literals: Iterable[int]) -> set[int]:
+        waiting, seen = [abs(literal) for literal in literals], set[int]()
+        while waiting:
+            node = waiting.pop()
+            if node not in seen:
+                seen.add(node)
+                waiting += [abs(operand) for operand in self.operands[node]]
+        return seen
+
+    def _atom(self, key: Hashable) -> int:
+        if key not in self.atoms:
+            self.atoms[key] = self._new(())
+        return self.atoms[key]
+
+    def _for_all(self, depth: int, body: int) -> int:
+        return body if abs(body) == TRUE else self._atom((Quantifier.ALL, depth, body))
+
+    def _joined(self, operator: Operator, parts: list[int]) -> int:
+        match operator:
+            case Operator.AND:
+                return self._conjunction(parts)
+            case Operator.OR:
+                return -self._conjunction([-part for part in parts])
+            case Operator.IMPLIES:
+                return -self._conjunction([parts[0], -parts[1]])
+            case Operator.IFF:
+                return self._equal(parts[0], parts[1])
+            case Operator.XOR:
+                return -self._equal(parts[0], parts[1])
+
+    def _equal(self, one: int, other: int) -> int:
+        return self._conjunction([-self._conjunction([one, -other]), -self._conjunction([other, -one])])
+
+    def _conjunction(self, literals: Iterable[int]) -> int:
+        parts = self._flattened(literals)
+        if -TRUE in parts or any(-part in parts for part in parts):
+            return -TRUE
+        for part in [part for part in parts if part < 0 and self.operands[-part]]:
+            denied = self.operands[-part]
+            if parts.issuperset(denied):
+                return -TRUE
+            if any(-literal in parts for literal in denied):
+                parts.discard(part)
+        if len(parts) < 2:
+            return next(iter(parts), TRUE)
+        key = tuple(sorted(parts))
+        if key not in self._conjunctions:
+            self._conjunctions[key] = self._new(key)
+        return self._conjunctions[key]
+
+    def _flattened(self, literals: Iterable[int]) -> set[int]:
+        parts: set[int] = set()
+        for literal in literals:
+            parts.update(self.operands[literal] if literal > 0 and self.operands[literal] else (literal,))
+        parts.discard(TRUE)
+        return parts
+
+    def _new(self, operands: tuple[int, ...]) -> int:
+        self.operands.append(operands)
+        return len(self.operands) - 1
+
+
+def binds(variable: str, body: Formula) -> bool:
+    """Say whether a quantifier's variable occurs below it, other than below one of the same name."""
+    waiting = [body]
+    while waiting:
+        match waiting.pop():
+            case Not(part):
+                waiting.append(part)
+            case Compound(_, operands):
+                waiting += operands
+            case Quantified(_, name, part):
+                waiting += [part] if name != variable else []
+            case Atom() | Equality() as atom:
+                if variable in variables_of(atom):
+                    return True
+    return False
+
+
+def _key(term: Term, places: Mapping[str, int]) -> Hashable:
+    match term:
+        case Variable(name):
+            return places[name]
+        case Constant(name):
+            return name
+        case Application(function, arguments):
+            return (function, *(_key(argument, places) for argument in arguments))

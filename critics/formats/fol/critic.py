@@ -1,0 +1,240 @@
+"""The critic of `fol` attempts: reads premises and conclusion, and lets Z3 say whether the one follows from the others.
+
+An answer is certified when the solver derives it, the gold answer agrees, the premises have a model that our evaluator
+confirms, and the conclusion says something. Whether the formulas mean what the prose says can be checked only against
+a reference: each premise must be one of its axioms or follow from one of them alone, and the conclusion be its goal.
+Without a reference the formalisation is trusted, and the certificate says so; then the conclusion must not be assumed
+as such, and `unknown` must be about what the premises are about, because leaving things out leaves things open.
+"""
+
+from collections.abc import Sequence
+
+from critics.checker import in_terms_of
+from critics.conclusion import Refusal, brief, is_wrong, no_reference, wrong_answer
+from critics.formats.fol.certificate import RESULTS, entailment_certificate
+from critics.formats.fol.program import Program, read_program
+from critics.logic.first_order.closure import closed_all
+from critics.logic.first_order.entailment import (
+    DEFAULT_BUDGET,
+    Denied,
+    Entailed,
+    Entailment,
+    Inconsistent,
+    Open,
+    Undecided,
+    can_fail,
+    decide,
+)
+from critics.logic.first_order.model import Model
+from critics.logic.first_order.normal import key
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.solvers import Answer, solve
+from critics.logic.first_order.syntax import (
+    Compound,
+    Formula,
+    FormulaError,
+    Not,
+    Operator,
+    negated,
+    open_names,
+    signature,
+)
+from critics.logic.first_order.theory import (
+    FolTheory,
+    conjuncts,
+    in_terms_of_theory,
+    read_theory,
+    reworded,
+    shares_vocabulary,
+    unstated,
+)
+from critics.logic.formula import FormulaError as AnyFormulaError
+from critics.problem import Attempt, Problem
+from critics.text.reference import (
+    Reference,
+    ReferenceMismatch,
+    holds_in_semantics,
+    reference,
+    source_name,
+    text_contradicts,
+)
+from critics.verdict import Certified, Malformed, TimedOut, Unproved, Vacuous, Verdict
+
+
+def judge_fol(problem: Problem, attempt: Attempt) -> Verdict:
+    """Judge one attempt; bounded by the solver's budget for at most a dozen questions."""
+    try:
+        known = reference(problem, first_order=True)
+        theory = None if known is None else read_theory(known.formal)
+    except (ReferenceMismatch, AnyFormulaError) as error:
+        return no_reference(error)
+    try:
+        program = read_program(attempt.completion)
+        program = program if theory is None else in_terms_of_theory(program, theory)
+        entailment = _decide(program)
+    except FormulaError as error:
+        return Malformed(error.reason, None, brief(str(error)))
+    answer = _answer(entailment, problem)
+    if is_wrong(answer, problem):
+        return wrong_answer(answer)
+    try:
+        return _certified(problem, known, theory, program, entailment, answer)
+    except Refusal as refusal:
+        return refusal.verdict(answer)
+
+
+def _decide(program: Program) -> Entailment:
+    """Decide, with open premises closed as Prover9 reads them, or left open where they then contradict each other.
+
+    Either way this is for the answer's sake: no open formula is certified.
+    """
+    found = decide(closed_all(program.premises), program.conclusion)
+    if isinstance(found, Inconsistent) and open_names(program.premises):
+        return decide(program.premises, program.conclusion)
+    return found
+
+
+def _answer(entailment: Entailment, problem: Problem) -> str | None:
+    """Return what the program yields, in the problem's terms; from inconsistent premises, nothing."""
+    value = RESULTS.get(type(entailment))
+    return None if value is None else in_terms_of(value, problem.options)
+
+
+def _certified(
+    problem: Problem,
+    known: Reference | None,
+    theory: FolTheory | None,
+    program: Program,
+    entailment: Entailment,
+    answer: str | None,
+) -> Verdict:
+    """Certify, or raise `Refusal`."""
+    decided = _decided(entailment)
+    if answer is None:
+        raise Refusal(Unproved, "no_option", f"no option, or more than one, says {RESULTS[type(decided)]}")
+    _refuse_open_names(program)
+    contingent = None if isinstance(decided, Open) else _contingent(program.conclusion, decided)
+    if theory is not None:
+        decided = _compared(program, theory, decided)
+        if not holds_in_semantics(problem, known, RESULTS[type(decided)]):
+            raise Refusal(Unproved, "other_semantics", "the data set's rules run forwards, which does not lead there")
+    else:
+        _refuse_assumed(program, decided)
+        if isinstance(decided, Open):
+            _refuse_elsewhere(program, problem)
+    if text_contradicts(problem, answer, source_name(known)):
+        raise Refusal(Unproved, "text_says_otherwise", "the formulas answer something else than the text asks")
+    return Certified(
+        answer, entailment_certificate(problem, known, program, answer, decided, contingent, DEFAULT_BUDGET)
+    )
+
+
+def _decided(entailment: Entailment) -> Entailed | Denied | Open:
+    match entailment:
+        case Undecided(question):
+            raise Refusal(TimedOut, "solver_budget", f"the solver could not tell {question}")
+        case Inconsistent():
+            raise Refusal(Vacuous, "inconsistent_premises", "the premises contradict each other: anything follows")
+        case _:
+            return entailment
+
+
+def _refuse_open_names(program: Program) -> None:
+    names = open_names(program.formulas())
+    if names:
+        raise Refusal(Unproved, "free_variable", f"no quantifier binds {', '.join(names)}: is all meant, or some?")
+
+
+def _contingent(conclusion: Formula, decided: Entailed | Denied) -> Model:
+    """Return a model, of no premise, in which the conclusion is otherwise: it says something."""
+    # Attack: conclude `p ∨ ¬p`, which any premises entail.
+    found = solve([Not(conclusion) if isinstance(decided, Entailed) else conclusion], DEFAULT_BUDGET)
+    if found.model is None and found.answer is Answer.UNSATISFIABLE:
+        raise Refusal(Vacuous, "trivial_conclusion", "the conclusion holds or fails whatever the premises say")
+    if found.model is None:
+        raise Refusal(TimedOut, "solver_budget", "the solver could not tell whether the conclusion says anything")
+    return found.model
+
+
+def _refuse_assumed(program: Program, decided: Entailed | Denied | Open) -> None:
+    result = RESULTS[type(decided)]
+    if goal_assumed(program.premises, program.conclusion, result):
+        raise Refusal(Vacuous, "goal_assumed", "the answer is among the premises")
+    # Attack: hide the answer in a conjunction, where nothing else gives it.
+    parts = [part for premise in program.premises for part in conjuncts(premise)]
+    if not goal_assumed(parts, program.conclusion, result):
+        return
+    answer = program.conclusion if result == "true" else negated(program.conclusion)
+    if not _entails([part for part in parts if key(part) != key(answer)], answer):
+        raise Refusal(Vacuous, "goal_assumed", "the answer is a part of a premise, and nothing else gives it")
+
+
+def goal_assumed(premises: Sequence[Formula], conclusion: Formula, result: str) -> bool:
+    """Say whether a premise is the conclusion, or its negation where that is the result, in other words at most."""
+    if result == "unknown":
+        return False
+    assumed = key(conclusion if result == "true" else negated(conclusion))
+    return assumed in {key(premise) for premise in premises}
+
+
+def _refuse_elsewhere(program: Program, problem: Problem) -> None:
+    """Of what the premises do not mention, everything is unknown."""
+    if not is_mentioned(program.premises, program.conclusion):
+        raise Refusal(Unproved, "not_in_premises", "the conclusion is about what no premise mentions")
+    needed = problem.meta.get("num_premises")
+    if isinstance(needed, int) and (said := _num_said(program.premises)) < needed:
+        raise Refusal(Unproved, "premises_missing", f"{said} premises for {needed} statements")
+
+
+def _num_said(premises: Sequence[Formula]) -> int:
+    """Count the premises that say something, and something else than another one."""
+    # Attack: leave a premise out and fill the place with one said twice, or with a tautology.
+    different = {key(premise): premise for premise in premises}
+    return sum(not _entails((), premise) for premise in different.values())
+
+
+def is_mentioned(premises: Sequence[Formula], conclusion: Formula) -> bool:
+    """Say whether the premises use every symbol of the conclusion."""
+    return signature([conclusion]).symbols() <= signature(premises).symbols()
+
+
+def _compared(program: Program, theory: FolTheory, decided: Entailed | Denied | Open) -> Entailed | Denied | Open:
+    """Return the result with models of the whole reference; raises `Refusal` where the program formalises else."""
+    if not shares_vocabulary(program.formulas(), theory):
+        raise Refusal(Unproved, "other_vocabulary", "the formulas use other symbols than the problem's formalisation")
+    _refuse_unstated(program, theory.axioms, RESULTS[type(decided)])
+    same = key(program.conclusion) == key(theory.goal)
+    if not same and not _entails((), Compound(Operator.IFF, (program.conclusion, theory.goal))):
+        raise Refusal(Unproved, "goal_mismatch", "the conclusion is not what the problem asks")
+    new = unstated(program.premises, theory.axioms)
+    if not new and not unstated(theory.axioms, program.premises):
+        return decided
+    whole = _decided(decide([*theory.axioms, *new], program.conclusion))
+    if type(whole) is not type(decided):
+        raise Refusal(Unproved, "premises_missing", "what is left out decides the conclusion")
+    return whole
+
+
+def _refuse_unstated(program: Program, axioms: Sequence[Formula], result: str) -> None:
+    try:
+        parts = reworded(program.premises, axioms)
+    except FormulaError as error:
+        raise Refusal(TimedOut, "solver_budget", str(error)) from error
+    answer = program.conclusion if result == "true" else negated(program.conclusion)
+    for part, candidates in parts:
+        # Attack: write what follows from all axioms, the conclusion above all, as a premise.
+        if not any(_entails([axiom], part) for axiom in candidates):
+            raise Refusal(Unproved, "axiom_not_in_context", f"no statement says {canonical(part)}")
+        # Attack: write what one statement of a puzzle comes to, the answer, as if the text said it.
+        stated = [one for axiom in candidates for one in conjuncts(axiom)]
+        if result == "unknown" or any(key(one) == key(part) for one in stated) or not _entails([part], answer):
+            continue
+        if not any(_entails([one], part) and _entails([part], one) for one in stated):
+            raise Refusal(Vacuous, "goal_assumed", "the answer is a premise, and no statement says it as it stands")
+
+
+def _entails(premises: Sequence[Formula], conclusion: Formula) -> bool:
+    found = can_fail(premises, conclusion)
+    if found is Answer.UNDECIDED:
+        raise Refusal(TimedOut, "solver_budget", "the solver could not compare the formulas with the problem's")
+    return found is Answer.UNSATISFIABLE

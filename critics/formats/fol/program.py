@@ -1,0 +1,115 @@
+"""Programs of the `fol` format: sections `Predicates`, `Premises`, `Conclusion`, or LINC's `TEXT:` and `FOL:` lines.
+
+A line of a section is a formula, with a comment after `:::` if any. `Predicates` is for the reader: it may be empty
+or missing, and nothing is taken from it. In LINC's layout the notation is NLTK's and the last formula the conclusion.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from critics.logic.first_order.parser import Parsed, parse
+from critics.logic.first_order.syntax import Formula, FormulaError, signature
+from critics.logic.first_order.tokens import ANNOTATED, NLTK, Notation
+
+MAX_CHARACTERS = 20_000
+"""Longer programs are not read; the longest published one has 5,000."""
+MAX_MENDED_LINES = 4
+"""Lines in which brackets are mended, which takes a hundred readings each."""
+_HEADING = re.compile(r"[#*_\s]*(predicates|premises|conclusion)[*_\s]*(?::[*_]*\s*(.*)|)", re.IGNORECASE)
+_OTHER_BREAK = re.compile(r"[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]|\r(?!\n)")
+_LINC = re.compile(r"\s*(TEXT|FOL):(.*)")
+_MARK = re.compile(r"\s*(?:\d{1,3}[.)]|[•*])\s+")
+_RULE = re.compile(r"[-=_*#\s]*|\s*```[a-z]*\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Premises, a conclusion, and what was mended to read them."""
+
+    premises: tuple[Formula, ...]
+    conclusion: Formula
+    repairs: tuple[str, ...] = ()
+
+    def formulas(self) -> tuple[Formula, ...]:
+        """Return premises and conclusion."""
+        return (*self.premises, self.conclusion)
+
+
+def read_program(text: str) -> Program:
+    """Read a program; raises `FormulaError`, which names line and character of what cannot be read."""
+    if len(text) > MAX_CHARACTERS:
+        raise FormulaError("too_long", f"more than {MAX_CHARACTERS} characters")
+    if (found := _OTHER_BREAK.search(text)) is not None:
+        # Attack: hide a premise behind a line break that only some readers see.
+        raise FormulaError("line_break", f"{found[0]!r} breaks a line at {found.start()}; use newlines alone")
+    is_linc = any(_LINC.match(line) for line in text.splitlines())
+    formulas, conclusions = _split_linc(text) if is_linc else _split_sections(text)
+    if len(conclusions) != 1:
+        raise FormulaError("conclusion", f"there must be one conclusion, not {len(conclusions)}")
+    if not formulas:
+        raise FormulaError("no_premises", "there are no premises")
+    repairs: list[str] = []
+    notation = NLTK if is_linc else ANNOTATED
+    parsed = [_parse_line(number, line, notation, repairs) for number, line in [*formulas, *conclusions]]
+    program = Program(tuple(parsed[:-1]), parsed[-1], tuple(repairs))
+    signature(program.formulas())
+    return program
+
+
+Line = tuple[int, str]
+"""A line's number, from 1, and its formula."""
+
+
+def _split_linc(text: str) -> tuple[list[Line], list[Line]]:
+    found = [
+        (number, match[2].strip())
+        for number, line in enumerate(text.splitlines(), 1)
+        if (match := _LINC.match(line)) is not None and match[1] == "FOL"
+    ]
+    return found[:-1], found[-1:]
+
+
+def _split_sections(text: str) -> tuple[list[Line], list[Line]]:
+    sections: dict[str, list[Line]] = {}
+    current: list[Line] | None = None
+    for number, line, heading in _lines(text):
+        if heading is not None and heading in sections:
+            # Attack: a second conclusion that is easier than the first.
+            raise FormulaError("sections", f"line {number}: a second section {heading!r}")
+        if heading is not None:
+            current = sections[heading] = []
+        elif current is None:
+            raise FormulaError("sections", f"line {number}: text before the first section")
+        if line:
+            current.append((number, line))
+    if "premises" not in sections or "conclusion" not in sections:
+        raise FormulaError("sections", "the sections 'Premises:' and 'Conclusion:' are needed")
+    return sections["premises"], sections["conclusion"]
+
+
+def _lines(text: str) -> Iterator[tuple[int, str, str | None]]:
+    """Yield number, formula and the section that begins, of every line that has one of the last two."""
+    for number, line in enumerate(text.splitlines(), 1):
+        heading = _HEADING.fullmatch(line)
+        formula = (line if heading is None else heading[2] or "").partition(":::")[0].strip()
+        if heading is not None:
+            yield number, formula, heading[1].lower()
+        elif not _RULE.fullmatch(formula):
+            yield number, formula, None
+
+
+def _parse_line(number: int, line: str, notation: Notation, repairs: list[str]) -> Formula:
+    """Read the formula of a line, and add what was mended to `repairs` with the line's number."""
+    mark = _MARK.match(line)
+    mended = sum(repair.endswith("bracket") for repair in repairs)
+    try:
+        parsed = parse(line[mark.end() if mark else 0 :], replace(notation, repair=mended < MAX_MENDED_LINES))
+    except FormulaError as error:
+        raise FormulaError(error.reason, f"line {number}: {error}") from None
+    repairs += [f"line {number}: {repair}" for repair in _words(parsed, marked=mark is not None)]
+    return parsed.formula
+
+
+def _words(parsed: Parsed, *, marked: bool) -> tuple[str, ...]:
+    return (*parsed.repairs, *(["list_mark"] if marked else []))

@@ -1,0 +1,1 @@
+"""The format `guided`: LogicGuide's text, judged by the Horn kernel."""

@@ -1,0 +1,255 @@
+"""Reads `rules` programs: `Cold($x, True) && Needs($x, cow, True) >>> Kind($x, False)`, facts and one query.
+
+The reader takes what models write: rules among the facts, `and` and `&` for `&&`, `->` for `>>>`, `Not(..)`, `!`, `¬`
+or `= False` for a false value, a value that is left out, `x` or `Something` for `$x`. Each liberty has its word in
+`repairs`. What remains unclear is refused with its line: a rule that is left out would make the program another one.
+Names are kept as written (`critics.formats.rules.names` identifies them).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from critics.logic.programs.sections import Line, ProgramError, Repairs, split_sections
+from critics.replay.cursor import TokenCursor
+
+TITLES = {
+    "predicates": ("Predicates", "Predicate"),
+    "facts": ("Facts", "Fact"),
+    "rules": ("Rules", "Rule"),
+    "query": ("Query", "Queries", "Question"),
+}
+MAX_DEPTH = 20
+"""Of negations in each other."""
+MAX_TOKENS = 1_000
+"""Of one line; recorded ones have under a hundred."""
+_TOKEN = re.compile(r"\s*(>>>|<<<|=>|->|→|&&|==|[(),=&∧¬!~?]|\$?[A-Za-z0-9_][A-Za-z0-9_'’-]*)")
+_AND, _IMPLIES = ("&&", "&", "∧", "and"), (">>>", "=>", "->", "→")
+_NOT = ("¬", "!", "~", "not")
+_VALUES = {"true": True, "false": False}
+_OPEN_VALUES = ("bool", "?", "unknown", "x", "value", "true/false")
+_PRONOUNS = ("something", "someone", "somebody", "anything", "anyone", "everything", "everyone", "x", "y", "z")
+_NO_LINES = ("none", "none.", "n/a", "-", "(none)")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenAtom:
+    """A signed atom as written: names are texts, variables start with `$`."""
+
+    value: bool
+    predicate: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Rule whose conclusion follows if all premises hold; without premises a fact."""
+
+    premises: tuple[WrittenAtom, ...]
+    conclusion: WrittenAtom
+
+
+@dataclass(frozen=True, slots=True)
+class RulesProgram:
+    """A program as read; `query_is_open` where the query asks for a value and states none."""
+
+    clauses: tuple[Clause, ...]
+    query: WrittenAtom
+    query_is_open: bool
+
+
+def read_rules(text: str, repairs: Repairs) -> RulesProgram:
+    """Read a program, noting every repair; raises `ProgramError` naming the line."""
+    sections = split_sections(text, TITLES, repairs)
+    declared = dict(_declarations(sections.get("predicates", []), repairs))
+    clauses = [
+        clause
+        for section in ("facts", "rules")
+        for line in sections.get(section, [])
+        if line.text.lower() not in _NO_LINES and line.text
+        for clause in _clauses(line, section, declared, repairs)
+    ]
+    query, is_open = _query(sections.get("query", []), declared, repairs)
+    if not clauses:
+        raise ProgramError("no_rules", "the program states neither facts nor rules")
+    return RulesProgram(tuple(clauses), query, is_open)
+
+
+def _declarations(lines: Sequence[Line], repairs: Repairs) -> Iterator[tuple[str, int]]:
+    """Yield each predicate with the number of its arguments, the value counted where it is declared."""
+    for line in lines:
+        try:
+            reader = ClauseReader(line, {}, repairs)
+            name, arguments = reader.application()
+        except ProgramError:
+            repairs.note("declaration_ignored")
+            continue
+        if arguments[-1].lower() == "bool":
+            yield name, len(arguments)
+
+
+def _clauses(line: Line, section: str, declared: dict[str, int], repairs: Repairs) -> list[Clause]:
+    reader = ClauseReader(line, declared, repairs)
+    left, sign, right = reader.clause()
+    if sign == "":
+        if len(left) > 1:
+            if any(a.startswith("$") for atom in left for a in atom.arguments):
+                raise line.error("syntax", "a conjunction with variables and without a conclusion")
+            repairs.note("conjoined_facts")
+        return [Clause((), atom) for atom in left]
+    if sign == "<<<":
+        repairs.note("reversed_rule")
+        left, right = right, left
+    if section == "facts":
+        repairs.note("rule_among_facts")
+    if len(right) > 1:
+        repairs.note("split_conclusion")
+    return [_with_variables(Clause(tuple(left), atom), repairs) for atom in right]
+
+
+def _with_variables(clause: Clause, repairs: Repairs) -> Clause:
+    """Read the names `x` and `Something` as variables: a rule has no object of that name."""
+    atoms = (*clause.premises, clause.conclusion)
+    if not any(argument.lower() in _PRONOUNS for atom in atoms for argument in atom.arguments):
+        return clause
+    repairs.note("bare_variable")
+    *premises, conclusion = (
+        WrittenAtom(
+            atom.value, atom.predicate, tuple(f"${a.lower()}" if a.lower() in _PRONOUNS else a for a in atom.arguments)
+        )
+        for atom in atoms
+    )
+    return Clause(tuple(premises), conclusion)
+
+
+def _query(lines: Sequence[Line], declared: dict[str, int], repairs: Repairs) -> tuple[WrittenAtom, bool]:
+    """Read the first line; prose may follow, another query must not."""
+    if not lines:
+        raise ProgramError("no_query", "the program has no query")
+    reader = ClauseReader(lines[0], declared, repairs, asks=True)
+    atom = reader.literal()
+    reader.end()
+    for line in lines[1:]:
+        if _reads_as_query(line, declared):
+            # Attack: ask something easy as well.
+            raise line.error("multiple_queries", "there is another query")
+        repairs.note("text_after_query")
+    if reader.open_value:
+        repairs.note("open_query")
+    return atom, reader.open_value
+
+
+def _reads_as_query(line: Line, declared: dict[str, int]) -> bool:
+    try:
+        ClauseReader(line, declared, Repairs(), asks=True).literal()
+    except ProgramError:
+        return False
+    return True
+
+
+class ClauseReader(TokenCursor):
+    """Reader of one line: atoms, and an arrow between them."""
+
+    def __init__(self, line: Line, declared: dict[str, int], repairs: Repairs, *, asks: bool = False) -> None:
+        self._line, self._declared, self._repairs, self._asks = line, declared, repairs, asks
+        self.open_value = False
+        super().__init__(line.tokens(_TOKEN, MAX_TOKENS))
+
+    def clause(self) -> tuple[list[WrittenAtom], str, list[WrittenAtom]]:
+        """Read atoms, and where an arrow follows those behind it; the sign is the arrow's direction."""
+        left = self._atoms()
+        sign = self.peek()
+        if sign not in (*_IMPLIES, "<<<"):
+            self.end()
+            return left, "", []
+        if sign in _IMPLIES and sign != ">>>":
+            self._repairs.note("arrow")
+        self.take()
+        right = self._atoms()
+        self.end()
+        return left, "<<<" if sign == "<<<" else ">>>", right
+
+    def literal(self, depth: int = 0) -> WrittenAtom:
+        """Read one signed atom, within `depth` negations in brackets."""
+        if depth > MAX_DEPTH:
+            raise self.fault(f"more than {MAX_DEPTH} negations in each other")
+        value = True
+        while self.peek().lower() in _NOT and self.peek(1) != "(":
+            self.take()
+            self._repairs.note("negation_sign")
+            value = not value
+        atom = self._negated(depth) if self.peek().lower() in _NOT else self._atom()
+        if self.takes("=", "=="):
+            self._repairs.note("value_after_atom")
+            value = value == self._value(self.take())
+        return WrittenAtom(atom.value == value, atom.predicate, atom.arguments)
+
+    def application(self) -> tuple[str, list[str]]:
+        """Read a name and its arguments in brackets; a name may have several words."""
+        name = self._words()
+        self.expect("(")
+        arguments = [self._words()]
+        while self.takes(","):
+            arguments.append(self._words())
+        self.expect(")")
+        return name, arguments
+
+    def end(self) -> None:
+        """Raise unless everything is read; a full stop and a closing bracket too many say nothing."""
+        if self.peek():
+            raise self.fault(f"unexpected {self.peek()!r}")
+
+    def _atoms(self) -> list[WrittenAtom]:
+        atoms = [self.literal()]
+        while self.peek().lower() in _AND:
+            if self.take() != "&&":
+                self._repairs.note("conjunction_sign")
+            atoms.append(self.literal())
+        return atoms
+
+    def _negated(self, depth: int) -> WrittenAtom:
+        """Read `Not(Cold(x, True))`, `Not(Cold(x), True)` or `!(Cold(x, True))`."""
+        self.take()
+        self.expect("(")
+        inner = self.literal(depth + 1)
+        value = False
+        if self.takes(","):
+            value = not self._value(self.take())
+        self.expect(")")
+        self._repairs.note("negation_sign")
+        return WrittenAtom(inner.value == value, inner.predicate, inner.arguments)
+
+    def _atom(self) -> WrittenAtom:
+        name, arguments = self.application()
+        last = arguments[-1].lower()
+        if last in _VALUES:
+            arguments, value = arguments[:-1], _VALUES[last]
+        elif last in _OPEN_VALUES and self._declared.get(name, len(arguments)) == len(arguments) > 1:
+            if not self._asks:
+                raise self.fault(f"{name} has no value")
+            arguments, value, self.open_value = arguments[:-1], True, True
+        else:
+            self._repairs.note("implicit_true")
+            value = True
+        if not arguments:
+            raise self._line.error("arity", f"{name} says nothing of anything")
+        return WrittenAtom(value, name, tuple(arguments))
+
+    def _value(self, token: str) -> bool:
+        if token.lower() not in _VALUES:
+            raise self.fault(f"{token!r} is neither True nor False")
+        return _VALUES[token.lower()]
+
+    def _words(self) -> str:
+        words: list[str] = []
+        while re.match(r"[$\w?]", self.peek()):
+            words.append(self.take())
+        if not words:
+            raise self.fault(f"a name is needed before {self.peek()!r}")
+        if len(words) > 1:
+            self._repairs.note("name_of_several_words")
+        return " ".join(words)
+
+    def fault(self, why: str) -> ProgramError:
+        """Return the error that names the line."""
+        return self._line.error("syntax", why)

@@ -1,0 +1,130 @@
+"""The critic of `z3-python` attempts: a script that prints its answer, and that this answer follows from its premises.
+
+The script is run in the jail, and what it printed is only what it claims. Premises and statement are read off the log
+of its solver calls and decided again elsewhere; the answer is certified where both agree. Satisfiable is not entailed:
+the published template prints `A` where premises and statement can hold together, which a statement that nothing is
+known about does as well (Deng et al., appendix A).
+"""
+
+import re
+from collections.abc import Sequence
+
+from critics.conclusion import Refusal, brief, is_wrong, no_reference, refused, wrong_answer
+from critics.formats.z3_python.argument import Argument, Mode, answer_of
+from critics.formats.z3_python.certificate import script_certificate
+from critics.formats.z3_python.decision import refuse_groundless
+from critics.formats.z3_python.examination import Examined, JailBroken, NoJail, asking, examined, report_of
+from critics.formats.z3_python.fidelity import refuse_other_theory
+from critics.formats.z3_python.jail_examination import FRIGHTENING, missing_layers
+from critics.formats.z3_python.printed import Wording, wording
+from critics.formats.z3_python.report import ScriptRuns
+from critics.formats.z3_python.text_answer import answer_of_text
+from critics.logic.formula import FormulaError
+from critics.problem import Attempt, Problem
+from critics.text.question import read_question
+from critics.text.reference import Reference, ReferenceMismatch, holds_in_semantics, reference, source_name
+from critics.verdict import Certified, CriticError, Unproved, Verdict
+
+_ASKED: dict[str, Mode] = {
+    "must": "unsat", "cannot": "unsat", "list": "unsat", "could": "sat", "could_be_false": "sat",
+}  # fmt: skip
+"""The result of an option's check that lets it hold, by what the question asks of it."""
+
+
+_NEGATED: dict[str, bool] = {"must": True, "could_be_false": True, "could": False, "cannot": False}
+"""Whether an option's check tests the negation of what the option says."""
+
+
+def judge_script(problem: Problem, attempt: Attempt) -> Verdict:
+    """Judge one script; without a jail the verdict is `error` with the reason `no_jail`, and nothing is run."""
+    written = wording(problem.options)
+    try:
+        known = reference(problem)
+    except (ReferenceMismatch, FormulaError) as error:
+        return no_reference(error)
+    try:
+        report = report_of(attempt.completion, written)
+        return _judged(problem, attempt.completion, known, written, report)
+    except Refusal as refusal:
+        return refused(refusal, problem, None)
+    except NoJail:
+        missing = ", ".join(missing_layers())
+        return CriticError("no_jail", None, f"scripts are not run without a jail ({missing}); {FRIGHTENING}=yes does")
+    except JailBroken as error:
+        return CriticError("jail_broken", None, brief(str(error)))
+
+
+def _judged(
+    problem: Problem, completion: str, known: Reference | None, written: Wording, report: ScriptRuns
+) -> Verdict:
+    answer = answer_of(report, written)
+    if is_wrong(answer, problem):
+        return wrong_answer(answer)
+    try:
+        found = examined(report, written)
+        _refuse_other(problem, known, written, found, answer)
+    except Refusal as refusal:
+        return refused(refusal, problem, answer)
+    assert answer is not None
+    return Certified(answer, script_certificate(problem, completion, known, found, answer))
+
+
+def _refuse_other(
+    problem: Problem, known: Reference | None, written: Wording, found: Examined, answer: str | None
+) -> None:
+    """Refuse an answer that does not follow, and an argument about something else than the problem."""
+    if known is None:
+        refuse_groundless(found.argument, found.value)
+    if answer != answer_for(found.value, written):
+        # Attack: print true because premises and statement can hold together.
+        raise Refusal(Unproved, "not_entailed", f"what follows is {found.value}, and not what the script prints")
+    if found.argument.mode != "truth" and read_question(problem.question) is None:
+        raise Refusal(Unproved, "question_not_read", f"what is asked cannot be read: {brief(problem.question)}")
+    if asks_otherwise(problem.question, found.argument, problem.options):
+        raise Refusal(Unproved, "goal_mismatch", "the options' checks do not ask what the question asks")
+    if known is not None:
+        refuse_other_theory(found, known, asking())
+        if not holds_in_semantics(problem, known, found.value):
+            raise Refusal(Unproved, "other_semantics", "the data set's rules run forwards, which does not lead there")
+    if text_says_otherwise(problem, written, source_name(known), answer):
+        raise Refusal(Unproved, "text_says_otherwise", "the formulas answer something else than the text asks")
+
+
+def answer_for(value: str, written: Wording) -> str | None:
+    """Return an examination's value in the problem's terms."""
+    return value if written.truths is None else written.truths.get(value)
+
+
+_NEGATIVE = re.compile(r"\b(?:not|no|never|neither|nor|none|cannot|nobody|nothing|without|un\w+)\b|n't", re.IGNORECASE)
+
+
+def asks_otherwise(question: str, argument: Argument, options: Sequence[str] | None) -> bool:
+    """Say whether the options' checks ask what must be where the question asks what could be, or the other way.
+
+    To say that an option must hold, or could fail, is to test its negation; where no option denies anything, the tests
+    have to be negations, or none of them all.
+    """
+    asked = read_question(question)
+    if argument.mode == "truth" or asked in (None, "unsaid"):
+        return False
+    if asked != "fact" and _ASKED.get(asked) != argument.mode:
+        return True
+    if argument.mode == "unsat" and asked == "fact":
+        asked = "must"
+    # Attack: test what each option says where its negation is to be tested, so that what is impossible is the answer.
+    denied = [isinstance(tested, tuple) and tested[0] in ("not", "distinct") for tested in argument.statements]
+    if asked not in _NEGATED or any(map(_NEGATIVE.search, options or ())):
+        return False
+    return all(denied) if not _NEGATED[asked] else not any(denied)
+
+
+def text_says_otherwise(problem: Problem, written: Wording, source: str, answer: str | None) -> bool:
+    """Say whether the text, where it is in a language that can be read, answers something else.
+
+    Of a problem that brings a reference (`source`), the text may leave open what the reference decides.
+    """
+    said = answer_of_text(problem, written)
+    if said is None or said == answer:
+        return False
+    is_open = written.truths is not None and said == written.truths.get("unknown", "none")
+    return not is_open or source != "given"

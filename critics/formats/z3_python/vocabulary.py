@@ -1,0 +1,205 @@
+"""The fixed table of what a script may call: Z3's constructors of sorts, symbols and formulas, and its solver.
+
+A script's text never reaches Z3: a name is a symbol's name, a number a numeral, and a function is one of these.
+Settings (`set_param`) are accepted and do nothing, as every budget is the critic's.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from critics.formats.z3_python.errors import Exhausted, ScriptError
+from critics.formats.z3_python.operators import checked_items, flattened, is_symbolic
+from critics.formats.z3_python.session import Session
+from critics.formats.z3_python.values import SAT, UNKNOWN, UNSAT, Enumeration, Members, Native, Solver
+
+MAX_MEMBERS = 200
+"""Of a finite sort, or symbols made at once."""
+_OPERATORS = ("And", "Or", "Not", "Implies", "Xor", "Distinct", "Sum", "Product", "If", "Abs", "ToReal", "ToInt")
+_CARDINALITIES = ("AtMost", "AtLeast", "PbEq", "PbLe", "PbGe")
+_SORTS = ("BoolSort", "IntSort", "RealSort")
+Z3_NAMES = frozenset({
+    *_OPERATORS, *_CARDINALITIES, *_SORTS, "ForAll", "Exists", "Bool", "Bools", "Int", "Ints", "Real", "Reals", "Const",
+    "Consts", "BoolVector", "IntVector", "RealVector", "BoolVal", "IntVal", "RealVal", "Function", "DeclareSort",
+    "EnumSort", "Datatype", "Solver", "SimpleSolver", "SolverFor", "is_true", "is_false", "simplify", "sat", "unsat",
+    "unknown", "set_param", "set_option", "z3",
+})  # fmt: skip
+"""Names that a script cannot define."""
+
+
+class SymbolTable:
+    """The table for one session; `owner` says for which of the script's names the next symbol is made."""
+
+    def __init__(self, session: Session, owner: Callable[[int, int], Hashable]) -> None:
+        self._session, self._z3, self._owner = session, session.z3, owner
+        self.names: dict[str, Any] = {"sat": SAT, "unsat": UNSAT, "unknown": UNKNOWN}
+        for name in (*_OPERATORS, *_CARDINALITIES):
+            self._add(name, self._operator(name))
+        for name in _SORTS:
+            self._add(name, self._plain_sort(name))
+        for name in ("Bool", "Int", "Real"):
+            self._add(name, self._symbol(name))
+            self._add(f"{name}s", self._symbols(name))
+            self._add(f"{name}Vector", self._vector(name))
+            self._add(f"{name}Val", self._numeral(name))
+        for name in ("ForAll", "Exists"):
+            self._add(name, self._quantifier(name))
+        self._add("Const", self._constant)
+        self._add("Consts", self._consts)
+        self._add("Function", self._function)
+        self._add("DeclareSort", self._declare_sort)
+        self._add("EnumSort", self._enum_sort)
+        self._add("Datatype", self._datatype)
+        for name in ("Solver", "SimpleSolver", "SolverFor"):
+            self._add(name, self._solver)
+        for name in ("set_param", "set_option"):
+            self._add(name, ignore)
+        for name in ("is_true", "is_false"):
+            self._add(name, self._test(name))
+        self._add("simplify", self._simplify)
+
+    def _add(self, name: str, function: Callable[..., Any]) -> None:
+        self.names[name] = Native(name, function)
+
+    def _operator(self, name: str) -> Callable[..., Any]:
+        made = getattr(self._z3, name)
+
+        def apply(*arguments: Any) -> Any:
+            num = len(flattened(arguments, self._session))
+            if num > MAX_MEMBERS**2:
+                raise Exhausted("too_large", f"{name} of {num} parts")
+            return made(*(self._operand(argument) for argument in arguments))
+
+        return apply
+
+    def _operand(self, value: Any) -> Any:
+        """Return an argument as Z3 takes it; raises `ScriptError` for what is no formula or number."""
+        if isinstance(value, (list, tuple)):
+            operands = [self._operand(item) for item in checked_items(value, self._session)]
+            return operands if isinstance(value, list) else tuple(operands)
+        if is_symbolic(value, self._session) or isinstance(value, (bool, int, float)):
+            return value
+        raise ScriptError("type", f"{_shown(value)} is no formula and no number")
+
+    def _expression(self, value: Any) -> Any:
+        if not is_symbolic(value, self._session):
+            raise ScriptError("type", f"{_shown(value)} is no formula")
+        return value
+
+    def _solver(self, *_settings: Any) -> Solver:
+        return Solver()
+
+    def _datatype(self, name: Any) -> Enumeration:
+        return Enumeration(_text(name))
+
+    def _test(self, name: str) -> Callable[[Any], bool]:
+        return lambda value: is_symbolic(value, self._session) and bool(getattr(self._z3, name)(value))
+
+    def _simplify(self, value: Any) -> Any:
+        return self._z3.simplify(self._expression(value))
+
+    def _plain_sort(self, name: str) -> Callable[..., Any]:
+        return lambda: getattr(self._z3, name)()
+
+    def sort(self, value: Any) -> Any:
+        """Return a sort as Z3's; raises `ScriptError` for anything else."""
+        found = value.sort if isinstance(value, Members) else value
+        if not isinstance(found, self._z3.SortRef):
+            raise ScriptError("type", f"{_shown(value)} is no sort")
+        return found
+
+    def _constant(self, name: Any, sort: Any) -> Any:
+        return self._const(name, self.sort(sort), 0, 1)
+
+    def _const(self, name: Any, sort: Any, position: int, num: int) -> Any:
+        self._session.declare("symbol", _text(name), self._owner(position, num))
+        return self._z3.Const(name, sort)
+
+    def _symbol(self, kind: str) -> Callable[[Any], Any]:
+        return lambda name: self._const(name, getattr(self._z3, f"{kind}Sort")(), 0, 1)
+
+    def _symbols(self, kind: str) -> Callable[[Any], Any]:
+        return lambda names: self._consts(names, getattr(self._z3, f"{kind}Sort")())
+
+    def _consts(self, names: Any, sort: Any) -> list[Any]:
+        listed: list[Any] = names.split() if isinstance(names, str) else flattened([names], self._session)
+        _check_number(len(listed))
+        return [self._const(name, self.sort(sort), i, len(listed)) for i, name in enumerate(listed)]
+
+    def _vector(self, kind: str) -> Callable[..., Any]:
+        def make(prefix: Any, size: Any) -> list[Any]:
+            _check_number(size)
+            sort = getattr(self._z3, f"{kind}Sort")()
+            return [self._const(f"{_text(prefix)}__{i}", sort, i, size) for i in range(size)]
+
+        return make
+
+    def _numeral(self, kind: str) -> Callable[..., Any]:
+        def make(value: Any) -> Any:
+            allowed = {"Bool": (bool,), "Int": (int,), "Real": (int, float)}[kind]
+            if not isinstance(value, allowed):
+                raise ScriptError("type", f"{kind}Val does not take {_shown(value)}")
+            return getattr(self._z3, f"{kind}Val")(value)
+
+        return make
+
+    def _quantifier(self, name: str) -> Callable[..., Any]:
+        def make(variables: Any, body: Any) -> Any:
+            bound = flattened([variables], self._session)
+            if not bound or not all(self.is_symbol(variable) for variable in bound):
+                raise ScriptError("type", f"{name} takes constants, such as those of Const or Int, and a formula")
+            return getattr(self._z3, name)(bound, self._operand(body))
+
+        return make
+
+    def is_symbol(self, value: Any) -> bool:
+        """Say whether a value is a constant that the script has made."""
+        is_constant = is_symbolic(value, self._session) and self._z3.is_const(value)
+        return is_constant and value.decl().kind() == self._z3.Z3_OP_UNINTERPRETED
+
+    def _function(self, name: Any, *sorts: Any) -> Any:
+        signature = [self.sort(sort) for sort in flattened(sorts, self._session)]
+        if not 1 <= len(signature) <= 9:
+            raise ScriptError("type", "Function takes a name and 1 to 9 sorts")
+        self._session.declare("symbol", _text(name), self._owner(0, 1))
+        return self._z3.Function(name, *signature)
+
+    def _declare_sort(self, name: Any) -> Any:
+        self._session.declare("sort", _text(name), self._owner(0, 1))
+        return self._z3.DeclareSort(name)
+
+    def _enum_sort(self, name: Any, members: Any) -> tuple[Members, tuple[Any, ...]]:
+        made = self.members(_text(name), [_text(member) for member in flattened([members], self._session)])
+        return made, tuple(made.members.values())
+
+    def members(self, name: str, members: list[str]) -> Members:
+        """Declare a finite sort."""
+        _check_number(len(members))
+        if len(set(members)) != len(members) or not members:
+            raise ScriptError("name_reused", f"the members of {name!r} are not different")
+        self._session.declare("sort", name, self._owner(0, 1))
+        for member in members:
+            self._session.declare("symbol", member, ("member", name))
+        known = self._session.finite_sorts
+        if (name, *members) not in known:
+            known[name, *members] = self._z3.EnumSort(name, members)
+        sort, found = known[name, *members]
+        return Members(sort, dict(zip(members, found, strict=True)))
+
+
+def ignore(*_settings: Any, **_named: Any) -> None:
+    """Accept a setting, and do nothing: every budget is the critic's."""
+
+
+def _check_number(num: Any) -> None:
+    if not isinstance(num, int) or not 0 <= num <= MAX_MEMBERS:
+        raise Exhausted("too_large", f"more than {MAX_MEMBERS} symbols at once")
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ScriptError("type", f"a name is needed, not {_shown(value)}")
+    return value
+
+
+def _shown(value: Any) -> str:
+    return "text" if isinstance(value, str) else str(value)[:60]

@@ -1,0 +1,1 @@
+"""Logics: terms, readers, solvers and decision procedures that several formats share."""

@@ -1,0 +1,1 @@
+"""First-order logic: one syntax tree, its readers and printers, and its solvers."""

@@ -1,0 +1,123 @@
+"""Finite models, and an evaluator that decides whether a formula holds in one, without a solver.
+
+A model is what refutes an entailment. Solvers find models, and this module checks them: a solver's word is not enough.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from critics.logic.first_order.syntax import (
+    Application,
+    Atom,
+    Compound,
+    Constant,
+    Equality,
+    Formula,
+    FormulaError,
+    Not,
+    Operator,
+    Quantified,
+    Quantifier,
+    Term,
+    Variable,
+)
+
+MAX_SIZE = 32
+"""Objects; published problems are refuted by fewer than ten."""
+MAX_STEPS = 500_000
+"""Subformulas evaluated for one set of formulas: about a second."""
+Symbol = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The objects 0 to size - 1, and what each symbol means among them."""
+
+    size: int
+    constants: dict[str, int]
+    functions: dict[Symbol, dict[tuple[int, ...], int]]
+    predicates: dict[Symbol, frozenset[tuple[int, ...]]]
+    """The tuples of which a predicate holds; a proposition that holds has the empty one."""
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form, in one order."""
+        return {
+            "size": self.size,
+            "constants": dict(sorted(self.constants.items())),
+            "functions": {
+                f"{name}/{arity}": [[*arguments, value] for arguments, value in sorted(table.items())]
+                for (name, arity), table in sorted(self.functions.items())
+            },
+            "predicates": {
+                f"{name}/{arity}": [list(arguments) for arguments in sorted(table)]
+                for (name, arity), table in sorted(self.predicates.items())
+            },
+        }
+
+
+def satisfies(model: Model, formulas: Iterable[Formula]) -> bool:
+    """Say whether all formulas hold in a model.
+
+    Raises `FormulaError`: `too_large` where that would take too long, `no_meaning` for a symbol the model lacks.
+    """
+    evaluation = _Evaluation(model)
+    return all(evaluation.holds(formula, {}) for formula in formulas)
+
+
+@dataclass(slots=True)
+class _Evaluation:
+    model: Model
+    steps: int = field(default=0)
+
+    def holds(self, formula: Formula, objects: dict[str, int]) -> bool:
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise FormulaError("too_large", "the model is too large to be checked")
+        match formula:
+            case Atom(predicate, arguments):
+                table = self.model.predicates.get((predicate, len(arguments)))
+                if table is None:
+                    raise FormulaError("no_meaning", f"the model says nothing about {predicate!r}")
+                return tuple(self._object(argument, objects) for argument in arguments) in table
+            case Equality(left, right):
+                return self._object(left, objects) == self._object(right, objects)
+            case Not(body):
+                return not self.holds(body, objects)
+            case Quantified(quantifier, variable, body):
+                among = (self.holds(body, {**objects, variable: value}) for value in range(self.model.size))
+                return all(among) if quantifier is Quantifier.ALL else any(among)
+            case Compound(operator, operands):
+                return self._joined(operator, operands, objects)
+
+    def _joined(self, operator: Operator, operands: tuple[Formula, ...], objects: dict[str, int]) -> bool:
+        match operator:
+            case Operator.AND:
+                return all(self.holds(operand, objects) for operand in operands)
+            case Operator.OR:
+                return any(self.holds(operand, objects) for operand in operands)
+            case Operator.IMPLIES:
+                return not self.holds(operands[0], objects) or self.holds(operands[1], objects)
+            case Operator.IFF:
+                return self.holds(operands[0], objects) == self.holds(operands[1], objects)
+            case Operator.XOR:
+                return self.holds(operands[0], objects) != self.holds(operands[1], objects)
+
+    def _object(self, term: Term, objects: dict[str, int]) -> int:
+        try:
+            match term:
+                case Variable(name):
+                    return objects[name]
+                case Constant(name):
+                    return self.model.constants[name]
+                case Application(function, arguments):
+                    values = tuple(self._object(argument, objects) for argument in arguments)
+                    return self.model.functions[function, len(arguments)][values]
+        except KeyError as error:
+            raise FormulaError("no_meaning", f"the model gives {error} no meaning") from error
+
+
+def assignments(size: int, arity: int) -> Iterable[tuple[int, ...]]:
+    """Return every row of `arity` objects."""
+    return product(range(size), repeat=arity)

@@ -1,0 +1,74 @@
+"""The canonical text of a formula, which `critics.logic.first_order.parser` reads back as the same tree.
+
+Every quantifier has a stop, and every group of operands its parentheses except the outermost. A quantified formula
+that is neither the whole formula nor right below a quantifier stands in parentheses, so that a wide and a narrow
+scope of the stop read the same.
+"""
+
+from critics.logic.first_order.syntax import (
+    Application,
+    Atom,
+    Compound,
+    Constant,
+    Equality,
+    Formula,
+    FormulaError,
+    Not,
+    Quantified,
+    Term,
+)
+from critics.logic.first_order.tokens import is_plain
+
+
+def canonical(formula: Formula) -> str:
+    """Return the canonical text; raises `FormulaError` for a variable that nothing binds."""
+    text = _formula(formula, frozenset())
+    if isinstance(formula, Atom) and text.endswith('"'):
+        # Quotes round a whole text are taken for a wrapper.
+        return f"({text})"
+    return text[1:-1] if isinstance(formula, Compound) else text
+
+
+def _formula(formula: Formula, bound: frozenset[str]) -> str:
+    # Tests of the type and no `match`: generating formulas is printing them, half of a formula is literals.
+    if isinstance(formula, Atom):
+        return _symbol(formula.predicate, bound) + _list(formula.arguments, bound)
+    if isinstance(formula, Not):
+        return _negation(formula.body, bound)
+    if isinstance(formula, Compound):
+        operands = [_operand(operand, bound) for operand in formula.operands]
+        return "(" + f" {formula.operator.value} ".join(operands) + ")"
+    if isinstance(formula, Quantified):
+        body = _formula(formula.body, bound | {formula.variable})
+        return f"{formula.quantifier.value}{formula.variable}. {body}"
+    return f"{_term(formula.left, bound)} = {_term(formula.right, bound)}"
+
+
+def _negation(body: Formula, bound: frozenset[str]) -> str:
+    if isinstance(body, Equality):
+        return f"{_term(body.left, bound)} ≠ {_term(body.right, bound)}"
+    return f"¬{_operand(body, bound)}"
+
+
+def _operand(formula: Formula, bound: frozenset[str]) -> str:
+    text = _formula(formula, bound)
+    return f"({text})" if isinstance(formula, Quantified) else text
+
+
+def _list(arguments: tuple[Term, ...], bound: frozenset[str]) -> str:
+    return "(" + ", ".join([_term(argument, bound) for argument in arguments]) + ")" if arguments else ""
+
+
+def _term(term: Term, bound: frozenset[str]) -> str:
+    if isinstance(term, Constant):
+        return _symbol(term.name, bound)
+    if isinstance(term, Application):
+        return _symbol(term.function, bound) + _list(term.arguments, bound)
+    if term.name in bound:
+        return term.name
+    raise FormulaError("unbound", f"no quantifier binds the variable {term.name!r}")
+
+
+def _symbol(name: str, bound: frozenset[str]) -> str:
+    """Quote what would be read as a word of the language or as a bound variable."""
+    return name if is_plain(name) and name not in bound else f'"{name}"'

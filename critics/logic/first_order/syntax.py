@@ -1,0 +1,267 @@
+"""The syntax tree of first-order logic with equality: terms, formulas, and the symbols that they use.
+
+Variables stand only below their quantifier. A name that no quantifier binds is a constant, also where it is spelled
+like a variable: an open formula is never closed silently (`open_names` reports it).
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from critics.logic import formula as horn
+
+_LIKE_A_VARIABLE = re.compile(r"[u-z]\d{0,2}")  # FOLIO has years such as y1995
+
+
+class FormulaError(horn.FormulaError):
+    """The text is no formula, or a set of formulas is not well-formed; `reason` is one machine-readable word."""
+
+    def __init__(self, reason: str, message: str, position: int | None = None) -> None:
+        super().__init__(reason, message if position is None else f"{message} (at character {position + 1})")
+        self.position = position
+
+
+class Operator(Enum):
+    """The connectives; AND and OR take two or more operands, the others two."""
+
+    AND = "∧"
+    OR = "∨"
+    XOR = "⊕"
+    IMPLIES = "→"
+    IFF = "↔"
+
+
+class Quantifier(Enum):
+    """The quantifiers; domains are never empty."""
+
+    ALL = "∀"
+    SOME = "∃"
+
+    @property
+    def other(self) -> "Quantifier":
+        """The one that it becomes below a negation."""
+        return Quantifier.SOME if self is Quantifier.ALL else Quantifier.ALL
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A name that an enclosing quantifier binds; the innermost one of that name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A name for one object; two constants may name the same one."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """A function applied to one or more terms."""
+
+    function: str
+    arguments: "tuple[Term, ...]"
+
+
+Term: TypeAlias = Variable | Constant | Application
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A predicate applied to terms; without any, a proposition."""
+
+    predicate: str
+    arguments: tuple[Term, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """Two terms name the same object."""
+
+    left: Term
+    right: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The negation of a formula."""
+
+    body: "Formula"
+
+
+@dataclass(frozen=True, slots=True)
+class Compound:
+    """Formulas joined by a connective, in the order and the groups in which they were written."""
+
+    operator: Operator
+    operands: "tuple[Formula, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified:
+    """A formula about all objects or about some."""
+
+    quantifier: Quantifier
+    variable: str
+    body: "Formula"
+
+
+Formula: TypeAlias = Atom | Equality | Not | Compound | Quantified
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The symbols of a set of formulas with their arities; each kind has a name space of its own."""
+
+    propositions: frozenset[str] = frozenset()
+    predicates: dict[str, int] = field(default_factory=dict[str, int])
+    functions: dict[str, int] = field(default_factory=dict[str, int])
+    constants: frozenset[str] = frozenset()
+
+    def symbols(self) -> frozenset[tuple[str, str]]:
+        """Return every symbol as (kind, name)."""
+        kinds = {
+            "proposition": self.propositions,
+            "predicate": self.predicates,
+            "function": self.functions,
+            "constant": self.constants,
+        }
+        return frozenset((kind, name) for kind, names in kinds.items() for name in names)
+
+
+def negated(formula: Formula) -> Formula:
+    """Return the negation, without a second sign before a first."""
+    return formula.body if isinstance(formula, Not) else Not(formula)
+
+
+def subformulas(formula: Formula) -> Iterator[Formula]:
+    """Yield a formula and all that it is made of, outermost first."""
+    waiting = [formula]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        match current:
+            case Not(body) | Quantified(body=body):
+                waiting.append(body)
+            case Compound(operands=operands):
+                waiting.extend(reversed(operands))
+            case Atom() | Equality():
+                pass
+
+
+def terms(formula: Formula) -> Iterator[Term]:
+    """Yield every term of a formula, also those inside others."""
+    waiting: list[Term] = []
+    for part in subformulas(formula):
+        match part:
+            case Atom(arguments=arguments):
+                waiting.extend(arguments)
+            case Equality(left, right):
+                waiting += (left, right)
+            case _:
+                pass
+    while waiting:
+        term = waiting.pop()
+        yield term
+        if isinstance(term, Application):
+            waiting.extend(term.arguments)
+
+
+def rebuilt(
+    formula: Formula, part: Callable[[Formula], Formula], term: Callable[[Term], Term] | None = None
+) -> Formula:
+    """Return the formula with its parts replaced, or, of an atom, its terms; each function takes one part."""
+    match formula:
+        case Not(body):
+            return Not(part(body))
+        case Quantified(quantifier, variable, body):
+            return Quantified(quantifier, variable, part(body))
+        case Compound(operator, operands):
+            return Compound(operator, tuple(map(part, operands)))
+        case Atom(predicate, arguments):
+            return formula if term is None else Atom(predicate, tuple(map(term, arguments)))
+        case Equality(left, right):
+            return formula if term is None else Equality(term(left), term(right))
+
+
+def with_leaves(term: Term, leaf: Callable[[Variable | Constant], Term]) -> Term:
+    """Return the term with its variables and constants replaced."""
+    if isinstance(term, Application):
+        return Application(term.function, tuple(with_leaves(argument, leaf) for argument in term.arguments))
+    return leaf(term)
+
+
+def variables_of(atom: Atom | Equality) -> list[str]:
+    """Return the variables of an atom, repeated where they are."""
+    waiting = [*atom.arguments] if isinstance(atom, Atom) else [atom.left, atom.right]
+    found: list[str] = []
+    while waiting:
+        term = waiting.pop()
+        if isinstance(term, Variable):
+            found.append(term.name)
+        elif isinstance(term, Application):
+            waiting += term.arguments
+    return found
+
+
+def free_variables(formula: Formula) -> frozenset[str]:
+    """Return the variables that no quantifier of the formula binds."""
+    match formula:
+        case Atom() | Equality():
+            return frozenset(variables_of(formula))
+        case Not(body):
+            return free_variables(body)
+        case Quantified(variable=variable, body=body):
+            return free_variables(body) - {variable}
+        case Compound(operands=operands):
+            return frozenset(name for operand in operands for name in free_variables(operand))
+
+
+def conjunction(formulas: Sequence[Formula]) -> Formula:
+    """Return one formula that says what several say."""
+    return formulas[0] if len(formulas) == 1 else Compound(Operator.AND, tuple(formulas))
+
+
+def signature(formulas: Iterable[Formula]) -> Signature:
+    """Return the symbols that formulas share.
+
+    Raises `FormulaError`: `arity` for a symbol with two numbers of arguments, `role` for a predicate that also
+    stands as a function, as in `Believes(x, Rich(y))`, which says nothing about who is rich.
+    """
+    propositions: set[str] = set()
+    constants: set[str] = set()
+    predicates: dict[str, int] = {}
+    functions: dict[str, int] = {}
+    for formula in formulas:
+        for part in subformulas(formula):
+            if isinstance(part, Atom) and part.arguments:
+                _note(predicates, part.predicate, len(part.arguments))
+            elif isinstance(part, Atom):
+                propositions.add(part.predicate)
+        for term in terms(formula):
+            if isinstance(term, Application):
+                _note(functions, term.function, len(term.arguments))
+            elif isinstance(term, Constant):
+                constants.add(term.name)
+    for name in sorted(functions.keys() & predicates.keys()):
+        raise FormulaError("role", f"{name!r} is both a predicate and a function")
+    return Signature(frozenset(propositions), predicates, functions, frozenset(constants))
+
+
+def _note(arities: dict[str, int], name: str, arity: int) -> None:
+    if arities.setdefault(name, arity) != arity:
+        raise FormulaError("arity", f"{name!r} has {arities[name]} and {arity} arguments")
+
+
+def open_names(formulas: Iterable[Formula]) -> tuple[str, ...]:
+    """Return, sorted, the constants that were meant as variables: so spelled, or bound elsewhere in their formula."""
+    found: set[str] = set()
+    for formula in formulas:
+        bound = {part.variable for part in subformulas(formula) if isinstance(part, Quantified)}
+        names = {term.name for term in terms(formula) if isinstance(term, Constant)}
+        found |= {name for name in names if name in bound or _LIKE_A_VARIABLE.fullmatch(name)}
+    return tuple(sorted(found))

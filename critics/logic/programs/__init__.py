@@ -1,0 +1,1 @@
+"""Programs over finite sorts: declarations, expressions, grounding and solving."""

@@ -1,1 +1,0 @@
-"""Programs for solvers, in Logic-LM's languages: `rules`, `csp` and `logic-program`, their critics and checkers."""

@@ -1,0 +1,1 @@
+"""English: reading what problems and attempts say, and comparing it with formulas."""

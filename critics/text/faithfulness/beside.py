@@ -1,0 +1,87 @@
+"""One attempt beside its problem's text: what every check finds.
+
+An attempt in first-order logic is judged by the part of its premises from which its answer follows: the text must bear
+out the proof, and need not bear out what is written beside it. `unknown` needs the whole text.
+"""
+
+from critics.checker import in_terms_of
+from critics.logic.first_order.entailment import Denied, Entailed, decide
+from critics.logic.first_order.theory import conjuncts
+from critics.problem import Attempt, Problem
+from critics.text.faithfulness.checks import CHECKS, borne_out, check, read
+from critics.text.faithfulness.finding import Failed, Finding, NotApplicable, Passed
+from critics.text.faithfulness.formalisation import Formalisation, atoms_of, formalisation
+from critics.text.faithfulness.puzzles.comparison import difference, program_of
+from critics.text.faithfulness.puzzles.reading import read_problem
+from critics.text.faithfulness.whole import whole_text
+
+TEXT_CHECKS = (*CHECKS, "whole_text")
+PUZZLES = ("csp", "logic-program")
+"""Formats of programs that put things into places."""
+PUZZLE_CHECKS = ("names_of_premises", "whole_text", "structure_of_goal")
+"""Checks of such programs: their names are the text's, their constraints have its models, their options its meaning."""
+
+
+def beside(attempt: Attempt, answer: str | None) -> dict[str, Finding]:
+    """Return what every check finds that needs nothing but the attempt, what it answers and its problem's text."""
+    if attempt.format in PUZZLES:
+        return _puzzle(attempt)
+    formalised = formalisation(attempt)
+    if formalised is None:
+        return _unread(f"formulas of the format {attempt.format} are not laid beside sentences")
+    is_open = answer is not None and answer == in_terms_of("unknown", attempt.problem.options)
+    # Rules and guided proofs are written for controlled English, where nothing needs to be left out.
+    is_prose = attempt.format == "fol"
+    found = _found(attempt.problem, formalised, is_open=is_open, is_prose=is_prose)
+    if not is_prose or is_open or _speaks_for_it(found):
+        return found
+    part = _borne_out(attempt.problem, formalised)
+    return found if part is None else _found(attempt.problem, part, is_open=False, is_prose=True)
+
+
+def _puzzle(attempt: Attempt) -> dict[str, Finding]:
+    """Compare a program that puts things into places with the puzzle that its text is read as."""
+    problem = attempt.problem
+    reading = read_problem(problem.context, problem.question, problem.options or ())
+    if reading is None:
+        return _unread("the text is not read as a puzzle of things and places")
+    program = program_of(attempt.format, attempt.completion)
+    found = "unknown" if program is None else difference(program, reading)
+    if found == "unknown":
+        return _unread("whether the program says what the text says could not be decided")
+    parts = dict(zip(("names", "constraints", "options"), PUZZLE_CHECKS, strict=True))
+    faults = {parts[found]: Failed(f"text and program differ in their {found}")} if found else {}
+    return _unread("the program is compared as a whole") | dict.fromkeys(PUZZLE_CHECKS, Passed()) | faults
+
+
+def _speaks_for_it(found: dict[str, Finding]) -> bool:
+    kinds = [type(each) for each in found.values()]
+    return Passed in kinds and Failed not in kinds
+
+
+def _found(problem: Problem, formalised: Formalisation, *, is_open: bool, is_prose: bool) -> dict[str, Finding]:
+    reading = read(problem, formalised, is_prose=is_prose)
+    if reading is None:
+        return _unread("the question or the signs of a formula cannot be read")
+    whole = whole_text(reading) if is_open else NotApplicable("a proof need not use everything")
+    return {**check(reading), "whole_text": whole}
+
+
+def _borne_out(problem: Problem, formalised: Formalisation) -> Formalisation | None:
+    """Return the formalisation without the premises that the text does not bear out, if the others decide alone."""
+    parts = dict.fromkeys(part for premise in formalised.premises for part in conjuncts(premise))
+    kept = tuple(part for part in parts if atoms_of(part) is not None)
+    whole = read(problem, Formalisation(kept, formalised.goal))
+    if whole is None or len(whole.placed()) < len(whole.premises):
+        # Attack: a proof of the text, and beside it facts about what the text does not speak of.
+        return None
+    before = None
+    while kept != before:
+        before, reading = kept, read(problem, Formalisation(kept, formalised.goal))
+        kept = () if reading is None else borne_out(reading)
+    is_decided = bool(kept) and isinstance(decide(kept, formalised.goal), Entailed | Denied)
+    return Formalisation(kept, formalised.goal) if is_decided else None
+
+
+def _unread(why: str) -> dict[str, Finding]:
+    return dict.fromkeys(TEXT_CHECKS, NotApplicable(why))

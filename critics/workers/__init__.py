@@ -1,0 +1,1 @@
+"""Worker processes that can be killed, and limits on their own time."""

@@ -1,0 +1,430 @@
+"""Policies: what writes. A Hugging Face causal LM with or without a LoRA adapter, or a script in tests."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from critics.errors import InputError, RunFailed
+from critics.problem import Problem
+from rollout.decoding.guide import Guide
+from rollout.decoding.request import Request
+from rollout.decoding.tokens import token_bytes
+from rollout.policies.kept import MODEL, forget, kept, shared
+from rollout.policies.models import (
+    PolicyError,
+    config_of,
+    end_ids,
+    first_line,
+    further_ends,
+    loader_of,
+    require_folder,
+    require_positions,
+    source,
+    unreadable,
+)
+from rollout.prompts.conversation import Messages, as_text, in_parts, message, without_system
+from rollout.prompts.prompt import SEPARATOR, PromptStyle, messages, text
+from rollout.records.digests import PolicyDigests, digest_once, file_digest
+from rollout.records.server_use import ServerUse
+from rollout.records.traces import Sampling
+
+if TYPE_CHECKING:
+    from rollout.decoding.texts import TextMasks
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A policy's text and its token ids; both end before, and with, end-of-text where it was reached."""
+
+    text: str
+    ids: tuple[int, ...]
+    finished: bool
+    server: ServerUse | None = None
+    """How a server was asked, and what it cost (`rollout.servers.author`); None where no server wrote it."""
+    forced: tuple[int, ...] = ()
+    """Which of the ids were forced, so that no model was asked for them."""
+    log_probabilities: tuple[float, ...] = ()
+    """Of each id under the model without any mask, where they were asked for."""
+    thoughts: str = ""
+    """The whole text with its thoughts, where a reasoning model's thoughts were taken out of `text`."""
+
+
+class Interrupted(Exception):  # noqa: N818
+    """Not all completions can be had: `completions` has None for those that are missing, `reason` says why."""
+
+    def __init__(self, completions: "Sequence[Completion | None]", reason: InputError | RunFailed) -> None:
+        super().__init__(str(reason))
+        self.completions = completions
+        self.reason = reason
+
+
+class Policy(Protocol):
+    """Anything that completes prompts."""
+
+    digests: PolicyDigests
+
+    def prompt(self, problem: Problem, *, hint: bool = False) -> str:
+        """Return what the policy reads for a problem; `hint` gives its answer away."""
+        ...
+
+    def complete(
+        self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
+    ) -> list[Completion]:
+        """Return one completion for each prompt; `seeds` make each independent of its batch.
+
+        Raises `Interrupted` where some are done and the rest cannot be had.
+        """
+        ...
+
+
+class ChatPolicy(Policy, Protocol):
+    """A policy that can be asked to go on with a conversation: such prompts go to `complete` like any others."""
+
+    def conversation(self, messages: Messages) -> str:
+        """Return the prompt that opens the assistant's next turn."""
+        ...
+
+
+@runtime_checkable
+class ScoringPolicy(ChatPolicy, Protocol):
+    """A policy that tells how likely it is to write a text."""
+
+    def score(self, prompts: Sequence[str], continuations: Sequence[str]) -> list[float]:
+        """Return the log-probability of each continuation after its prompt: of its text, not of an end after it."""
+        ...
+
+
+@runtime_checkable
+class ProbedPolicy(Protocol):
+    """A policy that has to be asked whether it tells how likely a text is: a server."""
+
+    def require_scores(self, *, own: bool) -> None:
+        """Raise `InputError` where it tells nothing of given texts, or of what it writes itself (`own`)."""
+        ...
+
+
+class ScriptedPolicy:
+    """A policy that writes what it is told, in order: for tests and for replaying recorded text."""
+
+    def __init__(self, completions: Sequence[str | Completion]) -> None:
+        self.digests = PolicyDigests("scripted")
+        self._left = list(completions)
+
+    def prompt(self, problem: Problem, *, hint: bool = False) -> str:
+        """Return the bare problem."""
+        return text(problem, PromptStyle(), hint=hint)
+
+    def conversation(self, messages: Messages) -> str:
+        """Return the conversation as text."""
+        return as_text(messages)
+
+    def complete(
+        self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
+    ) -> list[Completion]:
+        """Hand out the next completions, bare text as a finished one; raises `IndexError` when the script is over."""
+        written = [self._left.pop(0) for _ in prompts]
+        return [Completion(c, (), True) if isinstance(c, str) else c for c in written]
+
+
+class Requesting:
+    """A policy that is put a request in the place of a problem, and otherwise is the policy that it is made of."""
+
+    def __init__(self, policy: ChatPolicy, request: Callable[..., Messages]) -> None:
+        """Take the policy, and `request(problem, hint=..)`: the conversation that a problem becomes."""
+        self.digests = policy.digests
+        self._policy = policy
+        self._request = request
+
+    def prompt(self, problem: Problem, *, hint: bool = False) -> str:
+        """Return the request's conversation."""
+        return self._policy.conversation(self._request(problem, hint=hint))
+
+    def complete(
+        self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
+    ) -> list[Completion]:
+        """Write as the policy does."""
+        return self._policy.complete(prompts, guides, seeds, sampling)
+
+
+class TokenPolicy:
+    """Base of the policies of this process: a tokenizer, how they are asked, and how ids are read."""
+
+    def __init__(self, model_name: str, prompt_style: PromptStyle) -> None:
+        self.tokenizer = kept("tokenizer", model_name, partial(load_tokenizer, model_name))
+        self.prompt_style = prompt_style
+        self.eos_id: int = self.tokenizer.eos_token_id
+        self.end_ids = end_ids(model_name, self.tokenizer)
+        """Every token at which a text ends; trained is the first, `eos_id`."""
+        self.stop = SEPARATOR if prompt_style.kind == "few-shot" else ""
+        """A base model that has seen solved examples goes on with another problem instead of ending its text."""
+
+    def prompt(self, problem: Problem, *, hint: bool = False) -> str:
+        """Return the prompt's text; for `chat`, the template is applied and the assistant's turn opened."""
+        if self.prompt_style.kind != "chat":
+            return text(problem, self.prompt_style, hint=hint)
+        return templated(messages(problem, self.prompt_style, hint=hint), self.tokenizer, self.prompt_style)
+
+    def conversation(self, messages: Messages) -> str:
+        """Return a conversation by the chat template where the style is `chat`, else as text."""
+        return as_prompt(messages, self.tokenizer, self.prompt_style)
+
+    def prompt_ids(self, prompt: str) -> list[int]:
+        """Return a prompt's tokens."""
+        return prompt_ids(self.tokenizer, prompt, self.prompt_style)
+
+    def spelled(self, text: bytes) -> list[int]:
+        """Return the tokenizer's own spelling of a text that follows another one."""
+        return _spelled(self.tokenizer, text)
+
+    def masks(self) -> "TextMasks":
+        """Return what finds the tokens that a guide allows."""
+        from rollout.decoding.texts import TextMasks
+
+        return TextMasks(token_bytes(self.tokenizer), self.end_ids, spell=partial(_spelled, self.tokenizer))
+
+    def completion(
+        self, ids: Sequence[int], stop: str, *, forced: tuple[int, ...] = (), log_probabilities: tuple[float, ...] = ()
+    ) -> Completion:
+        """Return what the new ids say, end-of-text and what a stop cuts off left out."""
+        finished = bool(ids) and ids[-1] in self.end_ids
+        written = ids[:-1] if finished else ids
+        decoded = self.tokenizer.decode(written, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        if stop and stop in decoded:
+            # The ids go past the text, perhaps from within a token: training tokenises the text again.
+            return Completion(decoded[: decoded.index(stop)], (), True)
+        return Completion(decoded, tuple(ids), finished, forced=forced, log_probabilities=log_probabilities)
+
+
+class HuggingFacePolicy(TokenPolicy):
+    """A causal LM from a local folder or the hub, its adapter joined to it (`rollout.policies.adapted`)."""
+
+    def __init__(
+        self,
+        model_name: str,
+        adapter: Path | None = None,
+        *,
+        prompt_style: PromptStyle,
+        dtype: str = "auto",
+        num_seats: int | None = None,
+    ) -> None:
+        import torch
+
+        from rollout.decoding.seats import Seats
+
+        super().__init__(model_name, prompt_style)
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        base = model_digest(model_name)
+        self.digests = PolicyDigests(base, None if adapter is None else adapter_weights_digest(adapter))
+        self.model: Any = _sampled(model_name, base, adapter, dtype, self.device).eval()
+        self._masks = kept("masks", (base, self.end_ids), self.masks)
+        self._seats = Seats(num_seats)
+
+    def complete(
+        self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
+    ) -> list[Completion]:
+        """Sample all prompts, as many at a time as there are seats."""
+        from rollout.decoding.sampling import sample_batch
+        from rollout.decoding.texts import row_of
+
+        rows = [None] * len(prompts) if guides is None else [row_of(guide) for guide in guides]
+        stop = sampling.stop or self.stop
+        requests = [
+            Request(self.prompt_ids(prompt), seed, row, stop.encode())
+            for prompt, seed, row in zip(prompts, seeds, rows, strict=True)
+        ]
+        longest = max((len(request.prompt_ids) for request in requests), default=0)
+        require_positions(self.model, longest + sampling.max_new_tokens, "a prompt with its reply")
+        sample_batch(
+            self.model,
+            requests,
+            self._masks,
+            temperature=sampling.temperature,
+            max_new_tokens=sampling.max_new_tokens,
+            eos_id=self.eos_id,
+            also_ends=self.end_ids[1:],
+            pad_id=self.tokenizer.pad_token_id,
+            switches=sampling.switches,
+            seats=self._seats,
+        )
+        return [self._completion(request, stop) for request in requests]
+
+    def score(self, prompts: Sequence[str], continuations: Sequence[str]) -> list[float]:
+        """Return the log-probability of each continuation, tokenised apart from its prompt as in training."""
+        from rollout.decoding.scoring import score_batch
+
+        listed = zip(prompts, continuations, strict=True)
+        pairs = [(self.prompt_ids(one), self.spelled(other.encode())) for one, other in listed]
+        return score_batch(self.model, pairs, pad_id=self.tokenizer.pad_token_id)
+
+    def _completion(self, request: Request, stop: str) -> Completion:
+        forced = tuple(place for place, is_forced in enumerate(request.forced) if is_forced)
+        return self.completion(request.output, stop, forced=forced, log_probabilities=tuple(request.log_probabilities))
+
+
+def as_prompt(messages: Messages, tokenizer: Any, style: PromptStyle) -> str:
+    """Return a conversation as a policy of this style reads it, the assistant's turn opened."""
+    if style.kind != "chat":
+        return as_text(messages)
+    return templated(messages, tokenizer, style)
+
+
+def _spelled(tokenizer: Any, text: bytes) -> list[int]:
+    return tokenizer(text.decode(errors="replace"), add_special_tokens=False)["input_ids"]
+
+
+_RECOGNISED = 40
+"""Characters of the first turn by which a templated text is seen to hold it."""
+
+
+def templated(messages: Messages, tokenizer: Any, style: PromptStyle) -> str:
+    """Apply the tokenizer's chat template; templates that know no thinking pass over being told of it.
+
+    Instructions stand in the first user's turn where a template knows no system role, and texts are parts of a turn
+    where it expects images beside them. Raises `PolicyError` where it refuses the turns all the same.
+    """
+    from jinja2 import TemplateError
+
+    if getattr(tokenizer, "chat_template", "") is None:
+        raise PolicyError(
+            "model.prompt: the tokenizer has no chat template; write few-shot or bare in the place of chat"
+        )
+    told = {} if style.thinking is None else {"enable_thinking": style.thinking}
+    complaint = ""
+    for shape, turns in product((dict, in_parts), (messages, without_system(messages))):
+        try:
+            text: str = tokenizer.apply_chat_template(
+                list(map(shape, turns)), tokenize=False, add_generation_prompt=True, **told
+            )
+        except (TemplateError, TypeError) as error:
+            complaint = first_line(error) if shape is dict else complaint
+            continue
+        # Attack: a template that leaves instructions out without a word, or writes parts as Python would.
+        if turns[0]["content"].strip()[:_RECOGNISED] in text and "'type': 'text'" not in text:
+            return text
+        complaint = "it leaves the first turn out" if shape is dict else complaint
+    raise PolicyError(f"the chat template cannot show a conversation ({complaint}); set model.prompt to few-shot")
+
+
+def prompt_ids(tokenizer: Any, prompt: str, style: PromptStyle) -> list[int]:
+    """Tokenise a prompt; a chat template writes its own special tokens, so none are added to it."""
+    ids: list[int] = tokenizer(prompt, add_special_tokens=style.kind != "chat")["input_ids"]
+    return ids[:-1] if ids and ids[-1] == tokenizer.eos_token_id else ids
+
+
+def load_tokenizer(model_name: str) -> Any:
+    """Load a tokenizer; raises `PolicyError` where the folder is missing or it has no end-of-text token."""
+    import transformers
+
+    require_folder(model_name)
+    name, at = source(model_name)
+    loader: Any = transformers.AutoTokenizer
+    try:
+        tokenizer = loader.from_pretrained(name, **at)
+    except (OSError, ValueError) as error:
+        raise unreadable(model_name, "no tokenizer could be loaded", error) from error
+    if tokenizer.eos_token_id is None:
+        raise PolicyError(
+            f"model {model_name!r}: its tokenizer has no end-of-text token, so no completion could ever end; "
+            "set eos_token in its tokenizer_config.json"
+        )
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    if (end := _turn_end(tokenizer)) is not None:
+        tokenizer.eos_token = end
+    return tokenizer
+
+
+def _turn_end(tokenizer: Any) -> str | None:
+    """Return the token that ends an assistant's turn by the chat template; None where there is no such token.
+
+    Of Gemma and Phi it is not the end-of-text token: their turns would never end, and be trained to end otherwise.
+    """
+    from jinja2 import TemplateError
+
+    if tokenizer.chat_template is None:
+        return None
+    said = "what was said"
+    turns = [message("user", "what was asked"), message("assistant", said)]
+    try:
+        text: str = tokenizer.apply_chat_template(turns, tokenize=False)
+    except TemplateError:
+        return None
+    rest = text.rpartition(said)[2].lstrip()
+    special = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
+    return max((token for token in special if rest.startswith(token)), key=len, default=None)
+
+
+def load_model(model_name: str, *, dtype: str = "auto", **options: Any) -> Any:
+    """Load a causal LM: float32 on a CPU whatever the file holds, else bfloat16 unless told otherwise."""
+    import torch
+
+    name, at = source(model_name)
+    loader = loader_of(model_name, config_of(model_name))
+    if dtype == "auto":
+        dtype = "bfloat16" if torch.cuda.is_available() else "float32"
+    load = partial(loader.from_pretrained, name, dtype=getattr(torch, dtype), **at)
+    try:
+        try:
+            return load(**{"attn_implementation": "sdpa", **options})
+        except ValueError as error:
+            if "attn_implementation" in options or "attention implementation" not in str(error):
+                raise
+            return load(attn_implementation="eager", **options)  # Gemma 2 and gpt-oss know no other
+    except (OSError, ValueError) as error:
+        raise unreadable(model_name, "it could not be loaded", error) from error
+
+
+def _sampled(model_name: str, digest: str, adapter: Path | None, dtype: str, device: Any) -> Any:
+    """Return the model with what a round trained: a LoRA adapter joined to it, or full weights in its place.
+
+    Full weights are trained in float32 and written so; they are run in the precision of the model that they replace.
+    """
+    if adapter is not None and not (adapter / "adapter_config.json").exists():
+        if not any((adapter / f"model.safetensors{end}").exists() for end in ("", ".index.json")):  # one, or shards
+            raise PolicyError(f"adapter {adapter}: neither adapter_config.json nor model.safetensors is in it")
+        forget(MODEL)
+        return load_model(str(adapter), dtype=dtype).to(device)
+    model = shared(kept(MODEL, (digest, dtype), partial(load_model, model_name, dtype=dtype)).to(device))
+    if adapter is None:
+        return model
+    from rollout.policies.adapted import joined
+
+    return joined(model, adapter)[0]
+
+
+def model_digest(model_name: str) -> str:
+    """Return the SHA-256 over a local model's weights, configuration and tokenizer; a hub model's name and commit."""
+    require_folder(model_name)
+    folder = Path(model_name).expanduser()
+    if not folder.is_dir():
+        return _hub_digest(model_name)
+    names = sorted(p for p in folder.iterdir() if p.suffix == ".safetensors" or p.name in _IDENTITY_FILES)
+    beyond = further_ends(model_name)
+    files = ((path.name, digest_once(path)) for path in names)
+    return _digest_of(files, f"ends:{beyond}\n" if beyond else "")
+
+
+_IDENTITY_FILES = frozenset({"config.json", "tokenizer.json", "chat_template.jinja"})
+
+
+def adapter_weights_digest(adapter: Path) -> str:
+    """Return the SHA-256 of an adapter's configuration and weights."""
+    paths = sorted(p for p in adapter.iterdir() if p.suffix == ".safetensors")
+    return _digest_of((path.name, file_digest(path)) for path in paths)
+
+
+def _digest_of(files: Iterable[tuple[str, str]], more: str = "") -> str:
+    total = hashlib.sha256(more.encode())
+    for name, content in files:
+        total.update(f"{name}:{content}\n".encode())
+    return total.hexdigest()
+
+
+def _hub_digest(model_name: str) -> str:
+    commit = getattr(config_of(model_name), "_commit_hash", None)
+    return hashlib.sha256(json.dumps([source(model_name)[0], commit]).encode()).hexdigest()

@@ -1,0 +1,93 @@
+"""First-order logic as what a model writes: formulas that a solver decides, or formulas as a chain of thought.
+
+The second is a baseline of LLM-ARC (section 4, GPT4-FT-FOL): from the problem to its formulas, and from them to an
+answer of the model's own. Reference attempts are written from annotations, such as FOLIO's.
+"""
+
+from typing import Any
+
+from critics.formats.fol.answer_sets import as_program
+from critics.formats.fol.program import Program, read_program
+from critics.logic.first_order.closure import closed_all
+from critics.logic.first_order.syntax import signature
+from critics.problem import Problem, is_list
+from rollout.programs.prompt import LANGUAGES, examples_for, opening, problem_text
+from rollout.prompts.conversation import Messages, message
+from rollout.prompts.prompt import answer_line, answer_rule
+
+FORMAT = "fol"
+DEFAULT_EXAMPLES = 2
+"""Solved examples where nothing else is said: as many as there are in this language."""
+_TASK = """You solve logic problems by way of first-order logic. First you write every statement and the question as \
+formulas in the language below. Then you ask yourself what these formulas entail, and answer."""
+_VARIABLES = ("x", "y", "z")
+
+
+def request(problem: Problem, num_examples: int, *, answers: bool, hint: bool = False) -> Messages:
+    """Return what a model is asked: for formulas alone, or for formulas and then its own answer."""
+    given_away = f"\nHint: the answer is {problem.answer}." if hint else ""
+    if not answers:
+        *before, asked = opening(problem, FORMAT, num_examples)
+        return [*before, message("user", f"{asked['content']}{given_away}")]
+    system = f"{_TASK}\n\n{LANGUAGES[FORMAT]}\n\nReply with these sections alone.{answer_rule(problem)}"
+    turns = [message("system", system)]
+    for example in examples_for(problem, FORMAT, num_examples):
+        turns += [
+            message("user", problem_text(example.problem)),
+            message("assistant", f"{example.program}\n{answer_line(example.problem)}"),
+        ]
+    return [*turns, message("user", f"{problem_text(problem)}{given_away}")]
+
+
+def reference(problem: Problem) -> str | None:
+    """Return the annotation as a program of the `fol` format, formulas as published; None where there is none.
+
+    A formula stands beside its sentence where there are as many of one as of the other. Raises `FormulaError` where
+    the annotation cannot be read.
+    """
+    premises, conclusion = problem.meta.get("premises_fol"), problem.meta.get("conclusion_fol")
+    if not is_list(premises) or not premises or not isinstance(conclusion, str):
+        return None
+    sentences = [line.strip() for line in problem.context.splitlines() if line.strip()]
+    said = sentences if len(sentences) == len(premises) else [""] * len(premises)
+    stated = [
+        "Premises:",
+        *(_line(formula, sentence) for formula, sentence in zip(premises, said, strict=True)),
+        "Conclusion:",
+        _line(conclusion, problem.question),
+    ]
+    declared = _declared(read_program("\n".join(stated)))
+    return "\n".join(["Predicates:", *declared, *stated])
+
+
+def reference_with_answer(problem: Problem) -> str | None:
+    """Return the annotation with the gold answer under it: the paper's way through formulas to an answer."""
+    formulas = reference(problem)
+    return None if formulas is None or problem.answer is None else f"{formulas}\n{answer_line(problem)}"
+
+
+def reference_program(problem: Problem) -> str | None:
+    """Return the annotation as an attempt of the `asp` format, without tests; raises `FormulaError` as `reference`.
+
+    It answers what the annotation entails, and is not made to be certified (`critics.formats.fol.answer_sets`).
+    """
+    formulas = reference(problem)
+    if formulas is None:
+        return None
+    program = read_program(formulas)
+    return as_program(closed_all(program.premises), program.conclusion).completion()
+
+
+def _line(formula: Any, sentence: str) -> str:
+    comment = " ".join(sentence.split())
+    return f"{' '.join(str(formula).split())} ::: {comment}" if comment else " ".join(str(formula).split())
+
+
+def _declared(program: Program) -> list[str]:
+    used = signature(program.formulas())
+    predicates = [f"{name}({', '.join(map(_variable, range(arity)))})" for name, arity in used.predicates.items()]
+    return [*predicates, *sorted(used.propositions)]
+
+
+def _variable(place: int) -> str:
+    return _VARIABLES[place] if place < len(_VARIABLES) else f"x{place + 1}"

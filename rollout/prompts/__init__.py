@@ -1,0 +1,1 @@
+"""Prompts: what a policy reads, and the worked examples that it is shown."""

@@ -1,0 +1,150 @@
+"""Reference attempts: the guided text that a perfect writer would give for a problem with a formalisation.
+
+Used to show a base model the format (few-shot examples, the seed model's curriculum) and to prove that
+the critic certifies what it should. A demonstration is an attempt like any other: it is judged, not trusted.
+"""
+
+import re
+from typing import Literal as Choice
+
+from critics.logic.formula import (
+    Literal,
+    Statement,
+    canonical_statement,
+    is_variable,
+    parse_literal,
+    parse_statement,
+    subterms,
+)
+from critics.logic.kernel import Inference, Kernel
+from critics.problem import Formal, Problem
+from critics.text.background import background
+from rollout.prompts.sentence import read_aloud
+
+_VALIDITY = {"true": "valid", "false": "invalid", "unknown": "invalid"}
+"""What a proof, a refutation and a saturation say of an argument."""
+Style = Choice["compact", "annotated"]
+"""compact: formal blocks, each inference after the rule it applies. annotated: every axiom behind its sentence, names
+marked where they stand in it as in LogicGuide's figure 2, every inference read aloud after it."""
+
+
+def demonstrate(problem: Problem, formal: Formal, *, style: Style = "compact") -> str:
+    """Return a completion that formalises everything, proves the goal or its negation, and answers.
+
+    Where neither follows it infers everything, then nothing, and answers unknown.
+    """
+    answer, inferences = decide(formal)
+    return compose(problem, formal, inferences, answer, style=style)
+
+
+def decide(formal: Formal) -> tuple[str, list[Literal]]:
+    """Return `true` or `false` and the inferences of a proof: none superfluous, in an order that works.
+
+    Where neither the goal nor its negation follows: `unknown` and everything that does follow. Raises `ValueError`
+    where that has no end.
+    """
+    kernel = Kernel()
+    goal = parse_literal(formal.goal)
+    for text in formal.axioms:
+        kernel.add_axiom(parse_statement(text))
+    kernel.mention(goal)
+    decided = (goal, goal.negated())
+    while kernel.offers and not any(literal in kernel.known for literal in decided):
+        for literal in list(kernel.offers):
+            kernel.infer(literal)
+    reached = next((literal for literal in decided if literal in kernel.known), None)
+    if reached is None and kernel.truncated:
+        raise ValueError(f"whether {goal} follows cannot be decided: the terms grow without end")
+    entries = kernel.entries if reached is None else kernel.proof(reached)
+    inferences = [entry.statement for entry in entries if isinstance(entry, Inference)]
+    return "unknown" if reached is None else "true" if reached == goal else "false", inferences
+
+
+def compose(
+    problem: Problem, formal: Formal, inferences: list[Literal], answer: str, *, style: Style = "compact"
+) -> str:
+    """Write the guided text for given inferences, right or wrong."""
+    stated = _stated(problem, formal)
+    if style == "compact":
+        context = " ".join(f"{i}- [[axiom:{axiom}]]" for i, axiom in enumerate(stated, 1))
+        steps = " ".join(_after_its_rule(formal, inferences))
+    else:
+        context = " ".join(_annotated(problem.context, stated))
+        steps = " ".join(f"[[infer:{literal}]] {read_aloud(literal, problem.context)}" for literal in inferences)
+    if answer == "unknown":
+        steps = f"{steps} [[infer:nothing]]".lstrip()
+    said = _VALIDITY[answer] if problem.options is not None and set(problem.options) == {"Valid", "Invalid"} else answer
+    return f"Formalized context: {context}\nFormalized goal: [[goal:{formal.goal}]]\nReasoning: {steps}\nAnswer: {said}"
+
+
+def read_out(problem: Problem, formal: Formal, inferences: list[Literal], answer: str) -> str:
+    """Write a chain of thought for given inferences, right or wrong: what is given of single things, then each step."""
+    facts = [statement for statement in map(parse_statement, formal.axioms) if isinstance(statement, Literal)]
+    said = [read_aloud(literal, problem.context) for literal in (*facts, *inferences)]
+    return f"{' '.join(said)}\nAnswer: {answer}"
+
+
+def _stated(problem: Problem, formal: Formal) -> list[str]:
+    """Return the axioms without those that the data set grants: nobody has to state them."""
+    granted = set(map(canonical_statement, background(problem.dataset).statements()))
+    return [a for a in formal.axioms if not granted or canonical_statement(parse_statement(a)) not in granted]
+
+
+def _after_its_rule(formal: Formal, inferences: list[Literal]) -> list[str]:
+    """Name the rule before each inference; a small model that reads it out learns to look it up."""
+    kernel = Kernel()
+    for axiom in formal.axioms:
+        kernel.add_axiom(parse_statement(axiom))
+    steps: list[str] = []
+    for literal in inferences:
+        if literal in kernel.offers:
+            rule, _ = kernel.offers[literal]
+            steps.append(str(kernel.entries[rule].statement))
+            kernel.infer(literal)
+        steps.append(f"[[infer:{literal}]]")
+    return steps
+
+
+def numbered_sentences(context: str) -> list[str]:
+    """Return the context's sentences as `1- Every cat is warm.`; numbers that stand there already stay."""
+    sentences = [part.strip() for part in context.replace(". ", ".\n").splitlines() if part.strip()]
+    return [s if s.split("-")[0].isdigit() else f"{i}- {s}" for i, s in enumerate(sentences, 1)]
+
+
+def _annotated(context: str, axioms: list[str]) -> list[str]:
+    sentences = numbered_sentences(context)
+    if len(sentences) != len(axioms):
+        return [f"{i}- {_declared(axiom)}" for i, axiom in enumerate(axioms, 1)]
+    return [_marked(s, axiom) for s, axiom in zip(sentences, axioms, strict=True)]
+
+
+def _marked(sentence: str, axiom: str) -> str:
+    """Mark each name where the sentence has it as a word of its own; those that it has otherwise stand behind it."""
+    behind: list[str] = []
+    for block in _declarations(parse_statement(axiom)):
+        name = block[2:-2].partition(":")[2]
+        word = re.compile(rf"(?<![\w\[:-]){re.escape(name)}(?![\w\]-])")
+        if (found := word.search(sentence)) is None:
+            behind.append(block)
+        else:
+            sentence = sentence[: found.start()] + block + sentence[found.end() :]
+    return " ".join([sentence, *behind, f"[[axiom:{axiom}]]"])
+
+
+def _declared(axiom: str) -> str:
+    return " ".join([*_declarations(parse_statement(axiom)), f"[[axiom:{axiom}]]"])
+
+
+def _declarations(statement: Statement) -> list[str]:
+    """Return a block for every name; a function is a relation for want of an action of its own."""
+    literals = [statement] if isinstance(statement, Literal) else [*statement.premises, statement.conclusion]
+    blocks: dict[str, None] = {}
+    for literal in literals:
+        kind = "prop" if len(literal.arguments) == 1 else "relation"
+        blocks[f"[[{kind}:{literal.predicate}]]"] = None
+        for term in subterms(literal):
+            if not isinstance(term, str):
+                blocks[f"[[relation:{term.function}]]"] = None
+            elif not is_variable(term):
+                blocks[f"[[object:{term}]]"] = None
+    return list(blocks)

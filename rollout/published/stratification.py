@@ -1,0 +1,91 @@
+"""Logic stratification: which of nine classes of logical form a statement belongs to (LLM-ARC, section 3.1.1).
+
+A language model is asked, in batches. A reply in another form than was asked for is counted as unclassified, never
+guessed at. The classes are for coverage reports, for choosing examples and for sampling; no verdict uses them.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Literal, get_args
+
+from critics.problem import is_object
+from rollout.policies.policy import ChatPolicy
+from rollout.prompts.conversation import Messages, message
+from rollout.records.traces import Sampling, derived_seed
+
+LogicClass = Literal[
+    "conditional",
+    "nested",
+    "disjunction",
+    "negation",
+    "exclusion",
+    "existential",
+    "equality",
+    "several-variables",
+    "background",
+]
+"""The eight classes of the paper's figure 2, and `background`: what is needed and left unsaid."""
+
+LOGIC_CLASSES: tuple[LogicClass, ...] = get_args(LogicClass)
+DESCRIPTIONS: dict[LogicClass, str] = {
+    "conditional": "a fact, or a plain rule: some conditions, joined by and or or, lead to one or more conclusions",
+    "nested": "a rule or a choice whose parts are themselves compound, such as either (A and B) or (not A and C)",
+    "disjunction": "two or more alternatives, at least one of them or exactly one",
+    "negation": "something is not so, or two kinds of things have nothing in common",
+    "exclusion": "several things that are each possible may not hold together",
+    "existential": "there is something of a kind, and it is not said which",
+    "equality": "two names stand for one and the same individual",
+    "several-variables": "a rule about two or more different individuals and how they relate",
+    "background": "common knowledge that connects the other statements and that no one needs to be told",
+}
+BATCH_SIZE = 20
+"""Statements in one question: enough to share the instructions, few enough that no model loses count."""
+_FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*)\n```\s*", re.DOTALL)
+
+
+def question(statements: Sequence[str]) -> Messages:
+    """Return the conversation that asks for the class of each statement."""
+    listed = "\n".join(f"- {name}: {description}" for name, description in DESCRIPTIONS.items())
+    task = (
+        "You sort English statements by their logical form, whatever they are about. The classes are:\n"
+        f"{listed}\n"
+        "Where several fit, take the one further down the list that decides how the statement must be formalised; "
+        "take `conditional` where none of the others fits. Reply with one JSON object and nothing else: the number of "
+        'each statement as the key, its class as the value, for example {"1": "negation", "2": "conditional"}.'
+    )
+    numbered = "\n".join(f"{number}. {statement}" for number, statement in enumerate(statements, 1))
+    return [message("system", task), message("user", numbered)]
+
+
+def read_classes(reply: str, num: int) -> list[LogicClass | None]:
+    """Return the class of each of `num` statements; None where the reply does not name one of the nine."""
+    fenced = _FENCE.fullmatch(reply)
+    try:
+        data = json.loads(fenced[1] if fenced else reply)
+    except (ValueError, RecursionError):
+        return [None] * num
+    if not is_object(data):
+        return [None] * num
+    named = (data.get(str(number)) for number in range(1, num + 1))
+    return [name if name in LOGIC_CLASSES else None for name in named]
+
+
+def classify(
+    policy: ChatPolicy, statements: Sequence[str], sampling: Sampling, *, seed: int, batch_size: int = BATCH_SIZE
+) -> list[LogicClass | None]:
+    """Ask a policy for the class of each statement; None where it gives none."""
+    batches = [statements[start : start + batch_size] for start in range(0, len(statements), batch_size)]
+    prompts = [policy.conversation(question(batch)) for batch in batches]
+    seeds = [derived_seed(seed, "stratification", *batch) for batch in batches]
+    completions = policy.complete(prompts, None, seeds, replace(sampling, decoding="free"))
+    read = (read_classes(c.text, len(batch)) for c, batch in zip(completions, batches, strict=True))
+    return [name for batch in read for name in batch]
+
+
+def coverage(classes: Iterable[LogicClass | None]) -> dict[str, int]:
+    """Count each of the nine classes, and `unclassified`."""
+    counts = Counter(name or "unclassified" for name in classes)
+    return {name: counts[name] for name in (*LOGIC_CLASSES, "unclassified")}

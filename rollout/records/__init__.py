@@ -1,0 +1,1 @@
+"""Records of attempts: traces, their steps, digests and splits."""

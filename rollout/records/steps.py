@@ -1,0 +1,286 @@
+"""Steps of a trace: what a strategy of several requests did, one after the other.
+
+Dialog turns, legs of round trips, and the replies, ratings and choices that lead to a solver program. Each says its
+kind in JSON; `read_steps` also reads traces that have turns and legs under names of their own.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any, Literal, TypeAlias, cast
+
+from critics.problem import is_list
+from rollout.records.digests import PolicyDigests, read_digests
+from rollout.records.server_use import ServerUse
+
+ReviewKind = Literal["clean", "reply", "compile", "contradiction", "tests", "unknown", "error"]
+"""reply: not the JSON that is asked for; contradiction: no answer set without any test; unknown: a budget ran out;
+error: the critic failed, so that the dialog cannot go on."""
+RunKind = Literal["answered", "undecided", "unknown", "unreadable", "error"]
+"""answered: one answer comes out; undecided: it runs, and none or several do, or it contradicts itself; unknown: a
+budget ran out; unreadable: it does not parse or type; error: the critic failed, so that the attempt cannot go on."""
+Direction = Literal["informalise", "autoformalise"]
+Ending = Literal["arrived", "leak", "no_description", "unparsable"]
+"""Reason for a trip's end: all rounds are done; the description copies the formula; there is none; or what was to be
+described next cannot be read."""
+
+
+class Recorded:
+    """Dataclass of a trace's record, whose keys are its fields in order; some are left out where they say nothing."""
+
+    __slots__ = ()
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form; a step says its kind first."""
+        kind = _KINDS.get(type(self))
+        record: dict[str, Any] = {} if kind is None else {"kind": kind}
+        for name in _names(type(self)):
+            value = getattr(self, name)
+            if name not in _UNSAID or value not in _UNSAID[name]:
+                record[name] = value if isinstance(value, str | int) else _plain(value)
+        return record
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Content of a reply without layout, comments and explanations: equal where nothing that matters was changed."""
+
+    program: str = ""
+    tests: tuple[str, ...] = ()
+    query: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SecondOpinion(Recorded):
+    """Doubts of a language model about one reply, beside the solver's findings."""
+
+    doubts: Mapping[int, str]
+    """By the number of a test, from 1: what the statements demand instead."""
+    words: str
+    """The solver's finding in its words; empty, like the doubts, where its reply could not be read."""
+    completion: str
+    finished: bool
+    seed: int
+    policy: PolicyDigests
+    server: ServerUse | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DialogReview(Recorded):
+    """Critic's review of one reply in a dialog."""
+
+    kind: ReviewKind
+    reason: str
+    told: str
+    """What the actor is told; empty where the reply is clean."""
+    part: str
+    """Which part is at fault, in words: `the program`, `test 2`, `the query`, .. ; empty where none is."""
+    written: Written = field(default=Written(), compare=False)
+    """For comparing a reply with the next one; no file has it."""
+    failing: tuple[int, ...] = ()
+    """Positions of the tests that do not pass or are none; empty where the fault is elsewhere."""
+    num_tests: int = 0
+    opinion: SecondOpinion | None = None
+    unmet: tuple[int, ...] | None = None
+    """Positions of the tests whose condition the solver finds unmet, where others fail because they are no tests."""
+
+    @property
+    def num_met(self) -> int:
+        """How many tests the solver passes, whatever else is wrong with them: what LLM-ARC counts as passed."""
+        if self.kind not in ("clean", "tests"):
+            return 0
+        return self.num_tests - len(self.failing if self.unmet is None else self.unmet)
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "kind": self.kind,
+            "reason": self.reason,
+            "part": self.part,
+            "told": self.told,
+            "num_tests": self.num_tests,
+            "failing": [position + 1 for position in self.failing],
+            **({} if self.unmet is None else {"unmet": [position + 1 for position in self.unmet]}),
+            **({} if self.opinion is None else {"opinion": self.opinion.record()}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RunReview(Recorded):
+    """Result of running a solver program, told without the gold answer."""
+
+    kind: RunKind
+    reason: str
+    told: str
+    """What is wrong, in the critic's words; empty where nothing is."""
+    answer: str | None = None
+    explanation: str = ""
+    """Of `undecided`: the statements that clash, or situations that differ; empty where there is nothing to show."""
+
+    @property
+    def is_barred(self) -> bool:
+        """Whether there is an answer that would not be certified, whatever the gold answer."""
+        return self.kind == "answered" and self.reason != "proved"
+
+
+@dataclass(frozen=True, slots=True)
+class DialogTurn(Recorded):
+    """One reply of an actor, whose text is among the trace's messages, and the critic's review of it."""
+
+    completion_ids: tuple[int, ...]
+    finished: bool
+    seed: int
+    portion: int
+    """Which portion of the problem it is about, from 0."""
+    retry: int
+    """Which retry of its portion it is; 0 for the first turn."""
+    refused: bool
+    """Whether it changed nothing that could mend what was wrong before."""
+    review: DialogReview
+    server: ServerUse | None = None
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether nothing is left to be said about it."""
+        return self.review.kind == "clean" and not self.refused
+
+
+@dataclass(frozen=True, slots=True)
+class LeakFound(Recorded):
+    """Copy of the formula in a description: why it counts as one, and where."""
+
+    reason: str
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leg(Recorded):
+    """One direction of one round of a round trip: what was read, what was written, and what of it counts."""
+
+    direction: Direction
+    prompt: str
+    completion: str
+    completion_ids: tuple[int, ...]
+    finished: bool
+    text: str
+    """The description or the formula: the completion without thinking."""
+    seed: int
+    leak: LeakFound | None = None
+    server: ServerUse | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramReply(Recorded):
+    """One reply on the way to a solver program: a sample, a refinement, a check or a back-up answer."""
+
+    purpose: str
+    asked: str | None
+    """What was said before it; None for a sample, which answers the problem itself."""
+    text: str
+    completion_ids: tuple[int, ...]
+    finished: bool
+    seed: int
+    server: ServerUse | None = None
+    review: RunReview | None = None
+    """Of the program that it holds; None where it was to hold none."""
+    kept: bool | None = None
+    """Of a refinement: whether it came as far as the version before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating(Recorded):
+    """Log-probabilities of the sampled programs, given the problem and the other way round; None where nobody says."""
+
+    coder: tuple[float | None, ...]
+    reviewer: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenSample(Recorded):
+    """Choice of one of the sampled programs."""
+
+    prototyper: str
+    chosen: int
+    """Its position among the samples."""
+
+
+ProgramStep: TypeAlias = ProgramReply | Rating | ChosenSample
+Step: TypeAlias = DialogTurn | Leg | ProgramStep
+
+
+def versions(steps: Sequence[ProgramStep]) -> list[ProgramReply]:
+    """Return the replies that hold an attempt's programs: the chosen sample, then each refinement that was kept."""
+    replies = [step for step in steps if isinstance(step, ProgramReply)]
+    samples = [reply for reply in replies if reply.purpose == "sample"]
+    chosen = next((step.chosen for step in steps if isinstance(step, ChosenSample)), 0)
+    return [samples[chosen], *(reply for reply in replies if reply.kept)]
+
+
+_KINDS: Mapping[type, str] = {
+    DialogTurn: "turn",
+    Leg: "leg",
+    ProgramReply: "reply",
+    Rating: "rating",
+    ChosenSample: "choice",
+}
+_SHAPES = {kind: shape for shape, kind in _KINDS.items()}
+_UNSAID: Mapping[str, tuple[str | None, ...]] = {
+    **dict.fromkeys(("server", "leak", "asked", "review", "kept"), (None,)),
+    "explanation": ("",),
+}
+"""Fields that a record leaves out, by the value that says nothing."""
+_NESTED: Mapping[tuple[type, str], type] = {
+    (DialogTurn, "review"): DialogReview,
+    (DialogReview, "opinion"): SecondOpinion,
+    (ProgramReply, "review"): RunReview,
+    (Leg, "leak"): LeakFound,
+}
+
+
+@cache
+def _names(shape: Any) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(shape))
+
+
+def _plain(value: Any) -> Any:
+    """Return a field's JSON form; keys of mappings are texts there."""
+    if isinstance(value, tuple):
+        return list(cast("tuple[object, ...]", value))
+    if isinstance(value, Recorded | PolicyDigests):
+        return value.record()
+    if isinstance(value, Mapping):
+        return {str(key): part for key, part in cast("Mapping[object, object]", value).items()}
+    return value
+
+
+def read_steps(record: Mapping[str, Any]) -> tuple[Step, ...]:
+    """Return the steps of a trace's record; raises `KeyError` or `TypeError` for what is none."""
+    for key, shape in (("turns", DialogTurn), ("legs", Leg)):  # names that steps had once
+        if is_list(listed := record.get(key)):
+            return tuple(_built(shape, step) for step in listed)
+    kinds = {"rate": "rating", "prototype": "choice"}
+    given = record.get("steps") or ()
+    named = ((step.get("kind") or kinds.get(step.get("purpose"), "reply"), step) for step in given)
+    return tuple(_built(_SHAPES[kind], {"asked": None, **step}) for kind, step in named)
+
+
+def _built(shape: type, record: Mapping[str, Any]) -> Any:
+    """Build a dataclass from the keys of a record that are named as its fields are."""
+    return shape(**{name: _read(shape, name, record[name]) for name in _names(shape) if name in record})
+
+
+def _read(shape: type, name: str, value: Any) -> Any:
+    """Return a field's value from its JSON form."""
+    if value is None:
+        return None
+    if (nested := _NESTED.get((shape, name))) is not None:
+        return _built(nested, value)
+    match name:
+        case "failing" | "unmet":
+            return tuple(number - 1 for number in value)
+        case "doubts":
+            return {int(number): why for number, why in value.items()}
+        case "policy":
+            return read_digests(value)
+        case _:
+            return tuple(value) if is_list(value) else value
