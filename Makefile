@@ -32,7 +32,7 @@ check: setup
 	$(BIN)/pyright
 
 bench: setup
-	for name in kernel decoding asp programs equivalence pool store training; do $(BIN)/certistar bench $$name || exit 1; done
+	for name in kernel decoding asp programs equivalence pool store training; do $(BIN)/python -m tools.bench $$name || exit 1; done
 	$(BIN)/python -m tools.capacity_bench
 
 # The catalogue of cheats against every critic, then minutes of a search for others: make audit SECONDS=600

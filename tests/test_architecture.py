@@ -174,7 +174,7 @@ LAYERS = {
             "workers",
             "rounds",
         ),
-        *("planning", "rewards", "exchange", "benches", "bench", "commands", "cli", "__main__"),
+        *("planning", "rewards", "exchange", "benches", "commands", "cli", "__main__"),
     )
 }
 """Each imports only those before it: an arrow back would make two folders one."""

@@ -24,7 +24,7 @@ from critics.replay.answer_sets.query import Question, domain_of
 from critics.replay.answer_sets.reader import numbered_rules, rules_of
 from critics.replay.answer_sets.stable_models import Work, answer_sets, ground
 from critics.verdict import verdict_record
-from training.benches.asp import program
+from tools.bench.asp import program
 
 ATOMS = ("p(a)", "p(b)", "q(a)", "q(b)", "r", "-p(a)", "-p(b)", "-q(a)", "-q(b)", "-r")
 BIT = {atom: 1 << i for i, atom in enumerate(ATOMS)}

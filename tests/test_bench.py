@@ -5,9 +5,9 @@ import pytest
 from critics.errors import InputError
 from critics.logic.formula import Literal, Rule
 from critics.logic.kernel import Kernel
-from training.bench import BENCHES, bench
-from training.benches.kernel import doubling_chain, enumerated, merged_statements
-from training.benches.timing import growth_exponent
+from tools.bench.catalogue import BENCHES, bench
+from tools.bench.kernel import doubling_chain, enumerated, merged_statements
+from tools.bench.timing import growth_exponent
 
 
 def test_kernel_has_the_rows_of_the_design(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,8 +6,8 @@ import pytest
 from critics.formats.asp.control import FreshControls, GuardedControl
 from critics.formats.asp.examination import prepare, run
 from critics.formats.asp.tokens import AspError
-from training.bench import bench
-from training.benches.asp import pigeons, program
+from tools.bench.asp import pigeons, program
+from tools.bench.catalogue import bench
 
 
 def test_asp_has_the_rows_of_the_design(capsys: pytest.CaptureFixture[str]) -> None:

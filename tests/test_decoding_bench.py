@@ -2,10 +2,10 @@ import json
 
 import pytest
 
-from training.bench import bench
-from training.benches.cold_masks import mask_times
-from training.benches.decoding import OpeningEngine, OpeningRow, mask_time
-from training.benches.synthetic import FreshOffers, offer_sets, vocabulary
+from tools.bench.catalogue import bench
+from tools.bench.cold_masks import mask_times
+from tools.bench.decoding import mask_time
+from training.benches.synthetic import FreshOffers, OpeningEngine, OpeningRow, offer_sets, vocabulary
 
 
 @pytest.mark.slow

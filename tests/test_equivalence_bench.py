@@ -11,8 +11,8 @@ from critics.formats.equivalence.pair import decide, read_pair
 from critics.formats.equivalence.regex import read_regex, write_regex
 from critics.logic.first_order.normal import flattened
 from critics.logic.first_order.printing import canonical
-from training.bench import bench
-from training.benches.counterparts import formula_counterpart, regex_counterpart
+from tools.bench.catalogue import bench
+from tools.bench.counterparts import formula_counterpart, regex_counterpart
 
 
 def test_the_rows_are_there(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,10 +9,10 @@ import pytest
 from critics.errors import InputError
 from tools.capacity import Store, Workload, a100, cost, simulate
 from training import hardware
-from training.benches.gpu.cells import value
-from training.benches.gpu.models import MODELS
-from training.benches.gpu.results import CellResult, Machine, PartResult, write_part
-from training.benches.gpu.speeds import machine_speeds
+from training.benches.cells import value
+from training.benches.models import MODELS
+from training.benches.results import CellResult, Machine, PartResult, write_part
+from training.benches.speeds import machine_speeds
 from training.commands.run import _keep_plan
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
@@ -278,8 +278,8 @@ def test_the_tables_of_the_documentation_are_those_of_the_code():
 
 
 def test_the_memory_model_is_the_one_that_was_measured():
-    """Whoever changes it measures again: `certistar bench memory --json`."""
-    from training.benches.memory import CASES, MIB, predicted
+    """Whoever changes it measures again: `python -m tools.bench memory --json`."""
+    from tools.bench.memory import CASES, MIB, predicted
 
     root = Path(__file__).parents[1] / "docs"
     rows = {row["name"]: row for row in json.loads((root / "results/scaling/memory.json").read_text())["rows"]}

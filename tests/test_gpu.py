@@ -20,10 +20,9 @@ from rollout.policies.out_of_memory import is_out_of_memory
 from rollout.policies.policy import HuggingFacePolicy, load_tokenizer
 from rollout.prompts.prompt import PromptStyle
 from rollout.records.traces import Sampling
-from training.benches.decoding import OpeningEngine, OpeningRow
-from training.benches.gpu.models import TOY, random_model, write_model
-from training.benches.memory import full_rows
-from training.benches.synthetic import END, PADDING, FreshOffers, offer_sets, vocabulary
+from training.benches.fine_tuning import full_rows
+from training.benches.models import TOY, random_model, write_model
+from training.benches.synthetic import END, PADDING, FreshOffers, OpeningEngine, OpeningRow, offer_sets, vocabulary
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.finetuning.job import FineTuning

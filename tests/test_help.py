@@ -85,7 +85,6 @@ CONFIG = str(ROOT / "configs" / "smoke.yaml")
         ("problems prontoqa --split dev", "develop"),
         ("guide par", "parity"),
         ("export kept --to par", "parquet"),
-        ("bench ker", "kernel"),
         (f"demonstrate p.jsonl --config {CONFIG} --arm na", "naive"),
         (f"run {CONFIG} --set model.thinking_b", "model.thinking_budget="),
         (f"run {CONFIG} --set training.layout=pac", "training.layout=packed"),

@@ -7,7 +7,7 @@ import pytest
 from critics.judge import judge
 from critics.problem import Attempt, Problem
 from critics.verdict import verdict_record
-from training.benches import programs
+from tools.bench import programs
 
 
 def test_the_rows_of_the_design_are_there(monkeypatch: pytest.MonkeyPatch) -> None:

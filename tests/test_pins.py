@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from critics.scripts.jail_examination import missing_layers
 
 from critics.audit.catalogue_file import own_catalogues
 from critics.judge import judge_record
-from critics.scripts.jail_examination import missing_layers
 from rollout.published.recorded import load_recorded
 
 ROOT = Path(__file__).parents[1]

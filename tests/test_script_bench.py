@@ -8,7 +8,7 @@ from critics.formats.z3_python.jail_examination import missing_layers
 from critics.judge import judge
 from critics.problem import Attempt, Problem
 from critics.verdict import verdict_record
-from training.benches import scripts
+from tools.bench import scripts
 
 pytestmark = pytest.mark.skipif(bool(missing_layers()), reason="no whole jail here")
 

@@ -17,11 +17,11 @@ from typing import Any
 from critics.judge import judge_record
 from rollout.decoding.request import Limits, Request
 from rollout.decoding.switches import ALL_OFF
+from tools.bench.catalogue import DEFAULT_REPEATS, show
+from tools.bench.kernel import certified_attempts
 from tools.calibration import Fit, Point, fit, miss_left_out
-from training.bench import DEFAULT_REPEATS, show
-from training.benches.kernel import certified_attempts
+from training.benches.cells import Row
 from training.benches.synthetic import PADDING
-from training.benches.timing import Row
 from training.records.open_store import OpenStore
 from training.records.store import line_of
 
@@ -62,8 +62,8 @@ def _decoding(rounds: int) -> list[Point]:
     """CPU seconds of the loop for several batch sizes: passes, and rows of passes."""
     import torch
 
-    from training.benches.decoding import OpeningEngine, random_llama
-    from training.benches.synthetic import vocabulary
+    from tools.bench.decoding import random_llama
+    from training.benches.synthetic import OpeningEngine, vocabulary
 
     torch.set_num_threads(1)
     size = 4_000

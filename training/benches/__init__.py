@@ -1,1 +1,1 @@
-"""One file for each bench; `training.bench` lists them."""
+"""Parts of `certistar bench gpu`: what a machine with one GPU does, measured."""

@@ -1,232 +1,306 @@
-"""Guided decoding against plain `generate`, in CPU time: an 11 M-parameter Llama of random weights, batch 16.
+"""Decoding on a GPU: the own loop, transformers' `generate` and vLLM, freely and under guides, and the masks' share.
 
-A random model never opens a block, so the bench opens one after ten tokens of free text; every block has a new set
-of 50 strings like ProofWriter's inferences. What the symbolic side would cost is left out.
+Guides are those of `tools.bench.decoding`: a block after ten tokens of free text, each with a new set of fifty
+strings. Prompts are random tokens, and every row writes as many tokens as it may.
 """
 
 import random
-from collections.abc import Callable, Sequence
-from statistics import median
-from time import process_time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
-
-import numpy as np
 
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.request import Limits, Request
 from rollout.decoding.rows import Row as GuidedRow
 from rollout.decoding.switches import ALL_OFF, Switches
-from training.benches.cold_masks import cold_masks
-from training.benches.joined_adapters import joined_adapters, outside_the_model
-from training.benches.synthetic import PADDING, FreshOffers, offer_sets, vocabulary
-from training.benches.timing import Row, Timing, interleaved
+from rollout.decoding.texts import TextMasks
+from training.benches.cells import Cell, Row, Setting, peak_rows, settle, value
+from training.benches.models import MODELS, TOY, Model, random_model, write_model
+from training.benches.synthetic import (
+    END,
+    NUM_FREE,
+    PADDING,
+    SET_SIZE,
+    FreshOffers,
+    OpeningEngine,
+    OpeningRow,
+    offer_sets,
+    vocabulary,
+)
+from training.configuration.fine_tuning import TrainingConfig
+from training.finetuning.architecture import with_lora
 
-BATCH = 16
-NUM_NEW = 64
-SET_SIZE = 50
-NUM_FREE = 10
-"""Tokens of free text before each block."""
-_MOST_REPEATS = 9
-_PROMPT_LENGTH = 32
-_MASK_STEPS = 150
-_OPEN = b" [["
-_NEVER_ENDS = -1
-
-
-class OpeningRow(GuidedRow):
-    """A row that counts the tokens of its free text."""
-
-    num_free = 0
-
-    def push(self, token: bytes) -> None:
-        """Advance, and count."""
-        was_inside = self.block is not None
-        super().push(token)
-        self.num_free = 0 if was_inside or self.block is not None else self.num_free + 1
-
-    @property
-    def opens(self) -> bool:
-        """Return True where a block must be opened now."""
-        return self.block is None and self.num_free >= NUM_FREE
+BATCHES = (128, 32, 256)
+SHAPES = ("1.5B", "8B", "0.5B")
+"""In the order of their worth, since a run may be cut short."""
+PROMPT, NEW = 200, 128
+JUMP = Switches(jump_forward=True)
+ADAPTER_RANK = 16
 
 
-class OpeningEngine(MaskEngine):
-    """Masks that open a block where the row says so."""
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Batches, and the tokens of a prompt and of a reply."""
+
+    batches: tuple[int, ...]
+    prompt: int
+    new: int
+
+
+def size_of(setting: Setting) -> Size:
+    """Return what is written in a measurement."""
+    return Size((2,), 8, 12) if setting.toy else Size(BATCHES, PROMPT, NEW)
+
+
+def shape_of(name: str, setting: Setting) -> Model:
+    """Return a model's shape, or a tiny one's."""
+    return TOY if setting.toy else MODELS[name]
+
+
+@dataclass
+class Bench:
+    """One model at a time, its masks, and requests."""
+
+    setting: Setting
+    size: Size = field(init=False)
+    _name: str = ""
+    _model: Any = None
+    _engine: OpeningEngine | None = None
+    _run: int = 0
+
+    def __post_init__(self) -> None:
+        self.size = size_of(self.setting)
+
+    def model(self, name: str) -> Any:
+        """Return a random model; the one before is let go of."""
+        if name != self._name:
+            self._model = self._engine = None
+            settle(self.setting)
+            self._model, self._name = random_model(shape_of(name, self.setting), self.setting.device), name
+        return self._model
+
+    def engine(self, name: str) -> OpeningEngine:
+        """Return the masks of its vocabulary."""
+        if self._engine is None:
+            self._engine = OpeningEngine(vocabulary(shape_of(name, self.setting).size.vocab_size))
+        return self._engine
+
+    def requests(self, batch: int, *, guided: bool) -> list[Request]:
+        """Return requests with seeds and sets of their own; every call has new ones."""
+        self._run += 1
+        rng = random.Random(self._run)
+        made: list[Request] = []
+        for row in range(batch):
+            seed = 10_000 * self._run + row
+            guide = FreshOffers(f"{seed}", offer_sets(8, SET_SIZE, seed=seed)) if guided else None
+            prompt = [rng.randrange(2, 1_000) for _ in range(self.size.prompt)]
+            made.append(Request(prompt, seed, OpeningRow(guide) if guide else None))
+        return made
+
+    def rows(self, write: Callable[[int], int], batch: int) -> list[Row]:
+        """Time `write(tokens)`, which returns how many were written, after a short turn that builds what is kept."""
+        write(min(8, self.size.new))
+        settle(self.setting)
+        began = perf_counter()
+        written = write(self.size.new)
+        seconds = perf_counter() - began
+        return [
+            value("tokens_per_s", written / seconds, "1/s"),
+            value("step_ms", 1e3 * seconds / self.size.new, "ms", against=f"{batch} rows in lock step, prompts read"),
+            *peak_rows(self.setting),
+        ]
+
+    def own(self, name: str, batch: int, *, guided: bool, adapter: bool = False) -> list[Row]:
+        """Measure the own loop, with jump-forward where it is guided."""
+        from rollout.decoding.sampling import DecodingLoop
+
+        model, engine = self.model(name), self.engine(name)
+        if adapter:
+            model = with_lora(model, TrainingConfig(lora_rank=ADAPTER_RANK)).eval()
+
+        def write(num_new: int) -> int:
+            requests = self.requests(batch, guided=guided)
+            loop = DecodingLoop(model, engine, Limits(1.0, num_new, END, PADDING), JUMP if guided else ALL_OFF)
+            loop.run(requests, batch)
+            return sum(len(request.output) for request in requests)
+
+        try:
+            return self.rows(write, batch)
+        finally:
+            if adapter:
+                self._name = ""  # peft has changed the model's layers
+
+    def generate(self, name: str, batch: int, *, guided: bool) -> list[Row]:
+        """Measure `generate`: plain where free, with masks as logits processors where guided."""
+        model = self.model(name)
+
+        def write(num_new: int) -> int:
+            requests, limits = self.requests(batch, guided=guided), Limits(1.0, num_new, END, PADDING)
+            if not guided:
+                return _generated(model, requests, num_new)
+            from rollout.decoding.reference import generate_batch
+
+            return sum(map(len, generate_batch(model, requests, self.engine(name), limits)))
+
+        return self.rows(write, batch)
+
+
+def _generated(model: Any, requests: Sequence[Request], num_new: int) -> int:
+    import torch
+    from transformers import GenerationConfig
+
+    ids = torch.tensor([request.prompt_ids for request in requests], device=model.device)
+    config = GenerationConfig(
+        do_sample=True, temperature=1.0, top_k=0, max_new_tokens=num_new, pad_token_id=PADDING, eos_token_id=None
+    )
+    with torch.inference_mode():
+        written = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), generation_config=config)
+        return int((written.shape[1] - ids.shape[1]) * written.shape[0])  # read, so that the GPU has ended
+
+
+def decoding(setting: Setting) -> Iterator[Cell]:
+    """Yield the own loop and `generate` by shape, guided and free, and batch."""
+    bench = Bench(setting)
+    for name in SHAPES[:1] if setting.toy else SHAPES:
+        for batch in bench.size.batches:
+            for guided in (True, False):
+                how = "guided" if guided else "free"
+                yield Cell(f"{name}/own/{how}/{batch}", lambda n=name, b=batch, g=guided: bench.own(n, b, guided=g))
+                yield Cell(
+                    f"{name}/generate/{how}/{batch}", lambda n=name, b=batch, g=guided: bench.generate(n, b, guided=g)
+                )
+        batch = bench.size.batches[0]
+        yield Cell(
+            f"{name}/own with an adapter/free/{batch}",
+            lambda n=name, b=batch: bench.own(n, b, guided=False, adapter=True),
+        )
+
+
+class OpeningTexts(TextMasks):
+    """Masks for vLLM's grammar, which asks once a token: a block is opened after ten tokens of free text."""
 
     def __init__(self, tokens: Sequence[bytes | None]) -> None:
-        super().__init__(tokens, [])
-        self._opening = [list(tokens).index(_OPEN)]
-        self.only_opening = Mask(np.array(self._opening, dtype=np.int64))
+        super().__init__(tokens, [END])
+        self._opening = OpeningEngine(tokens).only_opening
+        self._asked: dict[int, int] = {}
 
     def mask(self, row: GuidedRow) -> Mask:
         """Return the opening token alone, or what the guide allows."""
-        return self.only_opening if isinstance(row, OpeningRow) and row.opens else super().mask(row)
+        if row.block is not None:
+            self._asked[id(row)] = 0
+            return super().mask(row)
+        num = self._asked[id(row)] = self._asked.get(id(row), 0) + 1
+        return self._opening if num > NUM_FREE else super().mask(row)
 
-    def forced(self, row: GuidedRow) -> list[int]:
-        """Return the opening token, or what the guide forces."""
-        return self._opening if isinstance(row, OpeningRow) and row.opens else super().forced(row)
-
-
-def decoding(repeats: int) -> list[Row]:
-    """Measure the reference path, the loop and its switches, and the mask engine at 128 k."""
-    import torch
-
-    torch.set_num_threads(1)
-    repeats = min(repeats, _MOST_REPEATS)
-    bench = _Bench(32_000)
-    jump, gathered = Switches(jump_forward=True), Switches(jump_forward=True, gathered_head=True)
-    timings = [
-        Timing("plain", bench.plain),
-        Timing("reference", bench.reference),
-        Timing("loop", bench.loop(jump)),
-        Timing("gathered", bench.loop(gathered)),
-        Timing("no jump", bench.loop(ALL_OFF)),
-        Timing("unguided", bench.loop(ALL_OFF, guided=False)),
-        Timing("masks", mask_time(vocabulary(128_000))),
-    ]
-    for timing in timings:
-        timing.run()
-    bench.num_forwards.clear()
-    rounds = [interleaved(timings, 1) for _ in range(repeats)]
-    against = "plain generate, CPU time per token"
-    forwards = median(bench.num_forwards) / NUM_NEW
-    return [
-        *(
-            # Neighbours in time are compared: a machine that others use changes its pace from round to round.
-            Row(name, median(round_[timing] / round_["plain"] for round_ in rounds), "ratio", against, repeats)
-            for name, timing in (
-                ("reference_ratio_n50", "reference"),
-                ("loop_ratio_n50", "loop"),
-                ("gathered_ratio_n50", "gathered"),
-                ("loop_no_jump_ratio_n50", "no jump"),
-                ("loop_unguided_ratio", "unguided"),
-            )
-        ),
-        Row("forwards_per_token_n50", forwards, "ratio", "one pass per token, 16 rows in lock step", repeats),
-        Row(
-            "mask_us_128k",
-            median(round_["masks"] for round_ in rounds) * 1e6,
-            "us",
-            "per row and step, sets and following rows included",
-            repeats,
-        ),
-        *cold_masks(),
-        *joined_adapters(lambda: random_llama(32_000), repeats),
-        *outside_the_model(bench.model, bench.engine),
-    ]
+    def shares(self, row: GuidedRow) -> bool:
+        """Say no in free text, so that every token of it is counted."""
+        return row.block is not None and super().shares(row)
 
 
-class _Bench:
-    """One model, one vocabulary, and the same prompts for every way of decoding."""
-
-    def __init__(self, size: int) -> None:
-        self.tokens = vocabulary(size)
-        self.engine = OpeningEngine(self.tokens)
-        self.model = random_llama(size)
-        rng = random.Random(0)
-        self.prompts = [[rng.randrange(2, size) for _ in range(_PROMPT_LENGTH)] for _ in range(BATCH)]
-        self.limits = Limits(1.0, NUM_NEW, _NEVER_ENDS, PADDING)
-        self.num_forwards: list[int] = []
-        """Of each run with jump-forward, the pass over the prompts included."""
-        self._run = 0
-
-    def requests(self, *, guided: bool = True) -> list[Request]:
-        """Return requests with seeds and sets of their own; every call has new ones."""
-        self._run += 1
-        seeds = [self._run * BATCH + row for row in range(BATCH)]
-        guides = [FreshOffers(f"{s}", offer_sets(8, SET_SIZE, seed=s)) for s in seeds]
-        rows = [OpeningRow(guide) if guided else None for guide in guides]
-        return [Request(p, s, row) for p, s, row in zip(self.prompts, seeds, rows, strict=True)]
-
-    def plain(self) -> float:
-        """Time `generate` without any guide."""
-        return self._generated([])
-
-    def reference(self) -> float:
-        """Time `generate` with masks."""
-        from rollout.decoding.reference import GuidedLogits
-
-        return self._generated([GuidedLogits(self.requests(), self.engine, self.limits, ALL_OFF)])
-
-    def loop(self, switches: Switches, *, guided: bool = True) -> Callable[[], float]:
-        """Time the loop."""
-        from rollout.decoding.sampling import DecodingLoop
-
-        def run() -> float:
-            requests = self.requests(guided=guided)
-            loop = DecodingLoop(self.model, self.engine, self.limits, switches)
-            start = process_time()
-            loop.run(requests, BATCH)
-            taken = process_time() - start
-            assert all(len(request.output) == NUM_NEW for request in requests)
-            if switches.jump_forward:
-                self.num_forwards.append(loop.num_forwards + 1)
-            return taken
-
-        return run
-
-    def _generated(self, processors: list[Any]) -> float:
-        import torch
-        from transformers import GenerationConfig, LogitsProcessorList
-
-        config = GenerationConfig(
-            do_sample=True, temperature=1.0, top_k=0, max_new_tokens=NUM_NEW, pad_token_id=PADDING, eos_token_id=None
-        )
-        ids = torch.tensor(self.prompts)
-        start = process_time()
-        written = self.model.generate(
-            input_ids=ids,
-            attention_mask=torch.ones_like(ids),
-            generation_config=config,
-            logits_processor=LogitsProcessorList(processors),
-        )
-        taken = process_time() - start
-        assert written.shape[1] == _PROMPT_LENGTH + NUM_NEW
-        return taken
+def in_vllm(setting: Setting) -> Iterator[Cell]:
+    """Yield vLLM in this process, by shape, guided and free, and batch."""
+    size = size_of(setting)
+    for name in SHAPES[:1] if setting.toy else ("1.5B", "0.5B", "8B"):
+        for batch in size.batches:
+            for guided in (True, False):
+                how = "guided" if guided else "free"
+                yield Cell(
+                    f"{name}/vllm/{how}/{batch}",
+                    lambda n=name, b=batch, g=guided: _vllm(setting, n, b, guided=g),
+                    needs=("vllm",),
+                )
 
 
-def random_llama(size: int) -> Any:
-    """Return an untrained Llama of 11 M parameters at 32 k tokens, its head tied to its embeddings."""
-    import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
+def _vllm(setting: Setting, name: str, batch: int, *, guided: bool) -> list[Row]:
+    from rollout.engines.grammar import GuidedRequest
+    from rollout.engines.vllm import Asked, EngineRequest, EngineSettings, running_engine
 
-    torch.manual_seed(0)  # pyright: ignore[reportUnknownMemberType]
-    config = LlamaConfig(
-        vocab_size=size,
-        hidden_size=256,
-        intermediate_size=704,
-        num_hidden_layers=4,
-        num_attention_heads=8,
-        num_key_value_heads=8,
-        tie_word_embeddings=True,
-        bos_token_id=None,
-        eos_token_id=None,
-    )
-    return LlamaForCausalLM(config).eval()
+    shape, bench = shape_of(name, setting), Bench(setting)
+    folder = write_model(shape, setting.scratch / name, setting.device)
+    settings = EngineSettings(str(folder), max_tokens=4 * (bench.size.prompt + bench.size.new))
+    engine = running_engine(settings, str(folder), lambda: OpeningTexts(vocabulary(shape.size.vocab_size)), None)
+
+    def write(num_new: int) -> int:
+        requests: list[EngineRequest] = []
+        for request in bench.requests(batch, guided=guided):
+            guide = None if request.row is None else GuidedRequest(request.row.guide, num_new, fits_blocks=False)
+            requests.append(EngineRequest(request.prompt_ids, request.seed, guide))
+        return sum(map(len, engine.write(requests, Asked(1.0, num_new, END), None)))
+
+    return bench.rows(write, batch)
 
 
-def mask_time(tokens: Sequence[bytes | None]) -> Callable[[], float]:
-    """Time a row's step of the engine: its mask, following the chosen token, and reading a new set for each block."""
-    engine = OpeningEngine(tokens)
-    free = [i for i, token in enumerate(tokens) if token and b"[" not in token]
-    num_runs = 0
+class _TimedMasks(OpeningEngine):
+    """Masks that take the time of being asked."""
 
-    def run() -> float:
-        nonlocal num_runs
-        num_runs += 1
-        rng = random.Random(num_runs)
-        seeds = [num_runs * BATCH + row for row in range(BATCH)]
-        rows = [OpeningRow(FreshOffers(f"{s}", offer_sets(20, SET_SIZE, seed=s))) for s in seeds]
-        taken = 0.0
-        for _ in range(_MASK_STEPS):
-            start = process_time()
-            masks = [engine.mask(row) for row in rows]
-            taken += process_time() - start
-            chosen = [rng.choice(free) if mask.all_but else int(rng.choice(mask.ids)) for mask in masks]
-            start = process_time()
-            for row, token in zip(rows, chosen, strict=True):
+    def __init__(self, tokens: Sequence[bytes | None]) -> None:
+        super().__init__(tokens)
+        self.seconds, self.num, self.longest = 0.0, 0, 0.0
+
+    def mask(self, row: GuidedRow) -> Mask:
+        """Return the mask."""
+        began = perf_counter()
+        found = super().mask(row)
+        taken = perf_counter() - began
+        self.seconds, self.num, self.longest = self.seconds + taken, self.num + 1, max(self.longest, taken)
+        return found
+
+
+def masks(setting: Setting) -> Iterator[Cell]:
+    """Yield the masks' share of a guided step: of a new process, and when all kinds of states have been met."""
+    bench = Bench(setting)
+    for name in SHAPES[:1] if setting.toy else SHAPES[:2]:
+        for batch in bench.size.batches:
+            yield Cell(f"{name}/finite sets/{batch}", lambda n=name, b=batch: _shares(bench, n, b))
+    yield Cell("LogicGuide/masks alone", lambda: _logic_masks(setting))
+
+
+def _shares(bench: Bench, name: str, batch: int) -> list[Row]:
+    from rollout.decoding.sampling import DecodingLoop
+
+    model, rows = bench.model(name), list[Row]()
+    bench.own(name, min(batch, 4), guided=True)  # the GPU's kernels are loaded, in masks of another engine
+    engine = _TimedMasks(vocabulary(shape_of(name, bench.setting).size.vocab_size))
+    for state in ("cold", "warm"):
+        requests = bench.requests(batch, guided=True)
+        loop = DecodingLoop(model, engine, Limits(1.0, bench.size.new, END, PADDING), ALL_OFF)
+        engine.seconds, engine.num, engine.longest = 0.0, 0, 0.0
+        began = perf_counter()
+        loop.run(requests, batch)
+        whole = perf_counter() - began
+        rows += [
+            value(f"share_{state}", engine.seconds / whole, "ratio", against="the loop's time, guided"),
+            value(f"mask_us_{state}", 1e6 * engine.seconds / engine.num, "us", n=engine.num),
+            value(f"longest_ms_{state}", 1e3 * engine.longest, "ms", n=engine.num),
+        ]
+    return rows
+
+
+def _logic_masks(setting: Setting) -> list[Row]:
+    """Time the masks of LogicGuide along demonstrations: of the first problems, and of those after them."""
+    from rollout.decoding.texts import row_of
+    from rollout.guides.logic import LogicGuide
+    from rollout.problems.prontoqa import PrOntoQA, generate
+    from rollout.prompts.demonstration import demonstrate
+
+    size = (TOY if setting.toy else MODELS["8B"]).size.vocab_size
+    engine = MaskEngine(vocabulary(size), [END])
+    problems = list(generate(PrOntoQA(), 2 if setting.toy else 16, seed=0))
+    rows: list[Row] = []
+    for state, half in (("cold", problems[: len(problems) // 2]), ("warm", problems[len(problems) // 2 :])):
+        taken: list[float] = []
+        for problem in half:
+            assert problem.formal is not None
+            text = demonstrate(problem, problem.formal, style="annotated").encode()
+            row = row_of(LogicGuide.for_problem(problem))
+            for token in engine.trie.longest_match(text):
+                began = perf_counter()
+                engine.mask(row)
+                taken.append(perf_counter() - began)
                 row.push(engine.trie.bytes_of(token))
-            taken += process_time() - start
-        return taken / (_MASK_STEPS * BATCH)
-
-    return run
+        rows += [
+            value(f"mask_us_{state}", 1e6 * sum(taken) / len(taken), "us", n=len(taken)),
+            value(f"longest_ms_{state}", 1e3 * max(taken), "ms", n=len(taken)),
+        ]
+    return rows

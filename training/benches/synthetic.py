@@ -4,8 +4,18 @@ import random
 from collections.abc import Iterator, Sequence
 from itertools import product
 
+import numpy as np
+
 from rollout.decoding.automaton import Words
 from rollout.decoding.guide import CLOSE
+from rollout.decoding.masks import Mask, MaskEngine
+from rollout.decoding.rows import Row as GuidedRow
+
+SET_SIZE = 50
+"""Strings of a block's finite set, as many as a ProofWriter problem's inferences."""
+NUM_FREE = 10
+"""Tokens of free text before each block."""
+_OPEN = b" [["
 
 ENTITIES = ("cow", "tiger", "mouse", "bald_eagle", "rabbit", "squirrel", "lion", "bear", "dog", "cat", "erin", "gary")
 RELATIONS = ("visits", "chases", "likes", "needs", "eats", "sees")
@@ -96,3 +106,37 @@ def offer_sets(num_sets: int, size: int, *, seed: int) -> list[list[bytes]]:
     """Return finite sets for one attempt's blocks."""
     rng = random.Random(seed)
     return [offers(size, rng) for _ in range(num_sets)]
+
+
+class OpeningRow(GuidedRow):
+    """A row that counts the tokens of its free text."""
+
+    num_free = 0
+
+    def push(self, token: bytes) -> None:
+        """Advance, and count."""
+        was_inside = self.block is not None
+        super().push(token)
+        self.num_free = 0 if was_inside or self.block is not None else self.num_free + 1
+
+    @property
+    def opens(self) -> bool:
+        """Return True where a block must be opened now."""
+        return self.block is None and self.num_free >= NUM_FREE
+
+
+class OpeningEngine(MaskEngine):
+    """Masks that open a block where the row says so."""
+
+    def __init__(self, tokens: Sequence[bytes | None]) -> None:
+        super().__init__(tokens, [])
+        self._opening = [list(tokens).index(_OPEN)]
+        self.only_opening = Mask(np.array(self._opening, dtype=np.int64))
+
+    def mask(self, row: GuidedRow) -> Mask:
+        """Return the opening token alone, or what the guide allows."""
+        return self.only_opening if isinstance(row, OpeningRow) and row.opens else super().mask(row)
+
+    def forced(self, row: GuidedRow) -> list[int]:
+        """Return the opening token, or what the guide forces."""
+        return self._opening if isinstance(row, OpeningRow) and row.opens else super().forced(row)

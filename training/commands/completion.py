@@ -78,13 +78,6 @@ def _exports() -> Iterable[str]:
     return [*SHAPES, *STEP_SHAPES]
 
 
-def _benches() -> Iterable[str]:
-    from training.bench import BENCHES
-    from training.commands.bench import GPU
-
-    return [*BENCHES, GPU]
-
-
 def _configurations(ctx: typer.Context, incomplete: str) -> Iterable[str]:
     """Return the YAML files of the folder that is typed, and before one is, those of `configs`."""
     typed = Path(incomplete) if incomplete.endswith("/") else Path(incomplete).parent
@@ -156,7 +149,6 @@ _OF_COMMANDS: Mapping[tuple[str, str], Callable[[typer.Context, str], Iterable[s
     ("prefer", "to"): _among(lambda: ("dpo", "kto")),
     ("prefer", "credit"): _among(lambda: ("attempt", "first_bad_step")),
     ("export", "to"): _among(_exports),
-    ("bench", "name"): _among(_benches),
     ("train", "nproc"): _among(lambda: ("auto",)),
 }
 _OF_ALL: Mapping[str, Callable[[typer.Context, str], Iterable[str]]] = {

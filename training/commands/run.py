@@ -44,7 +44,7 @@ def run(
             raise InputError(f"{'--on' if on else '--measured'}: belongs to a plan; add --dry-run")
         run_with_progress(config, out, overrides, mirror=mirror, retrain=retrain, patience_s=patience)
         return
-    from training.benches.gpu.speeds import machine_speeds
+    from training.benches.speeds import machine_speeds
     from training.configuration.run import load_run
     from training.finetuning.architecture import require_suited
     from training.logs import quieten

@@ -136,7 +136,7 @@ def activation_bytes(shape: Shape, config: TrainingConfig, tokens: float, bytes_
 
     After Korthikanti et al. (2022, section 4), for a gated MLP with norms in float32. The layer that backward is at has
     gradients of the same size; checkpointing keeps but the other layers' inputs. Compared with processes' peaks by
-    `certistar bench memory`.
+    `python -m tools.bench memory`.
     """
     eager = config.attention == "eager" or (config.attention == "auto" and bytes_a_value == 4)
     scores = shape.heads * tokens * (4 if bytes_a_value == 4 else 4 + bytes_a_value) if eager else 0

@@ -4,6 +4,8 @@ The product's own way: a model's folder, a dataset, `train_here`, and the figure
 (`training.finetuning.monitor`), of the last ten steps.
 """
 
+import json
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +13,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from training.benches.gpu.cells import GIB, Cell, Setting, settle, value
-from training.benches.gpu.decoding import shape_of
-from training.benches.gpu.models import TOY, random_model, write_model
-from training.benches.memory import full_rows
-from training.benches.timing import Row
+from training.benches.cells import GIB, Cell, Row, Setting, settle, value
+from training.benches.decoding import shape_of
+from training.benches.models import TOY, random_model, write_model
 
 STEPS = 20
 """The monitor tells of ten at a time; the first ten load kernels."""
@@ -95,7 +95,7 @@ def _peak(setting: Setting) -> float:
 
 
 def _forecast(case: Case, config: Any) -> float:
-    from training.benches.gpu.models import MODELS
+    from training.benches.models import MODELS
     from training.finetuning.compute import shape_of_model, training_memory
 
     shape = shape_of_model(random_model(MODELS.get(case.model, TOY), "meta"))
@@ -119,3 +119,16 @@ def _job(setting: Setting, case: Case) -> tuple[Any, Path]:
     config = TrainingConfig.model_validate({**keys, **case.keys})
     log = folder / "log" / "training.jsonl"
     return FineTuning(ModelConfig(name=str(model)), config, folder / "kept", folder / "adapter", 0, log=log), log
+
+
+def full_rows(tokenizer: Any, num: int, tokens: int, *, seed: str) -> Iterator[str]:
+    """Yield the lines of a dataset whose rows are all as long as they may be: a prompt, and random tokens after it."""
+    from training.lessons.teaching import Completed, Taught
+
+    rng, prompt = random.Random(seed), "Rex is a cat."
+    room = tokens - len(tokenizer(prompt)["input_ids"])
+    for number in range(num):
+        ids = [rng.randrange(10, 600) for _ in range(room - 1)]
+        text = tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        learnt = Completed(prompt, text, (*ids, tokenizer.eos_token_id))
+        yield json.dumps(Taught(str(number), learnt, None).record())

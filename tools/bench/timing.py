@@ -1,20 +1,9 @@
-"""Parts of every bench: rows of numbers, and timings that are taken in turns."""
+"""Timings that are taken in turns."""
 
 import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One number, what it was measured against (None: nothing), and how many repeats are behind it."""
-
-    name: str
-    value: float
-    unit: str
-    baseline: str | None
-    n: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from pathlib import Path
 from time import monotonic
 
 from critics.errors import InputError
-from training.benches.gpu.cells import started
-from training.benches.gpu.part import work
-from training.benches.gpu.parts import PARTS
-from training.benches.gpu.results import (
+from training.benches.cells import started
+from training.benches.part import work
+from training.benches.parts import PARTS
+from training.benches.results import (
     ALL,
     FINISHED,
     Machine,

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from critics.errors import InputError
-from training.benches.timing import Row
+from training.benches.cells import Row
 from training.hardware import driver_says, num_cores
 from training.lineage.provenance import commit
 from training.records.store import write_json

@@ -16,7 +16,8 @@ from critics.formats.z3_python.critic import judge_script
 from critics.formats.z3_python.jail import LAYERS, run_jailed
 from critics.formats.z3_python.jail_examination import missing_layers
 from critics.problem import Attempt, Problem
-from training.benches.timing import Row, Timing, interleaved
+from tools.bench.timing import Timing, interleaved
+from training.benches.cells import Row
 
 NUM_RULES = 10
 KINDS = ("wug", "dax", "blick", "toma", "fep", "gorp", "zav", "kiki", "bouba", "pilk", "snerp", "tulver")

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from critics.errors import InputError
-from training.benches.gpu.parts import PARTS
-from training.benches.gpu.qualification import MINUTES
-from training.benches.gpu.results import CellResult, PartResult, read_all
+from training.benches.parts import PARTS
+from training.benches.qualification import MINUTES
+from training.benches.results import CellResult, PartResult, read_all
 from training.tables import markdown
 
 TEMPLATE = Path(__file__).with_name("page.md")

@@ -10,16 +10,16 @@ from dataclasses import asdict
 from typing import Any
 
 from critics.errors import InputError
-from training.benches.asp import asp
-from training.benches.decoding import decoding
-from training.benches.equivalence import equivalence
-from training.benches.kernel import kernel
-from training.benches.memory import memory
-from training.benches.pool import pool
-from training.benches.programs import programs
-from training.benches.store import store
-from training.benches.timing import Row
-from training.benches.training import training
+from tools.bench.asp import asp
+from tools.bench.decoding import decoding
+from tools.bench.equivalence import equivalence
+from tools.bench.kernel import kernel
+from tools.bench.memory import memory
+from tools.bench.pool import pool
+from tools.bench.programs import programs
+from tools.bench.store import store
+from tools.bench.training import training
+from training.benches.cells import Row
 
 DEFAULT_REPEATS = 100
 

@@ -15,7 +15,7 @@ from critics.formats.asp.control import FreshControls, GuardedControl
 from critics.formats.asp.examination import Inspection, Outcome, Prepared, prepare, run
 from critics.judge import JudgePool, judge_record
 from critics.problem import Problem
-from training.benches.timing import Row
+from training.benches.cells import Row
 
 NUM_PROGRAMS = 1_000
 NUM_CORES = 100

@@ -6,9 +6,18 @@ from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from training.benches.timing import Row
-
 GIB = 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One number, what it was measured against (None: nothing), and how many repeats are behind it."""
+
+    name: str
+    value: float
+    unit: str
+    baseline: str | None
+    n: int
 
 
 @dataclass(frozen=True, slots=True)

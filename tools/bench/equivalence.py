@@ -33,8 +33,9 @@ from rollout.formulas.languages import (
     RegularExpressions,
     ThreeCnfFormulas,
 )
-from training.benches.counterparts import formula_counterpart, regex_counterpart
-from training.benches.timing import Row, Timing, interleaved
+from tools.bench.counterparts import formula_counterpart, regex_counterpart
+from tools.bench.timing import Timing, interleaved
+from training.benches.cells import Row
 
 NUM_PAIRS = 200
 """Of each language; a hundredth of them are two."""

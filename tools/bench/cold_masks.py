@@ -10,8 +10,8 @@ from rollout.decoding.masks import MaskEngine
 from rollout.decoding.rows import Row as GuidedRow
 from rollout.guides.logic import LogicGuide
 from rollout.problems.prontoqa import PrOntoQA, generate
+from training.benches.cells import Row
 from training.benches.synthetic import END, vocabulary
-from training.benches.timing import Row
 from training.lessons.references import completions
 
 SIZE = 128_000

@@ -13,8 +13,9 @@ from rollout.decoding.request import Limits, Request
 from rollout.decoding.rows import Row as GuidedRow
 from rollout.decoding.switches import ALL_OFF
 from rollout.policies.adapted import joined
+from tools.bench.timing import Timing, interleaved
+from training.benches.cells import Row
 from training.benches.synthetic import PADDING, FreshOffers, offer_sets
-from training.benches.timing import Row, Timing, interleaved
 from training.configuration.fine_tuning import TrainingConfig
 from training.finetuning.architecture import with_lora
 

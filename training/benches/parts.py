@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from training.benches.gpu.cells import Cell, Setting
-from training.benches.gpu.decoding import decoding, in_vllm, masks
-from training.benches.gpu.fine_tuning import fine_tuning
-from training.benches.gpu.marked import marked
-from training.benches.gpu.rounds import rounds, smoke
+from training.benches.cells import Cell, Setting
+from training.benches.decoding import decoding, in_vllm, masks
+from training.benches.fine_tuning import fine_tuning
+from training.benches.marked import marked
+from training.benches.rounds import rounds, smoke
 
 
 @dataclass(frozen=True, slots=True)

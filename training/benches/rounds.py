@@ -1,6 +1,6 @@
 """Rounds on a GPU: a certified STaR round of a 1 B model, and the smoke run beside the CPU's.
 
-The 1 B model is the seed model of the repository in a larger one's shape (`training.benches.gpu.models`): it costs what
+The 1 B model is the seed model of the repository in a larger one's shape (`training.benches.models`): it costs what
 1 B parameters cost, and what it writes can be certified.
 """
 
@@ -13,12 +13,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from training.benches.gpu.cells import Cell, Setting, started, value
-from training.benches.gpu.models import MODELS, Model, write_enlarged
-from training.benches.timing import Row
+from training.benches.cells import Cell, Row, Setting, started, value
+from training.benches.models import MODELS, Model, write_enlarged
 from training.planning.known_models import Dimensions
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 SEED, SMOKE = "checkpoints/seed", "configs/smoke.yaml"
 FAIR = "checkpoints/seed-fair"
 """Seed model of the round: a third of what it writes at a low temperature is certified, so that there is something to

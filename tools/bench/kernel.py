@@ -13,7 +13,8 @@ from critics.problem import Attempt, Problem
 from critics.verdict import Certified
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import demonstrate
-from training.benches.timing import Row, Timing, growth_exponent, interleaved
+from tools.bench.timing import Timing, growth_exponent, interleaved
+from training.benches.cells import Row
 
 NUM_STATEMENTS = (5, 10, 20, 40, 80)
 """How many statements a kernel holds; the last is the design's, and the one that is set against a baseline."""

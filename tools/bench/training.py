@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from time import process_time
 from typing import Any
 
-from training.benches.timing import Row, Timing, interleaved
+from tools.bench.timing import Timing, interleaved
+from training.benches.cells import Row
 from training.lessons.examples import IGNORED, CompletionCollator, Example
 
 NUM_STEPS = 6

@@ -13,10 +13,10 @@ from time import perf_counter
 from traceback import format_exc
 
 from critics.workers.lifeline import die_with_parent
-from training.benches.gpu.cells import Cell, Setting, settle
-from training.benches.gpu.parts import PARTS
-from training.benches.gpu.results import FINISHED, CellResult, PartResult, cell_result, path_of, read_part
-from training.benches.gpu.results import write_part as write
+from training.benches.cells import Cell, Setting, settle
+from training.benches.parts import PARTS
+from training.benches.results import FINISHED, CellResult, PartResult, cell_result, path_of, read_part
+from training.benches.results import write_part as write
 
 STICKY = ("device-side assert", "illegal memory access", "CUDA error", "CUBLAS_STATUS", "unspecified launch failure")
 """Errors after which a process can do nothing more on its GPU."""

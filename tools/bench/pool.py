@@ -9,8 +9,9 @@ from typing import Any
 
 from critics.judge import JudgePool, judge_record
 from critics.problem import Attempt, Problem
-from training.benches.asp import program
-from training.benches.timing import Row, Timing, interleaved
+from tools.bench.asp import program
+from tools.bench.timing import Timing, interleaved
+from training.benches.cells import Row
 
 NUM_ATTEMPTS = 240
 REPEATS = 5

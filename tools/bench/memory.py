@@ -4,19 +4,17 @@ Random weights of several shapes, in float32 on the CPU; each fine-tuning takes 
 most resident bytes the kernel keeps. What a process takes before it has a model is told apart.
 """
 
-import json
-import random
 import resource
 import sys
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from critics.workers.lifeline import die_with_parent
-from training.benches.timing import Row
+from training.benches.cells import Row
+from training.benches.fine_tuning import full_rows
 
 SEED_TOKENIZER = Path("checkpoints/seed")
 NUM_STEPS = 2
@@ -143,19 +141,6 @@ def _write_job(case: Case, folder: Path) -> None:
     (folder / "kept" / "examples.jsonl").write_text("\n".join(rows) + "\n")
     model = ModelConfig(name=str(folder / "model"))
     write_job(FineTuning(model, _training(case), folder / "kept", folder / "adapter", 0), folder / "job.json")
-
-
-def full_rows(tokenizer: Any, num: int, tokens: int, *, seed: str) -> Iterator[str]:
-    """Yield the lines of a dataset whose rows are all as long as they may be: a prompt, and random tokens after it."""
-    from training.lessons.teaching import Completed, Taught
-
-    rng, prompt = random.Random(seed), "Rex is a cat."
-    room = tokens - len(tokenizer(prompt)["input_ids"])
-    for number in range(num):
-        ids = [rng.randrange(10, 600) for _ in range(room - 1)]
-        text = tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
-        learnt = Completed(prompt, text, (*ids, tokenizer.eos_token_id))
-        yield json.dumps(Taught(str(number), learnt, None).record())
 
 
 def _training(case: Case) -> Any:

@@ -9,10 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
 
-from training.benches.gpu.cells import Cell, Setting, value
-from training.benches.timing import Row
+from training.benches.cells import Cell, Row, Setting, value
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 MARK = "mark.gpu"
 VARIABLE = "CERTISTAR_GPU_TESTS_ON"
 """`cpu` has the tests run without a GPU, as a rehearsal."""

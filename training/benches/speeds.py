@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from critics.errors import InputError
-from training.benches.gpu.decoding import NEW, PROMPT
-from training.benches.gpu.fine_tuning import CASES
-from training.benches.gpu.models import MODELS
-from training.benches.gpu.parts import PARTS
-from training.benches.gpu.results import ALL, PartResult, read_all
+from training.benches.decoding import NEW, PROMPT
+from training.benches.fine_tuning import CASES
+from training.benches.models import MODELS
+from training.benches.parts import PARTS
+from training.benches.results import ALL, PartResult, read_all
 from training.configuration.fine_tuning import TrainingConfig
 from training.planning.known_models import shape_of
 from training.planning.measured import DecodingSpeed, MachineSpeeds, TrainingSpeed

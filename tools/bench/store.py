@@ -9,7 +9,8 @@ from typing import Any
 
 from critics.problem import Problem
 from rollout.records.traces import Trace
-from training.benches.timing import Row, Timing, interleaved
+from tools.bench.timing import Timing, interleaved
+from training.benches.cells import Row
 from training.records.open_store import OpenStore
 from training.records.shards import pack
 from training.records.store import line_of, read_records

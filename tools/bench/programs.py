@@ -18,8 +18,9 @@ from critics.logic.programs.grounding import Grounder
 from critics.logic.programs.sections import Repairs
 from critics.logic.programs.smtlib import script
 from critics.problem import Attempt, Problem
-from training.benches.scripts import script_rows
-from training.benches.timing import Row, Timing, interleaved
+from tools.bench.scripts import script_rows
+from tools.bench.timing import Timing, interleaved
+from training.benches.cells import Row
 
 NUM_PROGRAMS = 8
 SPEAKERS = ("Adair", "Boyce", "Crane", "Drury", "Ellis", "Frost", "Grove", "Haley")

@@ -1,0 +1,1 @@
+"""Benches of the engines: ratios against named baselines, for the authors (`python -m tools.bench NAME`)."""
