@@ -6,7 +6,7 @@ Shared with the critics are:
 
 * `critics.text.reference`, its `TRANSLATORS`, `FIRST_ORDER` and `PUZZLES`: the problem's text in regular English;
 * `critics.formats.asp`: the reader of answer set programs, and what their words show of premises and answer;
-* `critics.logic.programs`: the readers of `rules`, `csp` and `logic-program`, their repairs and their tests of fidelity;
+* `critics.logic.programs`: the readers of `rules`, `csp` and `logic-program`, their repairs and tests of fidelity;
 * `critics.logic.first_order`: the parser of formulas, and the match of a program's names with a reference's;
 * `critics.formats.equivalence`: the readers of both sides;
 * `critics.formats.english`: the reader of chains of thought, and its whole trial of the text;
