@@ -10,8 +10,9 @@ from critics.judge import judge_on_trust, judge_record
 from critics.problem import Problem, read_problem
 from critics.recheck import recheck
 from rollout.policies.policy import ScriptedPolicy
+from rollout.records.sampling import Sampling
 from rollout.records.selection import Abstained, Answered, AnswerRule, is_settled, majority, outcome, select
-from rollout.records.traces import Sampling, Trace, read_trace
+from rollout.records.traces import Trace, read_trace
 from tools.pooled_curve import pooled_curve
 from training.cli import app
 from training.reporting.selective import BUDGETS, Point, curve_figure, curve_table, selective_curve

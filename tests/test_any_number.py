@@ -354,7 +354,7 @@ def test_full_weights_are_sampled_in_the_precision_of_the_model_also_from_shards
     import torch
 
     from rollout.policies.policy import HuggingFacePolicy, load_model
-    from rollout.prompts.prompt import PromptStyle
+    from rollout.prompts.style import PromptStyle
 
     load_model(str(tiny_model)).save_pretrained(tmp_path, max_shard_size="40KB")
     assert (tmp_path / "model.safetensors.index.json").exists()

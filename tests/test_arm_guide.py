@@ -12,7 +12,8 @@ from rollout.guides.algebra import AlgebraGuide
 from rollout.guides.catalogue import GUIDES, guide_named
 from rollout.guides.quote import QuoteGuide
 from rollout.policies.policy import Completion, ScriptedPolicy
-from rollout.records.traces import Sampling, read_trace
+from rollout.records.sampling import Sampling
+from rollout.records.traces import read_trace
 from training.configuration.run import ArmConfig, RunConfig
 from training.workers.strategies import no_review, strategy_of
 

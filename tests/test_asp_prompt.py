@@ -9,7 +9,7 @@ import pytest
 from critics.formats.asp.critic import judge_asp
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified
-from rollout.actor_critic.feedback import Depth, Reply, review
+from rollout.actor_critic.feedback import Reply, review
 from rollout.actor_critic.prompt import (
     ActorPrompt,
     Correction,
@@ -25,7 +25,8 @@ from rollout.actor_critic.prompt import (
 )
 from rollout.policies.policy import ScriptedPolicy
 from rollout.published.stratification import LOGIC_CLASSES, classify, coverage, question, read_classes
-from rollout.records.traces import Sampling
+from rollout.records.sampling import Sampling
+from rollout.settings import FeedbackDepth
 
 
 @pytest.mark.parametrize("example", solved_examples(), ids=lambda e: f"{'-'.join(e.classes)}: {e.question}")
@@ -61,7 +62,7 @@ def test_a_worked_correction_has_the_critics_own_words_and_mends_what_they_are_a
     assert {each.kind for each in corrections()} == {"compile", "tests"}
 
 
-def _reviewed(reply: dict[str, Any], depth: Depth) -> tuple[str, str]:
+def _reviewed(reply: dict[str, Any], depth: FeedbackDepth) -> tuple[str, str]:
     problem = Problem("p", "folio", "x", "y", None, "true")
     found = review(Reply.to(problem, json.dumps(reply), finished=True, depth=depth, wants_query=False))
     return found.kind, found.told

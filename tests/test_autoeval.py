@@ -18,8 +18,10 @@ from rollout.formulas.generator import generate
 from rollout.formulas.languages import PropositionalFormulas
 from rollout.formulas.verifier import FormulaPair, opinions, read_answer
 from rollout.policies.policy import Completion, ScriptedPolicy
-from rollout.records.traces import Judgement, Sampling, Trace, with_judgement
-from rollout.strategies.round_trip import RoundTripSettings, travel
+from rollout.records.sampling import Sampling
+from rollout.records.traces import Judgement, Trace, with_judgement
+from rollout.settings import RoundTripSettings
+from rollout.strategies.round_trip import travel
 from training.autoeval.benchmarks import compared, correlation, predictive_power, published, published_tables
 from training.autoeval.errors import (
     VerifierScore,

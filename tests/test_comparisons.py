@@ -10,10 +10,11 @@ from critics.errors import InputError
 from critics.judge import judge_record
 from rollout.policies.policy import Completion, ScriptedPolicy
 from rollout.policies.reasoning import AnswersOnly
-from rollout.prompts.prompt import PromptStyle, text
+from rollout.prompts.prompt import text
+from rollout.prompts.style import PromptStyle
 from rollout.published.comparisons import load_folio_formulas, load_multi_logieval
 from rollout.published.folio import load_folio
-from rollout.records.traces import Sampling
+from rollout.records.sampling import Sampling
 from rollout.strategies.single import sample
 from training.autoeval.premises import Rendering, autoformalised, informalised, premises, written
 from training.cli import app

@@ -18,8 +18,8 @@ from rollout.decoding.masks import MaskEngine, Row
 from rollout.guides.logic import LogicGuide
 from rollout.policies.policy import HuggingFacePolicy
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompts.prompt import PromptStyle
-from rollout.records.traces import Sampling
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling
 from rollout.strategies.single import sample
 
 AXIOMS = ("(cat 'x) -> (warm 'x)", "(cat 'x) -> (not (dog 'x))", "(cat tom)")

@@ -18,11 +18,10 @@ from rollout.decoding.request import Limits, Request
 from rollout.decoding.rows import Row
 from rollout.decoding.sampling import DecodingLoop, sample_batch
 from rollout.decoding.seats import Seats
-from rollout.decoding.switches import Switches
 from rollout.policies.policy import HuggingFacePolicy
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompts.prompt import PromptStyle
-from rollout.records.traces import Sampling
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling, Switches
 from rollout.strategies.single import sample
 from training.benches.synthetic import END, NUM_SPECIAL, FreshOffers, offer_sets, vocabulary
 from training.benches.synthetic import PADDING as PAD

@@ -12,7 +12,8 @@ from critics.problem import Formal, Problem
 from critics.recheck import recheck
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import demonstrate
-from rollout.prompts.prompt import PromptStyle, messages, solved_examples, text
+from rollout.prompts.prompt import messages, solved_examples, text
+from rollout.prompts.style import PromptStyle
 from rollout.published.prontoqa import load_prontoqa
 
 EVERYTHING = PrOntoQA(hops=range(1, 9), ontologies=("fictional", "false", "true"))

@@ -13,9 +13,11 @@ from critics.problem import Problem
 from rollout.actor_critic.feedback import DialogReviewPool, Reply, mends, review, review_here
 from rollout.decoding.guide import Guide
 from rollout.policies.policy import Completion, Interrupted, ScriptedPolicy
+from rollout.records.sampling import Sampling
 from rollout.records.steps import DialogReview
-from rollout.records.traces import Sampling, Trace
-from rollout.strategies.dialog import DialogSettings, after_retries, converse
+from rollout.records.traces import Trace
+from rollout.settings import DialogSettings
+from rollout.strategies.dialog import after_retries, converse
 
 CONTEXT = "Dogs that swim are wet.\nRex is a dog.\nRex swims."
 PROBLEM = Problem("p", "mine", CONTEXT, "Is Rex wet?", None, "true", meta={"num_premises": 3})

@@ -15,11 +15,12 @@ from rollout.actor_critic.prompt import ActorPrompt, solved_examples, system_tex
 from rollout.actor_critic.prompt import opening as actor_opening
 from rollout.policies.policy import Completion, HuggingFacePolicy, ScriptedPolicy, load_tokenizer
 from rollout.prompts.conversation import as_text, message
-from rollout.prompts.prompt import PromptStyle
-from rollout.records.traces import Judgement, Sampling, Trace, read_trace, with_judgement
-from rollout.servers.connection import ServerSettings
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling
+from rollout.records.traces import Judgement, Trace, read_trace, with_judgement
 from rollout.servers.policy import ServerPolicy
-from rollout.strategies.dialog import DialogSettings, converse
+from rollout.settings import DialogSettings, ServerSettings
+from rollout.strategies.dialog import converse
 from tests.rehearsal.server import Sent, completion, listening, sent
 from training.curation.filters import kept
 from training.lessons.dialogs import (

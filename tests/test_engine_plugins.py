@@ -19,8 +19,8 @@ from rollout.engines.wire import HEADER, WiredRequest, is_guided, read_spec
 from rollout.guides.recipe import GuideRecipe, recipe_of
 from rollout.policies.policy import TokenPolicy
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompts.prompt import PromptStyle
-from rollout.records.traces import Sampling
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling
 from rollout.servers.tokens import ServedTokens
 from rollout.strategies.single import guide_for
 

@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 from critics.errors import InputError, RunFailed
 from critics.judge import judge
 from critics.problem import Attempt
-from rollout.decoding.switches import Switches
 from rollout.decoding.texts import TextMasks, row_of
 from rollout.engines import vllm
 from rollout.engines.grammar import GuideBackend, GuidedRequest
@@ -27,9 +26,10 @@ from rollout.guides.logic import LogicGuide
 from rollout.guides.recipe import GuideRecipe
 from rollout.policies.policy import HuggingFacePolicy, TokenPolicy, load_model
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompts.prompt import PromptStyle
+from rollout.prompts.style import PromptStyle
 from rollout.records.digests import EngineUse, PolicyDigests
-from rollout.records.traces import Sampling, read_trace
+from rollout.records.sampling import Sampling, Switches
+from rollout.records.traces import read_trace
 from rollout.strategies.single import sample
 from training.cli import app
 from training.configuration.run import RunConfig

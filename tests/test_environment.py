@@ -7,7 +7,8 @@ from pydantic import ValidationError
 
 from critics.judge import judge_record
 from critics.problem import Formal, Problem
-from rollout.records.traces import Sampling, Trace, read_trace
+from rollout.records.sampling import Sampling
+from rollout.records.traces import Trace, read_trace
 from training.configuration.run import ArmConfig
 from training.curation.environment import kept_by_grade, proves_label
 from training.curation.filters import kept

@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 from critics.judge import judge_record
 from critics.problem import Formal, Problem
 from rollout.policies.policy import ScriptedPolicy
-from rollout.problems.catalogue import FAMILIES
+from rollout.problems.catalogue import QUESTIONS
 from rollout.published.loaders import looks_like
-from rollout.records.traces import Judgement, Sampling, Trace, read_trace
+from rollout.records.sampling import Sampling
+from rollout.records.traces import Judgement, Trace, read_trace
 from training.cli import app
 from training.configuration.run import load_run
 from training.configuration.section import ConfigError
@@ -146,7 +147,7 @@ def configured(tmp_path: Path, body: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("dataset", [name for name in FAMILIES if name != "prontoqa"])
+@pytest.mark.parametrize("dataset", [name for name in QUESTIONS if name != "prontoqa"])
 def test_every_data_set_has_problems_to_train_on_and_others_to_evaluate(tmp_path, dataset):
     body = f"problems: {{dataset: {dataset}}}\nstar: {{problems_per_round: 6}}\nevaluation: {{num_problems: 6}}"
     config = load_run(configured(tmp_path, body))
@@ -267,7 +268,7 @@ def certistar(*words: object):
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
-@pytest.mark.parametrize("dataset", FAMILIES)
+@pytest.mark.parametrize("dataset", QUESTIONS)
 def test_every_data_set_can_be_generated_from_the_command_line(tmp_path, dataset):
     out = tmp_path / "problems.jsonl"
     assert certistar("problems", dataset, "--num", 5, "--split", "test", "--out", out).exit_code == 0

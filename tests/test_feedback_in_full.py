@@ -12,9 +12,10 @@ from critics.judge import judge_record
 from critics.problem import Problem
 from rollout.actor_critic.feedback import Reply, review, review_here
 from rollout.policies.policy import Completion, ScriptedPolicy
+from rollout.records.sampling import Sampling
 from rollout.records.steps import DialogReview, read_steps
-from rollout.records.traces import Sampling
-from rollout.strategies.dialog import DialogSettings, _Dialog, converse
+from rollout.settings import DialogSettings
+from rollout.strategies.dialog import _Dialog, converse
 from training.curation.judging import judged
 from training.reporting.evaluations import read_mode
 from training.reporting.retries import retry_rows

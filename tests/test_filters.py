@@ -7,7 +7,8 @@ import pytest
 from critics.problem import Problem
 from critics.replay.grades import GRADES
 from rollout.records.digests import PolicyDigests
-from rollout.records.traces import Judgement, Sampling, Trace
+from rollout.records.sampling import Sampling
+from rollout.records.traces import Judgement, Trace
 from training.curation.filters import false_positives, funnel, is_lucky, outline, select, subsample
 
 

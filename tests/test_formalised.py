@@ -15,7 +15,8 @@ from critics.text.text_steps import labelled
 from critics.verdict import read_verdict
 from rollout.policies.policy import ScriptedPolicy
 from rollout.prompts.prompt import problem_text
-from rollout.records.traces import Sampling, Trace, with_judgement
+from rollout.records.sampling import Sampling
+from rollout.records.traces import Trace, with_judgement
 from rollout.strategies.formalisation import RATIONALE, request
 from training.cli import app
 from training.exchange.columns import Parts, read_rationale

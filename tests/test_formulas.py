@@ -34,8 +34,8 @@ from rollout.formulas.languages import (
     ThreeCnfFormulas,
 )
 from rollout.formulas.sameness import is_constant, names_key, order_key
-from rollout.problems.catalogue import FAMILIES, LANGUAGES, family
-from rollout.records.splits import Split, content_key
+from rollout.problems.catalogue import LANGUAGES, QUESTIONS, family
+from rollout.problems.splits import Split, content_key
 
 PACKAGED: Sequence[type[Formulas]] = (
     PropositionalFormulas,
@@ -325,7 +325,7 @@ def test_a_rule_that_writes_no_formula_is_an_error():
 
 
 def test_the_catalogue_knows_the_languages_apart_from_the_questions():
-    assert not LANGUAGES.keys() & FAMILIES.keys()
+    assert not LANGUAGES.keys() & QUESTIONS.keys()
     assert {name: family(name).configuration.name for name in LANGUAGES} == {name: name for name in LANGUAGES}
 
 

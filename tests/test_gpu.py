@@ -15,11 +15,10 @@ from rollout.decoding.reference import generate_batch
 from rollout.decoding.request import Limits, Request
 from rollout.decoding.sampling import DecodingLoop
 from rollout.decoding.scoring import score_batch
-from rollout.decoding.switches import ALL_OFF, Switches
 from rollout.policies.out_of_memory import is_out_of_memory
 from rollout.policies.policy import HuggingFacePolicy, load_tokenizer
-from rollout.prompts.prompt import PromptStyle
-from rollout.records.traces import Sampling
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import ALL_OFF, Sampling, Switches
 from training.benches.fine_tuning import full_rows
 from training.benches.models import TOY, random_model, write_model
 from training.benches.synthetic import END, PADDING, FreshOffers, OpeningEngine, OpeningRow, offer_sets, vocabulary

@@ -17,7 +17,8 @@ from critics.recheck import recheck
 from critics.text.reference import reference
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import compose
-from rollout.prompts.prompt import PromptStyle, problem_text, text
+from rollout.prompts.prompt import problem_text, text
+from rollout.prompts.style import PromptStyle
 from rollout.records.traces import read_trace
 from training.cli import app
 from training.configuration.run import RunConfig

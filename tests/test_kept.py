@@ -8,9 +8,9 @@ import torch
 import rollout.policies.policy
 from rollout.policies import kept
 from rollout.policies.policy import HuggingFacePolicy, load_model, model_digest
-from rollout.prompts.prompt import PromptStyle
+from rollout.prompts.style import PromptStyle
 from rollout.records import digests
-from rollout.records.traces import Sampling
+from rollout.records.sampling import Sampling
 
 GREEDY = Sampling("free", 0.0, max_new_tokens=12)
 ASKED = (["Tom is a cat.", "Every cat"], None, [0, 1], GREEDY)

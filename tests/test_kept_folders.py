@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 import certistar
 from critics.judge import judge_record
 from critics.problem import read_problem
-from rollout.prompts.prompt import PromptStyle, text
+from rollout.prompts.prompt import text
+from rollout.prompts.style import PromptStyle
 from training.cli import app
 from training.configuration.run import RunConfig
 from training.finetuning.example_files import examples_path

@@ -12,7 +12,8 @@ from critics.judge import judge_record
 from rollout.policies.policy import adapter_weights_digest
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import demonstrate
-from rollout.prompts.prompt import PromptStyle, text
+from rollout.prompts.prompt import text
+from rollout.prompts.style import PromptStyle
 from training.cli import app
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError

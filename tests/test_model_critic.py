@@ -18,9 +18,11 @@ from rollout.actor_critic.model_critic import ModelCritic, OpinionSettings
 from rollout.decoding.guide import Guide
 from rollout.policies.policy import Completion, Interrupted, ScriptedPolicy
 from rollout.prompts.prompt import SEPARATOR
+from rollout.records.sampling import Sampling
 from rollout.records.steps import DialogReview
-from rollout.records.traces import Sampling, Trace
-from rollout.strategies.dialog import DialogSettings, converse
+from rollout.records.traces import Trace
+from rollout.settings import DialogSettings
+from rollout.strategies.dialog import converse
 from training.configuration.model import ModelConfig
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import ActorCriticConfig

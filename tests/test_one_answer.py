@@ -18,7 +18,7 @@ from critics.recheck import recheck
 from critics.replay.semantics import semantics_of
 from critics.text.reference import TRANSLATORS
 from critics.text.translators.translation import TranslationError
-from rollout.problems.catalogue import FAMILIES
+from rollout.problems.catalogue import family as family_of
 from tools.selfplay.seeds import WRITERS
 
 NOUNS, ADJECTIVES, NAMES = ("wren", "newt", "bird"), ("red", "kind"), ("Tom", "Ann")
@@ -226,7 +226,7 @@ def test_no_two_certificates_disagree_with_scripts_and_answer_sets() -> None:
 
 @pytest.mark.parametrize("dataset", ["prontoqa", "proofwriter", "prontoqa-ood", "deontiqa", "syllogism"])
 def test_generated_problems_have_one_answer_in_every_format(dataset: str) -> None:
-    family = FAMILIES[dataset]
+    family = family_of(dataset)
     seen: Counter[Any] = Counter()
     for problem in family.generate(family.configured(dict(family.shown), "train"), 12, seed=3):
         formal = problem.formal or TRANSLATORS[dataset](problem.context, problem.question)

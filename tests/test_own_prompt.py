@@ -10,8 +10,8 @@ import yaml
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.prompts.own_prompt import read_prompt_file
-from rollout.prompts.prompt import PromptStyle, messages, text
+from rollout.prompts.prompt import messages, text
+from rollout.prompts.style import PromptStyle, read_prompt_file
 from rollout.records.digests import PolicyDigests, read_digests
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig

@@ -14,12 +14,13 @@ from rollout.policies.policy import HuggingFacePolicy, ScriptedPolicy
 from rollout.policies.reasoning import AnswersOnly
 from rollout.programs.prompt import solved_examples
 from rollout.programs.review import review_here
-from rollout.prompts.prompt import PromptStyle
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling
 from rollout.records.steps import ChosenSample, ProgramReply, Rating
-from rollout.records.traces import Sampling, Trace
-from rollout.servers.connection import ServerSettings
+from rollout.records.traces import Trace
 from rollout.servers.policy import ServerPolicy
-from rollout.strategies.programs import ProgramSettings, refine
+from rollout.settings import ProgramSettings, ServerSettings
+from rollout.strategies.programs import refine
 
 LSAT = next(e for e in solved_examples() if e.format == "logic-program")
 BROKEN = LSAT.program.replace("speaks(Levy) ==", "speaks({}) ==")
@@ -84,7 +85,7 @@ def url() -> Iterator[str]:
 
 def served(url: str, **options: Any) -> ServerPolicy:
     asked = {"kind": "chat", "parallel": 1, "retries": 0, **options}
-    return ServerPolicy(ServerSettings(url, "m", **asked), prompt_style=PromptStyle("chat"))
+    return ServerPolicy(ServerSettings(base_url=url, model="m", **asked), prompt_style=PromptStyle("chat"))
 
 
 def attempts(policy: Any, settings: ProgramSettings = OWN) -> list[Trace]:

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from critics.problem import Problem
 from rollout.prompts.conversation import message
-from rollout.prompts.prompt import PromptStyle
-from rollout.records.traces import Sampling
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling
 from training.cli import app
 from training.configuration.model import ModelConfig
 from training.planning.lengths import Lengths, StandIn

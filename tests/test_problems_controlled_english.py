@@ -33,8 +33,8 @@ from rollout.problems.controlled_english import (
     item,
     trial,
 )
+from rollout.problems.splits import SPLIT_BUCKETS, content_bucket
 from rollout.published.stratification import LOGIC_CLASSES
-from rollout.records.splits import SPLIT_BUCKETS, content_bucket
 
 CONFIG = ControlledEnglish()
 CALM, BRAVE = Trait("Ada", "calm"), Trait("Ada", "brave")

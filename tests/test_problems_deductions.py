@@ -3,8 +3,8 @@ from collections import Counter
 import pytest
 
 from rollout.problems.deductions import Deductions, generate, item
+from rollout.problems.splits import SPLIT_BUCKETS, content_bucket, content_key
 from rollout.prompts.demonstration import decide
-from rollout.records.splits import SPLIT_BUCKETS, content_bucket, content_key
 
 EVERYTHING = Deductions(hops=range(2, 6))
 

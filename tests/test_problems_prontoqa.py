@@ -2,8 +2,8 @@ import pytest
 
 from critics.problem import read_problem
 from rollout.problems.prontoqa import PrOntoQA, generate, item
+from rollout.problems.splits import SPLIT_BUCKETS, content_bucket, content_key
 from rollout.prompts.demonstration import decide
-from rollout.records.splits import SPLIT_BUCKETS, content_bucket, content_key
 
 EVERYTHING = PrOntoQA(hops=range(1, 9), ontologies=("fictional", "false", "true"))
 

@@ -7,7 +7,7 @@ from critics.logic.formula import Literal, Rule, Statement, parse_literal, parse
 from critics.problem import Formal, Problem
 from critics.text.translators.proofwriter import translate
 from rollout.problems.proofwriter import ADJECTIVES, ANIMALS, NAMES, VERBS, ProofWriter, Style, generate, item
-from rollout.records.splits import SPLIT_BUCKETS, content_bucket, content_key
+from rollout.problems.splits import SPLIT_BUCKETS, content_bucket, content_key
 
 EVERYTHING = ProofWriter(depths=range(0, 7))
 LETTERS = {"A": "true", "B": "false", "C": "unknown"}

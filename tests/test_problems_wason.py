@@ -4,8 +4,8 @@ from collections import Counter
 import pytest
 
 from critics.problem import read_problem
+from rollout.problems.splits import SPLIT_BUCKETS, content_bucket
 from rollout.problems.wason import REALISTIC, Rule, SelectionTasks, generate, item
-from rollout.records.splits import SPLIT_BUCKETS, content_bucket
 
 CONFIG = SelectionTasks()
 

@@ -22,7 +22,8 @@ from rollout.programs.failures import (
     read_label,
     scheme_for,
 )
-from rollout.records.traces import Sampling, read_judgement
+from rollout.records.sampling import Sampling
+from rollout.records.traces import read_judgement
 from tests.test_benchmarks import Server
 from training.cli import app
 from training.reporting.label_sheets import SheetRow, agreement, chosen, cohens_kappa, read_sheet, write_sheet

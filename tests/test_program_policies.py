@@ -13,12 +13,13 @@ from rollout.programs.grammars import fol
 from rollout.programs.grammars.catalogue import guide_for
 from rollout.programs.prompt import solved_examples
 from rollout.programs.review import review_here, without_gold
-from rollout.prompts.prompt import PromptStyle
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling
 from rollout.records.steps import ChosenSample, ProgramReply, Rating
-from rollout.records.traces import BackupAnswer, Sampling
-from rollout.servers.connection import ServerSettings
+from rollout.records.traces import BackupAnswer
 from rollout.servers.policy import ServerPolicy
-from rollout.strategies.programs import ProgramSettings, refine
+from rollout.settings import ProgramSettings, ServerSettings
+from rollout.strategies.programs import refine
 
 pytest.importorskip("llguidance")
 PROBLEM = next(e.problem for e in solved_examples() if e.format == "fol")
@@ -75,6 +76,6 @@ def test_a_small_model_held_to_the_grammar_writes_programs_that_parse(
 
 
 def test_a_server_is_not_held_to_a_grammar_without_a_word():
-    served = ServerPolicy(ServerSettings("http://127.0.0.1:9/v1", "m"), prompt_style=PromptStyle())
+    served = ServerPolicy(ServerSettings(base_url="http://127.0.0.1:9/v1", model="m"), prompt_style=PromptStyle())
     with pytest.raises(InputError, match="constrained: a server is not held"):
         list(refine(served, [PROBLEM], ProgramSettings(constrained=True), Sampling(), seed=0, review=review_here))

@@ -13,8 +13,10 @@ from rollout.policies.policy import ScriptedPolicy
 from rollout.programs.lessons import by_stage, stage_names
 from rollout.programs.prompt import solved_examples
 from rollout.programs.review import review_here
-from rollout.records.traces import BackupAnswer, Sampling, Trace
-from rollout.strategies.programs import ProgramSettings, refine
+from rollout.records.sampling import Sampling
+from rollout.records.traces import BackupAnswer, Trace
+from rollout.settings import ProgramSettings
+from rollout.strategies.programs import refine
 from training.commands.attempts import read_attempts
 from training.curation.judging import judged
 from training.reporting.evaluations import read_mode

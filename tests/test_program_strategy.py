@@ -10,16 +10,14 @@ from critics.errors import InputError, RunFailed
 from critics.judge import judge_record
 from critics.problem import Problem
 from rollout.decoding.guide import Guide
-from rollout.policies.engine import Steps
 from rollout.policies.policy import Completion, Interrupted, ScriptedPolicy
-from rollout.programs.draft import ProgramDraft, Task
 from rollout.programs.prompt import problem_text, solved_examples
-from rollout.programs.prototypers import PROTOTYPERS
-from rollout.programs.refiners import REFINERS
 from rollout.programs.review import review_here
+from rollout.records.sampling import Sampling
 from rollout.records.steps import ChosenSample, Rating
-from rollout.records.traces import BackupAnswer, Sampling, Trace
-from rollout.strategies.programs import ProgramSettings, refine
+from rollout.records.traces import BackupAnswer, Trace
+from rollout.settings import ProgramSettings
+from rollout.strategies.programs import refine
 
 LSAT = next(e for e in solved_examples() if e.format == "logic-program")
 PROBLEM, GOOD = LSAT.problem, LSAT.program
@@ -299,20 +297,6 @@ def test_languages_come_from_the_data_set_or_the_settings():
     assert one([FOLIO.program], ProgramSettings(refiners=()), problem=other).format == "fol"
 
 
-def test_a_refiner_and_a_prototyper_are_added_by_a_small_function(monkeypatch: pytest.MonkeyPatch):
-    def last(task: Task, drafts: Sequence[ProgramDraft]) -> int:
-        return len(drafts) - 1
-
-    def shout(task: Task, draft: ProgramDraft) -> Steps[Completion | None]:
-        return (yield from task.ask("shout", task.about(draft, "AGAIN!")))
-
-    monkeypatch.setitem(PROTOTYPERS, "last", last)
-    monkeypatch.setitem(REFINERS, "shout", shout)
-    trace = one([GOOD, BROKEN, GOOD], ProgramSettings(samples=2, prototypers=("last",), refiners=("shout",)))
-    assert purposes(trace) == ["sample", "sample", "choice", "shout"]
-    assert trace.completion == GOOD
-
-
 def test_constrained_writing_holds_programs_and_nothing_else_to_the_grammar():
     settings = ProgramSettings(refiners=("self-check",), backup="llm", constrained=True)
     policy = Script([BROKEN, "Something is wrong.", BROKEN, "Answer: A"])
@@ -358,9 +342,9 @@ def test_attempts_do_not_depend_on_their_neighbours():
     ("changes", "named"),
     [
         ({"language": "guided"}, "language"),
-        ({"refiners": ("hope",)}, "refiners: 'hope'"),
-        ({"prototypers": ("hope",)}, "prototypers: 'hope'"),
-        ({"backup": "hope"}, "backup: 'hope'"),
+        ({"refiners": ("hope",)}, "refiners"),
+        ({"prototypers": ("hope",)}, "prototypers"),
+        ({"backup": "hope"}, "backup"),
         ({"samples": 0}, "samples"),
     ],
 )

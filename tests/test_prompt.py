@@ -19,12 +19,13 @@ from rollout.decoding.masks import MaskEngine
 from rollout.decoding.sampling import Request, sample_batch
 from rollout.decoding.tokens import token_bytes
 from rollout.policies.policy import HuggingFacePolicy
-from rollout.problems.catalogue import FAMILIES, family
+from rollout.problems.catalogue import QUESTIONS, family
 from rollout.problems.proofwriter import ProofWriter, item
 from rollout.prompts import prompt
-from rollout.prompts.prompt import SEPARATOR, PromptStyle, messages, problem_text, solved_examples, text
+from rollout.prompts.prompt import SEPARATOR, messages, problem_text, solved_examples, text
 from rollout.prompts.sentence import read_aloud
-from rollout.records.traces import Sampling
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling
 from rollout.strategies.single import sample
 
 FORMAL_DATASETS = ["prontoqa", "proofwriter", "prontoqa-ood", "syllogism", "deontiqa"]
@@ -48,7 +49,7 @@ def test_every_guided_example_is_certified(dataset):
         assert hasattr(verdict, "certificate"), (solution, verdict)
 
 
-@pytest.mark.parametrize("dataset", FAMILIES)
+@pytest.mark.parametrize("dataset", QUESTIONS)
 def test_every_unguided_example_ends_in_the_gold_answer_and_holds_no_block(dataset):
     problems = problems_by_text(dataset)
     shown = solved_examples(8, "cot", dataset)
@@ -131,7 +132,7 @@ def test_another_data_set_is_shown_prontoqa():
     assert text(MINE, style).endswith(problem_text(MINE))
 
 
-@pytest.mark.parametrize("dataset", FAMILIES)
+@pytest.mark.parametrize("dataset", QUESTIONS)
 @pytest.mark.parametrize("format_", ["guided", "cot"])
 def test_the_rules_ask_for_the_answers_that_the_problem_has(dataset, format_):
     problem = next(iter(problems_by_text(dataset).values()))

@@ -19,7 +19,7 @@ from critics.errors import RunFailed
 from critics.judge import JudgePool
 from critics.problem import Problem, RecordError
 from rollout.policies.policy import ScriptedPolicy
-from rollout.records.traces import Sampling
+from rollout.records.sampling import Sampling
 from training.configuration.run import RunConfig, load_run
 from training.configuration.section import ConfigError
 from training.workers import distributed

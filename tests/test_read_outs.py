@@ -13,7 +13,7 @@ from critics.recheck.rejudging import objection
 from critics.text.pieces import pieces
 from critics.text.reading import BadStep
 from critics.verdict import Verdict, verdict_record
-from rollout.problems.catalogue import FAMILIES, family
+from rollout.problems.catalogue import QUESTIONS, family
 from rollout.prompts.demonstration import demonstrate
 from rollout.published.prontoqa import load_prontoqa
 
@@ -284,7 +284,7 @@ def test_a_stored_verdict_of_before_is_judged_otherwise() -> None:
     assert objection(stored, judge_record(record)) == "judged_otherwise"
 
 
-@pytest.mark.parametrize("dataset", sorted(name for name in FAMILIES if name not in ("wason", "controlled-english")))
+@pytest.mark.parametrize("dataset", sorted(name for name in QUESTIONS if name not in ("wason", "controlled-english")))
 @pytest.mark.parametrize("style", ["compact", "annotated"])
 def test_reference_attempts_are_certified_and_say_nothing_unread(dataset: str, style: str) -> None:
     made = family(dataset)

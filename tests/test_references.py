@@ -18,8 +18,10 @@ from rollout.actor_critic.feedback import review_here
 from rollout.policies.policy import HuggingFacePolicy, ScriptedPolicy
 from rollout.problems.catalogue import family
 from rollout.programs import first_order
-from rollout.prompts.prompt import PromptStyle, messages, solved_examples, text
-from rollout.records.traces import Sampling, Trace, with_judgement
+from rollout.prompts.prompt import messages, solved_examples, text
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling
+from rollout.records.traces import Trace, with_judgement
 from training.cli import app
 from training.configuration.model import ModelConfig
 from training.configuration.problems import ProblemsConfig

@@ -140,7 +140,8 @@ def test_a_prompt_is_the_problems_and_ids_are_the_texts(tmp_path: Path) -> None:
 
 def test_prompts_of_chat_templates_are_recognised(tmp_path: Path) -> None:
     from critics.problem import read_problem
-    from rollout.prompts.prompt import PromptStyle, messages
+    from rollout.prompts.prompt import messages
+    from rollout.prompts.style import PromptStyle
 
     turns = messages(read_problem(PROBLEM), PromptStyle("chat", 2))
     chat = "".join(f"<|im_start|>{t['role']}\n{t['content'].strip()}<|im_end|>\n" for t in turns)
@@ -158,7 +159,8 @@ SAMPLED: dict[str, Any] = {"sampling": {"decoding": "guided"}, "policy": {"base"
 
 def test_dates_of_llamas_template_are_no_words_of_a_prompt(tmp_path: Path) -> None:
     from critics.problem import read_problem
-    from rollout.prompts.prompt import PromptStyle, messages
+    from rollout.prompts.prompt import messages
+    from rollout.prompts.style import PromptStyle
 
     system, *turns = messages(read_problem(PROBLEM), PromptStyle("chat", 2))
     said = "".join(
@@ -185,7 +187,8 @@ def test_prompts_of_published_chat_templates_are_recognised(name: str) -> None:
     from transformers.utils.chat_template_utils import _compile_jinja_template
 
     from critics.problem import read_problem
-    from rollout.prompts.prompt import PromptStyle, messages
+    from rollout.prompts.prompt import messages
+    from rollout.prompts.style import PromptStyle
     from rollout.records.traces import read_trace
     from training.lessons.judged_fields import judged_fields
 

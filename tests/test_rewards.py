@@ -10,7 +10,8 @@ from critics.errors import InputError
 from critics.judge import judge_record
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import demonstrate
-from rollout.prompts.prompt import PromptStyle, text
+from rollout.prompts.prompt import text
+from rollout.prompts.style import PromptStyle
 from rollout.records.traces import read_trace
 from training.cli import app
 from training.configuration.rewards import load_reinforcement

@@ -28,8 +28,10 @@ from rollout.formulas.languages import (
 from rollout.formulas.prompt import examples, into_signs, into_words
 from rollout.formulas.statement import read_notation
 from rollout.policies.policy import Completion, Interrupted, ScriptedPolicy
-from rollout.records.traces import Sampling, Trace, with_judgement
-from rollout.strategies.round_trip import RoundTripSettings, after_rounds, travel
+from rollout.records.sampling import Sampling
+from rollout.records.traces import Trace, with_judgement
+from rollout.settings import RoundTripSettings
+from rollout.strategies.round_trip import after_rounds, travel
 
 BARE = RoundTripSettings(prompt="bare")
 PACKAGED: Sequence[type[Formulas]] = (

@@ -13,9 +13,10 @@ from critics.problem import Problem
 from rollout.formulas.description import describe, understand
 from rollout.policies.policy import Completion
 from rollout.records.digests import PolicyDigests
+from rollout.records.sampling import Sampling
 from rollout.records.steps import Leg
-from rollout.records.traces import Judgement, Sampling, Trace, read_trace
-from rollout.strategies.round_trip import RoundTripSettings
+from rollout.records.traces import Judgement, Trace, read_trace
+from rollout.settings import RoundTripSettings
 from training.autoeval.round_trips import RoundTrips
 from training.autoeval.scores import Counts, Scores
 from training.autoeval.yardstick import Asked, BenchmarkResult, measure_trips, measure_verifier, read_benchmark

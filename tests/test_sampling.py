@@ -8,8 +8,8 @@ from critics.text.blocks import split_blocks
 from rollout.decoding.tokens import token_bytes
 from rollout.policies.policy import HuggingFacePolicy, PolicyError, ScriptedPolicy, load_tokenizer
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompts.prompt import PromptStyle
-from rollout.records.traces import Sampling
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling
 from rollout.strategies.single import sample
 
 PROBLEMS = list(generate(PrOntoQA(hops=(1, 2), extra_kinds=(0, 0)), 7, seed=3))

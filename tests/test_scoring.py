@@ -12,11 +12,11 @@ from critics.errors import InputError, RunFailed
 from rollout.decoding.request import Request
 from rollout.decoding.sampling import sample_batch
 from rollout.decoding.scoring import score_batch
-from rollout.decoding.switches import Switches
 from rollout.policies.policy import HuggingFacePolicy, ScoringPolicy, ScriptedPolicy, prompt_ids
-from rollout.prompts.prompt import PromptStyle
-from rollout.servers.connection import ServerSettings
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Switches
 from rollout.servers.policy import ServerPolicy
+from rollout.settings import ServerSettings
 from tests.rehearsal.server import Sent, completion, listening, sent
 
 PROMPTS = ["Context: Every cat is warm.", "Context: Tom is a cat. ServerRequest: Is Tom warm?", "Context: A."]
@@ -93,7 +93,7 @@ def echo() -> Iterator[Echo]:
 
 
 def served(url: str, **options: Any) -> ServerPolicy:
-    return ServerPolicy(ServerSettings(url, "m", **options), prompt_style=PromptStyle())
+    return ServerPolicy(ServerSettings(base_url=url, model="m", **options), prompt_style=PromptStyle())
 
 
 def test_a_server_that_echoes_rates_the_words_behind_the_prompt(echo: Echo):

@@ -17,11 +17,13 @@ from rollout.actor_critic.feedback import Reply, review, review_here
 from rollout.actor_critic.prompt import ActorPrompt, feedback_text, system_text
 from rollout.policies.policy import HuggingFacePolicy, ScriptedPolicy, model_digest
 from rollout.problems.controlled_english import ControlledEnglish, generate
+from rollout.problems.splits import SPLIT_BUCKETS, content_bucket
 from rollout.prompts.conversation import message
-from rollout.prompts.prompt import PromptStyle
-from rollout.records.splits import SPLIT_BUCKETS, content_bucket
-from rollout.records.traces import Sampling, with_judgement
-from rollout.strategies.dialog import DialogSettings, converse
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling
+from rollout.records.traces import with_judgement
+from rollout.settings import DialogSettings
+from rollout.strategies.dialog import converse
 from training.configuration.pretraining import (
     ActorPretrainingConfig,
     FlawsConfig,

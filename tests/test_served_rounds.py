@@ -15,14 +15,15 @@ import pytest
 from critics.errors import InputError, RunFailed
 from rollout.policies.policy import adapter_weights_digest
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompts.prompt import PromptStyle
-from rollout.records.traces import Sampling, read_trace
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling
+from rollout.records.traces import read_trace
 from rollout.servers.adapters import ServedAdapter
-from rollout.servers.connection import ServerSettings
 from rollout.servers.policy import ServerPolicy
+from rollout.settings import ServerSettings
 from rollout.strategies.single import sample
 from tests.rehearsal.server import completion, listening, refusal, sent
-from training.configuration.model import ModelConfig, ServerConfig
+from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
 from training.planning.forecast import forecast
 from training.rounds.run import run, server_must_do
@@ -103,7 +104,7 @@ def adapter_in(folder: Path, content: str) -> ServedAdapter:
 
 def policy_of(host: Host, adapter: ServedAdapter) -> ServerPolicy:
     return ServerPolicy(
-        ServerSettings(host.url, "served", retries=0), prompt_style=PromptStyle("bare"), adapter=adapter
+        ServerSettings(base_url=host.url, model="served", retries=0), prompt_style=PromptStyle("bare"), adapter=adapter
     )
 
 
@@ -160,7 +161,7 @@ def test_what_an_adapter_lacks_is_one_line_with_a_remedy(host, tmp_path, options
 
 def required(server: Host, base: Path | str, **options: Any) -> None:
     given = {"base_url": server.url, "model": "served", "retries": 0, **options}
-    require_server(ModelConfig(name=str(base), server=ServerConfig(**given)))
+    require_server(ModelConfig(name=str(base), server=ServerSettings(**given)))
 
 
 @pytest.mark.parametrize("kind", ["vllm", "sglang"])
@@ -181,7 +182,7 @@ def test_a_run_asks_beforehand_what_its_rounds_will_need(host, tmp_path, tiny_mo
 
 
 def test_a_server_that_is_not_there_ends_a_run_before_it_begins(tmp_path):
-    server = ServerConfig(base_url="http://127.0.0.1:1/v1", model="m", retries=0)
+    server = ServerSettings(base_url="http://127.0.0.1:1/v1", model="m", retries=0)
     with pytest.raises(RunFailed, match="no server answers"):
         run(RunConfig(name="x", model=ModelConfig(name="m", server=server)), tmp_path / "run")
     assert not (tmp_path / "run/config.yaml").exists()

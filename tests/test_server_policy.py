@@ -34,12 +34,12 @@ from rollout.guides.logic import LogicGuide
 from rollout.policies.policy import load_tokenizer
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import demonstrate
-from rollout.prompts.prompt import PromptStyle
-from rollout.records.traces import Sampling
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling
 from rollout.servers.attempt import resumed
-from rollout.servers.connection import ServerSettings
 from rollout.servers.expression import after, forced, grammar, may_be_empty, regex, words_of
 from rollout.servers.policy import ServerPolicy
+from rollout.settings import ServerSettings
 from rollout.strategies.single import sample
 from tests.rehearsal.server import completion, listening, refusal, sent
 
@@ -231,7 +231,7 @@ def scripts_of(problems: list[Problem], change: Callable[[str], str] = str) -> d
 
 
 def policy_for(speaker: Speaker, *, tokenizer: Path | None = None, **settings: Any) -> ServerPolicy:
-    made = ServerSettings(speaker.base_url, "m", **{"retries": 2, **settings})
+    made = ServerSettings(base_url=speaker.base_url, model="m", **{"retries": 2, **settings})
     kind = "chat" if made.kind == "chat" else "bare"
     return ServerPolicy(made, prompt_style=PromptStyle(kind, 0), tokenizer=str(tokenizer) if tokenizer else None)
 
@@ -639,7 +639,7 @@ def _wait_for(address: str, process: "subprocess.Popen[bytes]", log: Path) -> No
 
 
 def real_policy(address: str, model: Path, **settings: Any) -> ServerPolicy:
-    made = ServerSettings(address, str(model), retries=1, parallel=4, **settings)
+    made = ServerSettings(base_url=address, model=str(model), retries=1, parallel=4, **settings)
     return ServerPolicy(made, prompt_style=PromptStyle("bare"), tokenizer=str(model))
 
 

@@ -16,7 +16,7 @@ from critics.errors import InputError
 from critics.problem import Problem
 from rollout.policies.policy import Completion
 from rollout.records.digests import PolicyDigests
-from rollout.records.traces import Sampling
+from rollout.records.sampling import Sampling
 from training.configuration.run import RunConfig, load_run
 from training.records.open_store import OpenStore
 from training.records.stage_times import read_times

@@ -13,10 +13,10 @@ from critics.text.answer_reader import read_answer
 from rollout.guides.logic import LogicGuide
 from rollout.policies.policy import Completion, HuggingFacePolicy, ScriptedPolicy, load_tokenizer
 from rollout.policies.reasoning import AnswersOnly
-from rollout.prompts.prompt import PromptStyle
-from rollout.records.traces import Sampling
-from rollout.servers.connection import ServerSettings
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling
 from rollout.servers.policy import ServerPolicy
+from rollout.settings import ServerSettings
 from rollout.strategies.single import sample
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
@@ -88,9 +88,11 @@ def test_templates_and_servers_are_told_whether_to_think(tiny_model: Path, tmp_p
     shutil.copytree(tiny_model, tmp_path, dirs_exist_ok=True)
     tokenizer.save_pretrained(tmp_path)
     style = ModelConfig(name="m", prompt="chat", thinking=thinking).style("cot")
-    served = ServerPolicy(ServerSettings("http://127.0.0.1:9/v1", "m"), prompt_style=style, tokenizer=str(tmp_path))
+    served = ServerPolicy(
+        ServerSettings(base_url="http://127.0.0.1:9/v1", model="m"), prompt_style=style, tokenizer=str(tmp_path)
+    )
     assert served.prompt(PIP).endswith(ending)
-    chat = ServerPolicy(ServerSettings("http://127.0.0.1:9/v1", "m", kind="chat"), prompt_style=style)
+    chat = ServerPolicy(ServerSettings(base_url="http://127.0.0.1:9/v1", model="m", kind="chat"), prompt_style=style)
     told = {"chat_template_kwargs": {"enable_thinking": False}} if thinking == "disabled" else {}
     assert dict(chat.settings.extra_body) == told
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from rollout.decoding.switches import Switches
 from rollout.decoding.texts import row_of
 from rollout.engines import vllm
 from rollout.engines.policy import VLLMPolicy
@@ -21,10 +20,11 @@ from rollout.engines.vllm import EngineSettings
 from rollout.guides.logic import LogicGuide
 from rollout.policies.policy import HuggingFacePolicy, adapter_weights_digest, load_model
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompts.prompt import PromptStyle
-from rollout.records.traces import Sampling, read_trace
-from rollout.servers.connection import ServerSettings
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling, Switches
+from rollout.records.traces import read_trace
 from rollout.servers.policy import ServerPolicy
+from rollout.settings import ServerSettings
 from rollout.strategies.single import sample
 
 pytestmark = pytest.mark.slow
@@ -185,7 +185,7 @@ def address(engine, tmp_path_factory):
 
 
 def served(address: str, **settings) -> ServerPolicy:
-    made = ServerSettings(address, str(SEED), **settings)
+    made = ServerSettings(base_url=address, model=str(SEED), **settings)
     return ServerPolicy(made, prompt_style=STYLE, tokenizer=str(SEED))
 
 

@@ -8,7 +8,8 @@ import pytest
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
 from rollout.records.digests import PolicyDigests
-from rollout.records.traces import Sampling, Trace
+from rollout.records.sampling import Sampling
+from rollout.records.traces import Trace
 from training.configuration.run import ArmConfig, RunConfig
 from training.records.open_store import OpenStore
 from training.records.store import read_records

@@ -16,7 +16,7 @@ from typing import Any
 
 from critics.judge import judge_record
 from rollout.decoding.request import Limits, Request
-from rollout.decoding.switches import ALL_OFF
+from rollout.records.sampling import ALL_OFF
 from tools.bench.catalogue import DEFAULT_REPEATS, show
 from tools.bench.kernel import certified_attempts
 from tools.calibration import Fit, Point, fit, miss_left_out

@@ -16,7 +16,7 @@ from time import time
 from typing import Any
 
 from critics.judge import JudgePool
-from rollout.records.traces import Sampling
+from rollout.records.sampling import Sampling
 from training.configuration.rewards import ReinforcementConfig, load_reinforcement
 from training.curation.judging import judged
 from training.estimates import Proportion, compare_paired

@@ -18,8 +18,8 @@ from rollout.engines.policy import VLLMPolicy
 from rollout.engines.vllm import EngineSettings, version
 from rollout.guides.logic import LogicGuide
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompts.prompt import PromptStyle
-from rollout.records.traces import Sampling
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling
 
 NEW = 300
 DRAWS = 4_000

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from critics.formats.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError
 from critics.formats.asp.critic import feedback_of, source_of
@@ -25,10 +25,7 @@ from critics.judge import DEFAULT_TIMEOUT_S
 from critics.problem import Problem, is_list, is_object
 from critics.workers.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
 from rollout.records.steps import DialogReview, ReviewKind, Written
-
-Depth = Literal["compile", "tests", "strict"]
-"""Reach of feedback: to a consistent program; to tests that pass; to tests that could fail and premises that are
-all there, which is as far as it can go without judging the answer."""
+from rollout.settings import FeedbackDepth
 
 _NAMED_TEST = re.compile(r"test (\d+)[:,]")
 _LONGEST_TOLD = 4_000
@@ -42,7 +39,7 @@ class Reply:
 
     text: str
     finished: bool
-    depth: Depth
+    depth: FeedbackDepth
     wants_query: bool
     source: Source
     in_full: bool = True
@@ -55,7 +52,7 @@ class Reply:
         text: str,
         *,
         finished: bool,
-        depth: Depth,
+        depth: FeedbackDepth,
         wants_query: bool = True,
         in_full: bool = True,
     ) -> "Reply":

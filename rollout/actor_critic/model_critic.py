@@ -14,8 +14,8 @@ from rollout.actor_critic.feedback import Reply, Reviewing, replied_object
 from rollout.policies.policy import ChatPolicy, Completion
 from rollout.prompts.conversation import Messages, message
 from rollout.records.digests import PolicyDigests
+from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.steps import DialogReview, SecondOpinion
-from rollout.records.traces import Sampling, derived_seed
 
 _EXPLAINED = ("contradiction", "tests")
 """Kinds of review that have a proof to be put into words; of what cannot be read, line and column say enough."""

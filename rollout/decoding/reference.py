@@ -13,7 +13,7 @@ from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList
 from rollout.decoding.choice import Logits, choose, ids_in, log_probabilities, refuse, uniforms_of
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.request import Limits, Request
-from rollout.decoding.switches import ALL_OFF, Switches
+from rollout.records.sampling import ALL_OFF, Switches
 
 _NEVER = float("-inf")
 

@@ -24,8 +24,8 @@ from rollout.decoding.reference import generate_batch
 from rollout.decoding.request import Limits, Request
 from rollout.decoding.rows import Row
 from rollout.decoding.seats import Seats
-from rollout.decoding.switches import ALL_OFF, Switches
 from rollout.policies.out_of_memory import is_out_of_memory
+from rollout.records.sampling import ALL_OFF, Switches
 
 log = logging.getLogger(__name__)
 _SHRINK_BELOW = 0.75

@@ -10,9 +10,9 @@ from rollout.engines import vllm
 from rollout.engines.grammar import GuidedRequest
 from rollout.engines.vllm import Adapter, Asked, EngineRequest, EngineSettings, VLLMEngine
 from rollout.policies.policy import Completion, TokenPolicy, adapter_weights_digest, model_digest
-from rollout.prompts.prompt import PromptStyle
+from rollout.prompts.style import PromptStyle
 from rollout.records.digests import EngineUse, PolicyDigests
-from rollout.records.traces import Sampling
+from rollout.records.sampling import Sampling
 
 
 class VLLMPolicy(TokenPolicy):

@@ -28,14 +28,25 @@ from rollout.formulas.languages import (
     FirstOrderFormulas,
     Formulas,
     OwnGrammar,
+    PropositionalFormulas,
     RegularExpressions,
+    ThreeCnfFormulas,
     language_of,
 )
 from rollout.formulas.sameness import atom_number, is_constant_over, names_key, order_key, regex_names_key, word_number
 from rollout.formulas.statement import context, question, read_notation
 from rollout.formulas.vocabulary import Names, numbered, variables_of
-from rollout.records.splits import SPLIT_BUCKETS, Split, item_seed
+from rollout.problems.splits import SPLIT_BUCKETS, Split, item_seed
 
+__all__ = [
+    "EnglishFirstOrderFormulas",
+    "FirstOrderFormulas",
+    "OwnGrammar",
+    "PropositionalFormulas",
+    "RegularExpressions",
+    "ThreeCnfFormulas",
+    "generate",
+]
 MAX_DRAWS = 400
 """Draws in vain after which a category is taken to have no more formulas."""
 _MAX_CHANGES = 200

@@ -10,7 +10,7 @@ from critics.formats.equivalence.language import Language, is_alphabet
 from rollout.formulas.derivation import MAX_DEPTH, By, has_derivation
 from rollout.formulas.grammar import FIRST_ORDER, PROPOSITIONAL, REGEX, THREE_CNF, Grammar, read_grammar
 from rollout.formulas.vocabulary import Vocabulary, first_names, numbered, verbs
-from rollout.records.splits import Split
+from rollout.problems.splits import Split
 
 Distinct = Literal["text", "order", "names"]
 """What two formulas must not share: their text; all but the order and groups of operands; all but that and names."""

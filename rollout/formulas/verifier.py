@@ -12,8 +12,8 @@ from critics.problem import Problem
 from critics.text.answer_reader import read_answer as read_one
 from rollout.policies.policy import ChatPolicy
 from rollout.prompts.conversation import Message, message
+from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.server_use import ServerUse
-from rollout.records.traces import Sampling, derived_seed
 
 Said = Literal["yes", "no", "unreadable"]
 _KINDS = {

@@ -1,26 +1,21 @@
-"""Guides by the names that a configuration has for them, each at its start for one problem."""
+"""Guides by the names that a configuration has for them, each at its start for one problem; imported when asked for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
 
 from critics import plugins
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout.decoding.guide import Guide
-from rollout.guides.algebra import AlgebraGuide
-from rollout.guides.logic import LogicGuide
-from rollout.guides.memory import MemoryGuide
-from rollout.guides.parity import ParityGuide
-from rollout.guides.peano import PeanoGuide
-from rollout.guides.quote import QuoteGuide
 
 COMPATIBLE = "compatible"
-GUIDES: Mapping[str, Callable[[Problem], Guide]] = {
-    "logic": LogicGuide.for_problem,
-    COMPATIBLE: lambda problem: PeanoGuide(),
-    "memory": lambda problem: MemoryGuide(),
-    "quote": lambda problem: QuoteGuide(source=problem.context, name=problem.id),
-    "algebra": lambda problem: AlgebraGuide(),
-    "parity": lambda problem: ParityGuide(),
+GUIDES: Mapping[str, str] = {
+    "logic": "rollout.guides.logic:LogicGuide",
+    COMPATIBLE: "rollout.guides.peano:PeanoGuide",
+    "memory": "rollout.guides.memory:MemoryGuide",
+    "quote": "rollout.guides.quote:QuoteGuide",
+    "algebra": "rollout.guides.algebra:AlgebraGuide",
+    "parity": "rollout.guides.parity:ParityGuide",
 }
 """`compatible` allows what the original engine allows, bugs included; `quote` quotes the problem's context."""
 
@@ -31,9 +26,16 @@ def known_guides() -> list[str]:
 
 
 def guide_named(name: str, problem: Problem) -> Guide:
-    """Return a guide at its start; raises `InputError` for a name that is not known."""
+    """Return a guide at its start; raises `InputError` for a name that is not known.
+
+    A guide that starts from a problem has `for_problem`; others need no argument.
+    """
     if name in GUIDES:
-        return GUIDES[name](problem)
-    if name not in known_guides():
+        module, _, kind = GUIDES[name].partition(":")
+        made = getattr(import_module(module), kind)
+    elif name in known_guides():
+        made = plugins.load("guides", name)
+    else:
         raise InputError(f"guide: {name!r} is not among {', '.join(known_guides())}")
-    return plugins.load("guides", name)()
+    for_problem = getattr(made, "for_problem", None)
+    return made() if for_problem is None else for_problem(problem)

@@ -21,6 +21,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 from critics.errors import InputError
+from critics.problem import Problem
 from rollout.decoding.automaton import Words
 from rollout.decoding.guide import CLOSE
 
@@ -69,6 +70,11 @@ class QuoteGuide:
         self._allowed = Words(b"quote:" + sentence + CLOSE for sentence in self._offers)
         # A page has thousands of sentences; hashing them for every mask would cost more than the mask.
         self._allowed.key = ("quote", hashlib.sha256(b"\0".join(self._allowed.words)).hexdigest())
+
+    @classmethod
+    def for_problem(cls, problem: Problem) -> "QuoteGuide":
+        """Return a guide that quotes the problem's context."""
+        return cls(source=problem.context, name=problem.id)
 
     @property
     def key(self) -> Hashable:

@@ -12,7 +12,7 @@ from critics.errors import InputError, RunFailed
 from rollout.decoding.guide import Guide
 from rollout.policies.policy import ChatPolicy, Completion, Interrupted, ScoringPolicy
 from rollout.prompts.conversation import Messages
-from rollout.records.traces import Sampling
+from rollout.records.sampling import Sampling
 
 Outcome = TypeVar("Outcome")
 

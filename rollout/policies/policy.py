@@ -28,10 +28,11 @@ from rollout.policies.models import (
     unreadable,
 )
 from rollout.prompts.conversation import Messages, as_text, in_parts, message, without_system
-from rollout.prompts.prompt import SEPARATOR, PromptStyle, messages, text
+from rollout.prompts.prompt import SEPARATOR, messages, text
+from rollout.prompts.style import PromptStyle
 from rollout.records.digests import PolicyDigests, digest_once, file_digest
+from rollout.records.sampling import Sampling
 from rollout.records.server_use import ServerUse
-from rollout.records.traces import Sampling
 
 if TYPE_CHECKING:
     from rollout.decoding.texts import TextMasks

@@ -1,26 +1,15 @@
-"""Every data set that can be generated, by the name that its problems carry."""
+"""Data sets that can be generated, by the name that their problems carry; none is imported before it is asked for."""
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from importlib import import_module
 from typing import Any, get_type_hints
 
 from critics import plugins
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.formulas import generator, languages
-from rollout.problems import (
-    controlled_english,
-    deductions,
-    deontiqa,
-    knights,
-    prontoqa,
-    proofwriter,
-    syllogism,
-    wason,
-    zebra,
-)
-from rollout.records.splits import Split
+from rollout.problems.splits import Split
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,52 +32,52 @@ class Family:
         return _built(self.configuration, {**keys, "split": split})
 
 
-FAMILIES: Mapping[str, Family] = {
-    "prontoqa": Family(prontoqa.PrOntoQA, prontoqa.generate, {"hops": (2, 3), "extra_kinds": (1, 2)}),
-    "proofwriter": Family(
-        proofwriter.ProofWriter,
-        proofwriter.generate,
-        {"depths": (1, 2), "facts": (3, 4), "extra_rules": (1, 2)},
-    ),
-    "prontoqa-ood": Family(deductions.Deductions, deductions.generate, {"hops": (2,)}),
-    "syllogism": Family(syllogism.Syllogisms, syllogism.generate),
-    "wason": Family(wason.SelectionTasks, wason.generate),
-    "knights": Family(knights.KnightsAndKnaves, knights.generate, {"people": (2, 3)}),
-    "zebra": Family(zebra.ZebraPuzzles, zebra.generate, {"houses": (2, 3), "lists": (2,)}),
-    "controlled-english": Family(controlled_english.ControlledEnglish, controlled_english.generate),
-    "deontiqa": Family(
-        deontiqa.DeontiQA,
-        deontiqa.generate,
-        {"levels": (1, 2), "extra_facts": (1, 2), "extra_rules": (1, 2)},
-    ),
+QUESTIONS: Mapping[str, str] = {
+    "prontoqa": "rollout.problems.prontoqa:PrOntoQA",
+    "proofwriter": "rollout.problems.proofwriter:ProofWriter",
+    "prontoqa-ood": "rollout.problems.deductions:Deductions",
+    "syllogism": "rollout.problems.syllogism:Syllogisms",
+    "wason": "rollout.problems.wason:SelectionTasks",
+    "knights": "rollout.problems.knights:KnightsAndKnaves",
+    "zebra": "rollout.problems.zebra:ZebraPuzzles",
+    "controlled-english": "rollout.problems.controlled_english:ControlledEnglish",
+    "deontiqa": "rollout.problems.deontiqa:DeontiQA",
 }
-LANGUAGES: Mapping[str, Family] = {
-    configuration.name: Family(configuration, generator.generate)
-    for configuration in (
-        languages.PropositionalFormulas,
-        languages.ThreeCnfFormulas,
-        languages.FirstOrderFormulas,
-        languages.EnglishFirstOrderFormulas,
-        languages.RegularExpressions,
-        languages.OwnGrammar,
-    )
+"""Questions in English: the configuration of each data set, in a module with its `generate`."""
+LANGUAGES: Mapping[str, str] = {
+    "autoeval-pl": "rollout.formulas.generator:PropositionalFormulas",
+    "autoeval-3cnf": "rollout.formulas.generator:ThreeCnfFormulas",
+    "autoeval-fol": "rollout.formulas.generator:FirstOrderFormulas",
+    "autoeval-fol-english": "rollout.formulas.generator:EnglishFirstOrderFormulas",
+    "autoeval-re": "rollout.formulas.generator:RegularExpressions",
+    "autoeval-own": "rollout.formulas.generator:OwnGrammar",
 }
 """Formal languages: their problems ask for a round trip, which is no question that a prompt could show solved."""
-GENERATED: Mapping[str, Family] = {**FAMILIES, **LANGUAGES}
+GENERATED: Mapping[str, str] = {**QUESTIONS, **LANGUAGES}
+_SHOWN: Mapping[str, Mapping[str, object]] = {
+    "prontoqa": {"hops": (2, 3), "extra_kinds": (1, 2)},
+    "proofwriter": {"depths": (1, 2), "facts": (3, 4), "extra_rules": (1, 2)},
+    "prontoqa-ood": {"hops": (2,)},
+    "knights": {"people": (2, 3)},
+    "zebra": {"houses": (2, 3), "lists": (2,)},
+    "deontiqa": {"levels": (1, 2), "extra_facts": (1, 2), "extra_rules": (1, 2)},
+}
 
 
 def family(dataset: str) -> Family:
     """Return a data set's generator, ours or another package's; raises `InputError` that lists the known ones."""
     if dataset in GENERATED:
-        return GENERATED[dataset]
+        module, _, configuration = GENERATED[dataset].partition(":")
+        found = import_module(module)
+        return Family(getattr(found, configuration), found.generate, _SHOWN.get(dataset, {}))
     if not is_generated(dataset):
         raise InputError(f"data set {dataset!r} has no generator; {_listed([*GENERATED, *plugins.names('datasets')])}")
-    found = plugins.load("datasets", dataset)
-    if not isinstance(found, Family):
+    made = plugins.load("datasets", dataset)
+    if not isinstance(made, Family):
         raise plugins.PluginError(
-            f"plug-in {dataset!r}: a data set is a rollout.problems.catalogue.Family, not {type(found).__name__}"
+            f"plug-in {dataset!r}: a data set is a rollout.problems.catalogue.Family, not {type(made).__name__}"
         )
-    return found
+    return made
 
 
 def is_generated(dataset: str) -> bool:

@@ -29,7 +29,7 @@ from rollout.problems.claims import (
     reworded_trait,
     traits,
 )
-from rollout.records.splits import Split, belongs, consecutive, item_seed
+from rollout.problems.splits import Split, belongs, consecutive, item_seed
 
 DATASET = "controlled-english"
 Form = Literal["is", "is-not", "every", "nobody", "if-then", "either-or"]

@@ -18,8 +18,8 @@ from typing import Literal, TypeAlias
 from critics.problem import Problem
 from critics.text.inflection import article, plural
 from critics.text.translators.deductions import translate
+from rollout.problems.splits import Split, consecutive, draws, first_of_split
 from rollout.problems.vocabulary import ADJECTIVES, FICTIONAL_KINDS, NAMES
-from rollout.records.splits import Split, consecutive, draws, first_of_split
 
 DeductionRule = Literal["AndIntro", "AndElim", "OrIntro", "Composed"]
 MAX_HOPS = 5

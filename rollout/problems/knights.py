@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from critics.problem import Problem
 from critics.text.translators.knights import Island, Joined, Kind, Said, decide, read_island, stated, translate
-from rollout.records.splits import Split, belongs, consecutive, draws
+from rollout.problems.splits import Split, belongs, consecutive, draws
 
 DATASET = "knights"
 Form = Literal["kind", "not", "same", "different", "and", "or", "either", "if", "iff", "not-both"]

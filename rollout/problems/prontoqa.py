@@ -16,8 +16,8 @@ from typing import Literal
 from critics.problem import Problem
 from critics.text.inflection import article, plural
 from critics.text.translators.prontoqa import translate
+from rollout.problems.splits import Split, consecutive, draws, first_of_split
 from rollout.problems.vocabulary import ADJECTIVES, FICTIONAL_KINDS, NAMES, REAL_KINDS, TAXONOMIES, Property
-from rollout.records.splits import Split, consecutive, draws, first_of_split
 
 Ontology = Literal["fictional", "false", "true"]
 MAX_HOPS = 8

@@ -17,7 +17,7 @@ from critics.logic.formula import Literal, Rule, Statement
 from critics.logic.kernel import Inference, Kernel
 from critics.problem import Formal, Problem
 from critics.text.translators.proofwriter import third_person, translate
-from rollout.records.splits import Split, belongs, consecutive, item_seed
+from rollout.problems.splits import Split, belongs, consecutive, item_seed
 
 Style = Choice["attributes", "relations"]
 Answer = Choice["true", "false", "unknown"]

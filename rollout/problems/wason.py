@@ -14,8 +14,8 @@ from typing import Literal
 
 from critics.problem import Problem
 from critics.text.inflection import article
+from rollout.problems.splits import Split, belongs, consecutive, draws
 from rollout.problems.syllogism import NONSENSE
-from rollout.records.splits import Split, belongs, consecutive, draws
 
 Condition = Literal["realistic", "arbitrary", "nonsense"]
 CONDITIONS: tuple[Condition, ...] = ("realistic", "arbitrary", "nonsense")

@@ -11,7 +11,7 @@ from itertools import islice
 
 from critics.problem import Problem
 from critics.text.translators.zebra import ORDINALS, Clue, Relation, Solution, Zebra, read_zebra
-from rollout.records.splits import Split, belongs, consecutive, draws
+from rollout.problems.splits import Split, belongs, consecutive, draws
 
 DATASET = "zebra"
 _LISTS = {

@@ -13,8 +13,9 @@ from rollout.policies.engine import Steps
 from rollout.programs.draft import Task
 from rollout.programs.prompt import answering
 from rollout.programs.review import without_gold
+from rollout.records.sampling import derived_seed
 from rollout.records.steps import ProgramReply
-from rollout.records.traces import BackupAnswer, Trace, derived_seed
+from rollout.records.traces import BackupAnswer, Trace
 
 Backup: TypeAlias = Callable[[Task], str | Steps[str | None] | None]
 

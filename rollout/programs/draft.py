@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from critics.problem import Problem
 from rollout.decoding.guide import Guide
@@ -11,12 +10,9 @@ from rollout.policies.policy import Completion
 from rollout.programs.prompt import about, mended_examples, opening, program_in
 from rollout.programs.review import KINDS, Submission
 from rollout.prompts.conversation import Message, Messages
+from rollout.records.sampling import derived_seed
 from rollout.records.steps import ProgramReply, ProgramStep, RunReview
-from rollout.records.traces import derived_seed
-
-Depth = Literal["execution", "strict"]
-"""Reach of feedback: to a program that answers, as in both papers; or to one whose answer could be certified, which is
-all that can be said without the gold answer."""
+from rollout.settings import ProgramDepth
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +25,7 @@ class ProgramDraft:
     is_first: bool = True
     """Whether the reply is to the problem itself, and not to something said about an earlier draft."""
 
-    def is_done(self, depth: Depth) -> bool:
+    def is_done(self, depth: ProgramDepth) -> bool:
         """Say whether nothing is left to be said about it."""
         return self.review.kind == "answered" and not (depth == "strict" and self.review.is_barred)
 
@@ -47,7 +43,7 @@ class Task:
     """Without its answer (`rollout.programs.review.without_gold`): nothing here can give it away."""
     format: str
     seed: int
-    depth: Depth
+    depth: ProgramDepth
     num_examples: int
     guide: Guide | None = None
     """What programs are held to while they are written; None: nothing."""

@@ -16,7 +16,8 @@ from rollout.policies.policy import ChatPolicy
 from rollout.programs.taxonomy import Category, diagnose
 from rollout.prompts.conversation import Message, message
 from rollout.records.digests import PolicyDigests
-from rollout.records.traces import Judgement, Sampling, derived_seed
+from rollout.records.sampling import Sampling, derived_seed
+from rollout.records.traces import Judgement
 
 UNREADABLE = "unreadable"
 """In place of a label where a reply has none of its scheme: never taken for any of them."""

@@ -1,8 +1,7 @@
 """Prototypers: which of several sampled programs is worked on (Elezabi and Akoush, section 3.2.1).
 
 A prototyper is a function from the drafts to the position of one, or None where it has no opinion and the next one is
-asked. It may be a plain function, or a generator that has the policy write or rate. Another one is added by a line:
-`PROTOTYPERS["mine"] = my_function`.
+asked. It may be a plain function, or a generator that has the policy write or rate.
 """
 
 from collections import Counter
@@ -16,8 +15,8 @@ from rollout.policies.policy import ChatPolicy, Completion, ProbedPolicy, Scorin
 from rollout.programs.draft import ProgramDraft, Task
 from rollout.programs.prompt import problem_text, reviewing
 from rollout.prompts.conversation import Messages
+from rollout.records.sampling import derived_seed
 from rollout.records.steps import ChosenSample, Rating
-from rollout.records.traces import derived_seed
 
 Choice: TypeAlias = int | None
 Prototyper: TypeAlias = Callable[[Task, Sequence[ProgramDraft]], Choice | Steps[Choice]]

@@ -1,8 +1,7 @@
 """Refiners: how a draft is mended (Elezabi and Akoush, section 3.2.2; Deng, Dong and Si, sections 2 and 5).
 
 A refiner is a generator over a draft: it has the policy write and returns a reply with a better program, or None
-where it has nothing to say. Another one is added by a line, `REFINERS["mine"] = my_function`; put its name into
-`REPEATED` if it is to go on while it has something to say.
+where it has nothing to say.
 """
 
 from collections.abc import Callable, Sequence

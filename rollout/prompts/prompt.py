@@ -3,14 +3,13 @@
 The examples are of the problem's own data set, made by the project's own generators and demonstration writer, so
 that every guided one is certified, and none can stand in a training or test split (they are drawn from `pretrain`).
 Those of data sets without a generator are of our own making (`worked_examples.yaml`). A user's own prompt takes the
-place of all of it (`PromptStyle.file`).
+place of all of it (`PromptStyle.own`).
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
 
 import yaml
 
@@ -20,10 +19,10 @@ from critics.logic.matching import literals_of
 from critics.problem import TRUTH_VALUES, Formal, Problem, read_problem
 from critics.text.background import background, vocabulary
 from critics.text.reference import reference
-from rollout.problems.catalogue import FAMILIES, family
+from rollout.problems.catalogue import QUESTIONS, family
 from rollout.prompts.demonstration import decide, demonstrate, numbered_sentences
-from rollout.prompts.own_prompt import OwnPrompt
 from rollout.prompts.sentence import read_aloud
+from rollout.prompts.style import OwnPrompt, PromptStyle
 
 SEPARATOR = "\n###"
 """What stands between solved examples as text, and so is where a base model ends its own solution."""
@@ -59,23 +58,6 @@ _TRUE_OR_FALSE = " End with a line that says Answer: true or Answer: false."
 _OR_UNKNOWN = " End with a line that says Answer: true, Answer: false or Answer: unknown, where neither follows."
 _EITHER = ("true, false, or unknown?", "true or false?")
 _ONE_OPTION = " End with a line that says Answer: and one of the options."
-
-
-@dataclass(frozen=True, slots=True)
-class PromptStyle:
-    """Style in which problems are put to a policy."""
-
-    kind: Literal["bare", "few-shot", "chat"] = "bare"
-    """bare: the problem alone, for models trained on the format; few-shot: rules and solved examples as text;
-    chat: the same as turns of the tokenizer's chat template."""
-    examples: int | None = None
-    """Solved examples before the problem; None: as many as the paper shows (`solved_examples`)."""
-    format: Literal["guided", "cot", "answer"] = "guided"
-    """answer: the answer alone, without a word before it."""
-    thinking: bool | None = None
-    """Whether a chat template opens or forgoes a reasoning model's thoughts; None: as it does of itself."""
-    own: OwnPrompt | None = None
-    """A user's prompt in the place of the rules, the question and the solved examples."""
 
 
 def problem_text(problem: Problem, *, hint: bool = False) -> str:
@@ -274,7 +256,7 @@ def _solved(format_: str, dataset: str, terms: tuple[str, ...] | None) -> Iterat
             line = answer_line(problem)
             yield problem, line if format_ == "answer" else f"Reasoning: {reasoning}\n{line}"
         return
-    made = family(dataset if dataset in FAMILIES else _STAND_IN)
+    made = family(dataset if dataset in QUESTIONS else _STAND_IN)
     for drawn in made.generate(made.configured(made.shown, "pretrain"), _NUM_DRAWN, seed=_EXAMPLE_SEED):
         problem = _in_terms(drawn, terms)
         if problem is None:

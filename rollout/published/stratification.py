@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from critics.problem import is_object
 from rollout.policies.policy import ChatPolicy
 from rollout.prompts.conversation import Messages, message
-from rollout.records.traces import Sampling, derived_seed
+from rollout.records.sampling import Sampling, derived_seed
 
 LogicClass = Literal[
     "conditional",

@@ -4,57 +4,17 @@
 by `Trace.record`, where files are read and written and nowhere else.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from critics.problem import Problem, RecordError, is_object, read_attempt
 from critics.replay.grades import STRICT, Grade, grade_of
 from critics.verdict import VERDICTS
-from rollout.decoding.switches import ALL_OFF, Switches
 from rollout.records.digests import PolicyDigests, read_digests
+from rollout.records.sampling import Decoding, Sampling, Switches
 from rollout.records.server_use import ServerUse
 from rollout.records.steps import DialogTurn, Ending, Leg, ProgramStep, RunReview, Step, read_steps, versions
-
-Decoding = Literal["guided", "free"]
-Conclusion = Literal["free", "decided"]
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """Settings of sampling from a policy; every parameter is explicit, none comes from a model's own defaults."""
-
-    decoding: Decoding = "guided"
-    """guided: under a guide's masks; free: the same loop without them."""
-    temperature: float = 1.0
-    """0 is greedy."""
-    samples_per_problem: int = 1
-    max_new_tokens: int = 256
-    conclusion: Conclusion = "free"
-    """decided: under a guide, `Answer:` only once it has decided the goal, and in agreement with it."""
-    switches: Switches = ALL_OFF
-    """How the loop decodes; all off by default, so that published results can be had again."""
-    guide: str = "logic"
-    """Which guide watches what is written where `decoding` is guided (`rollout.guides.catalogue`)."""
-    stop: str = ""
-    """What ends a completion besides end-of-text, and is cut off; a step of the sampling, and no part of its record."""
-
-    def unswitched(self, decoding: Decoding) -> "Sampling":
-        """Return what is recorded of a strategy of several requests: how it decodes, how hot and how long."""
-        return Sampling(decoding, self.temperature, max_new_tokens=self.max_new_tokens)
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form; what is off goes without saying."""
-        return {
-            "decoding": self.decoding,
-            "temperature": self.temperature,
-            "max_new_tokens": self.max_new_tokens,
-            **({} if self.conclusion == "free" else {"conclusion": self.conclusion}),
-            **({} if self.guide == "logic" else {"guide": self.guide}),
-            **{name: True for name, is_on in asdict(self.switches).items() if is_on},
-        }
-
 
 GRADE = "grade"
 """Key of a judgement whose certificate was left out."""
@@ -324,9 +284,3 @@ def read_judgement(record: Mapping[str, Any]) -> Judgement:
 
 
 _OF_VERDICTS = ("id", "verdict", "reason", "answer", "feedback", "certificate")
-
-
-def derived_seed(*parts: object) -> int:
-    """Return a 63-bit seed from names and numbers by SHA-256, so that item i never depends on its neighbours."""
-    text = "\x1f".join(map(str, parts))
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1

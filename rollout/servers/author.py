@@ -14,18 +14,17 @@ from rollout.decoding.automaton import Pattern
 from rollout.decoding.guide import Guide
 from rollout.engines.wire import WiredRequest
 from rollout.guides.recipe import GuideRecipe, recipe_of
+from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.server_use import ServerUse
-from rollout.records.traces import Sampling, derived_seed
 from rollout.servers.attempt import Attempt, resumed
 from rollout.servers.capability import Capability
-from rollout.servers.connection import Connection, Messages, ServerReply, ServerRequest, Tally
+from rollout.servers.connection import Connection, Messages, RequestFields, ServerReply, ServerRequest, Tally
 from rollout.servers.constraint import (
     MOST_BIASED,
     TOKEN_WAYS,
     FieldSpelling,
     GuideSpelling,
     NotExpressible,
-    RequestFields,
     token_fields,
 )
 from rollout.servers.expression import any_of, forced, heads

@@ -27,11 +27,11 @@ from rollout.servers.constraint import (
     WAYS,
     FieldSpelling,
     GuideSpelling,
-    Way,
     token_fields,
 )
 from rollout.servers.expression import any_of
 from rollout.servers.tokens import ServedTokens
+from rollout.settings import Way
 
 Stops: TypeAlias = Literal["shown", "told", "hidden"]
 

@@ -13,15 +13,17 @@ import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from critics.errors import InputError, RunFailed
 from critics.problem import is_list, is_object
 from rollout.prompts.conversation import without_system
-from rollout.servers.constraint import RequestFields, Way
 from rollout.servers.replies import KeptReply, Replies, request_name
+from rollout.settings import ServerSettings
 
 Messages: TypeAlias = Sequence[Mapping[str, str]]
+RequestFields: TypeAlias = Mapping[str, object]
+"""Fields of a request's JSON body."""
 
 _DROPPABLE = ("seed", "top_p", "top_logprobs", "logprobs")
 """Fields without which a request means the same, or only gives less back; temperature is not one of them."""
@@ -32,31 +34,6 @@ _EXPLANATION_LENGTH = 200
 _TALKATIVE = ("httpcore", "httpcore2")
 """Under the client; below INFO they log the headers of replies, in which a server may repeat the key."""
 _SHORTEST_SECRET = 4
-
-
-@dataclass(frozen=True, slots=True)
-class ServerSettings:
-    """Settings of a server: which one writes, and how it is asked."""
-
-    base_url: str
-    """Up to and including `/v1`."""
-    model: str
-    """The name under which the server knows it."""
-    kind: Literal["completions", "chat"] = "completions"
-    key_variable: str | None = None
-    """The environment variable that holds the key; None: OPENAI_API_KEY where it is set."""
-    constraint: Literal["auto"] | Way = "auto"
-    """How blocks are held to the guide; auto: the best way that the server honours."""
-    max_violations: int = 20
-    """As in LogicGuide's paper, appendix D."""
-    parallel: int = 16
-    """Attempts written at once."""
-    retries: int = 5
-    timeout_s: float = 600.0
-    logprobs: bool = False
-    """Keep the log-probability of each chosen token where the server gives it."""
-    extra_body: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    """Further fields of every request, kept in the trace."""
 
 
 class RequestRefused(Exception):  # noqa: N818

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from critics.errors import InputError, RunFailed
@@ -12,16 +11,18 @@ from rollout.decoding.guide import Guide
 from rollout.decoding.languages import TextGuide
 from rollout.policies.policy import Completion, Interrupted, templated
 from rollout.prompts.conversation import Messages, as_text
-from rollout.prompts.prompt import SEPARATOR, PromptStyle, messages, text
+from rollout.prompts.prompt import SEPARATOR, messages, text
+from rollout.prompts.style import PromptStyle
 from rollout.records.digests import PolicyDigests
-from rollout.records.traces import Sampling
+from rollout.records.sampling import Sampling
 from rollout.servers.adapters import ServedAdapter, load
 from rollout.servers.author import Author
 from rollout.servers.capability import Capability, Probe
-from rollout.servers.connection import Connection, RequestRefused, ServerSettings, Tally
+from rollout.servers.connection import Connection, RequestRefused, Tally
 from rollout.servers.replies import Replies
 from rollout.servers.scoring import require_own_scores, score_texts
 from rollout.servers.tokens import ServedTokens
+from rollout.settings import ServerSettings
 
 
 class ServerPolicy:
@@ -43,7 +44,7 @@ class ServerPolicy:
     ) -> None:
         told = {"chat_template_kwargs": {"enable_thinking": prompt_style.thinking}}
         if settings.kind == "chat" and prompt_style.thinking is not None:
-            settings = replace(settings, extra_body={**told, **settings.extra_body})
+            settings = settings.model_copy(update={"extra_body": {**told, **settings.extra_body}})
         self.settings = settings
         self._replies = replies
         self.prompt_style = prompt_style
@@ -99,7 +100,7 @@ class ServerPolicy:
         if own in self._scores:
             return
         if own:
-            self.settings = replace(self.settings, logprobs=True)
+            self.settings = self.settings.model_copy(update={"logprobs": True})
             asyncio.run(require_own_scores(self._connection(), self.tally))
         else:
             self.score(["One, two,"], [" three"])

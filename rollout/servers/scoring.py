@@ -8,7 +8,8 @@ import asyncio
 from collections.abc import Sequence
 
 from critics.errors import InputError, RunFailed
-from rollout.servers.connection import Connection, RequestRefused, ServerReply, ServerRequest, ServerSettings, Tally
+from rollout.servers.connection import Connection, RequestRefused, ServerReply, ServerRequest, Tally
+from rollout.settings import ServerSettings
 
 _ECHO = {"echo": True, "logprobs": 1}
 

@@ -7,13 +7,10 @@ wants that). What the critic says never depends on the gold answer (`rollout.act
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Self
-
-from pydantic import Field, model_validator
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.actor_critic.feedback import Depth, Reply, Reviewing, mends
+from rollout.actor_critic.feedback import Reply, Reviewing, mends
 from rollout.actor_critic.prompt import (
     ActorPrompt,
     feedback_text,
@@ -27,74 +24,12 @@ from rollout.policies.engine import Steps, Write, conduct, inspect, write
 from rollout.policies.policy import ChatPolicy, Completion
 from rollout.programs.grammars.catalogue import guide_for
 from rollout.prompts.conversation import Messages, message
+from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.steps import DialogReview, DialogTurn
-from rollout.records.traces import Sampling, Trace, derived_seed
-from rollout.strategies.settings import Settings
+from rollout.records.traces import Trace
+from rollout.settings import DialogSettings
 
 FORMAT = "asp"
-MAX_RETRIES = 4
-"""As in the paper, whose curves are flat from two on."""
-
-
-class DialogSettings(Settings):
-    """Settings of a dialog: how an actor is asked, and how far the critic's feedback goes."""
-
-    name: Literal["actor-critic"] = "actor-critic"
-    tests: bool = True
-    """The actor writes tests (table 1 of LLM-ARC)."""
-    guidelines: bool = True
-    """It reads how tests are written for each logic class (table 2)."""
-    examples: Literal[0, 8, 20] = 8
-    """Solved examples that the base model reads; a trained actor reads none."""
-    instructions: bool = True
-    """false: the actor reads the statements alone, because it was trained from scratch to do nothing else; it is told
-    of three failing tests at a time, as it was trained."""
-    max_retries: Annotated[int, Field(ge=0, le=MAX_RETRIES)] = MAX_RETRIES
-    """For each portion of a problem."""
-    max_refusals: Annotated[int, Field(ge=0)] = 1
-    """Refused turns of a portion that cost no retry; more are retries like others. 0 where two strategies are compared
-    at the same number of turns."""
-    depth: Depth = "tests"
-    """Reach of the critic's feedback."""
-    constrained: bool = False
-    """Write replies under the grammar of their JSON, for a model in this process (`pip install "certistar[grammars]"`):
-    the object is then always whole, and what it says is free."""
-    history: Literal["whole", "last", "none"] = "whole"
-    """The part of the dialog that the actor reads: all of it; its last reply and what was said to it; or the request
-    alone, which is plain resampling with the same budget, the control beside retries with feedback."""
-    portion_size: Annotated[int, Field(gt=0)] | None = None
-    """Statements in one portion of a long problem. null: the whole problem at once."""
-
-    @model_validator(mode="after")
-    def _has_tests_to_speak_of(self) -> Self:
-        if self.depth != "compile" and not self.tests:
-            raise ValueError(f"depth: {self.depth!r} needs tests; set depth to 'compile' or tests to true")
-        return self
-
-    @property
-    def prompt(self) -> ActorPrompt:
-        """The sections that the actor reads."""
-        return ActorPrompt(self.tests, self.guidelines, self.examples, self.portion_size is not None, self.instructions)
-
-    def trained(self) -> Self:
-        """Return the settings of an actor that was trained on such dialogs: without examples (section 4.1)."""
-        return self.model_copy(update={"examples": 0})
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "name": self.name,
-            "tests": self.tests,
-            "guidelines": self.guidelines,
-            "examples": self.examples,
-            "max_retries": self.max_retries,
-            "max_refusals": self.max_refusals,
-            "depth": self.depth,
-            "history": self.history,
-            "portion_size": self.portion_size,
-            **({} if self.instructions else {"instructions": False}),
-            **({"constrained": True} if self.constrained else {}),
-        }
 
 
 def converse(
@@ -182,6 +117,12 @@ def turn_places(messages: Messages) -> list[int]:
     return [place for place, turn in enumerate(messages) if turn["role"] == "assistant"]
 
 
+def _prompt(settings: DialogSettings) -> ActorPrompt:
+    """Return the sections that the actor reads."""
+    in_portions = settings.portion_size is not None
+    return ActorPrompt(settings.tests, settings.guidelines, settings.examples, in_portions, settings.instructions)
+
+
 class _Dialog:
     """One dialog while it goes on."""
 
@@ -199,7 +140,7 @@ class _Dialog:
         """The review of this portion's last turn that was not refused: what a reply has to differ from."""
         self._readable: str | None = None
         """The last reply that compiled."""
-        self.messages: list[dict[str, str]] = [message("system", system_text(settings.prompt))]
+        self.messages: list[dict[str, str]] = [message("system", system_text(_prompt(settings)))]
         self._start = 0
         self._open()
 

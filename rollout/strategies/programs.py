@@ -6,11 +6,8 @@ The first has one sample and error feedback; the second samples, chooses and men
 the last program. Nothing that the policy reads depends on the gold answer.
 """
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, Self, cast
-
-from pydantic import Field, model_validator
 
 from critics.checker import in_terms_of
 from critics.errors import InputError
@@ -18,83 +15,15 @@ from critics.problem import Problem
 from rollout.policies.engine import Steps, conduct
 from rollout.policies.policy import ChatPolicy
 from rollout.programs.backups import BACKUPS
-from rollout.programs.draft import Depth, ProgramDraft, Task
+from rollout.programs.draft import ProgramDraft, Task
 from rollout.programs.grammars.catalogue import guide_for
 from rollout.programs.prompt import FORMATS, STAND_IN
-from rollout.programs.prototypers import PROTOTYPERS, prototype, require_ability
-from rollout.programs.refiners import REFINERS, refine_draft
+from rollout.programs.prototypers import prototype, require_ability
+from rollout.programs.refiners import refine_draft
 from rollout.programs.review import Reviewing, require_critic, without_gold
-from rollout.records.traces import BackupAnswer, Sampling, Trace, derived_seed
-from rollout.strategies.settings import Settings
-
-Name = Literal["translate-and-refine", "prototype-then-refine"]
-PUBLISHED = {
-    "samples": 10,
-    "prototypers": ("majority", "coder-reviewer"),
-    "refiners": ("implicit", "consistency", "error-feedback"),
-    "backup": "llm",
-}
-"""Settings of Prototype-then-Refine: majority vote, else reranking; three refiners; the model's own answer last."""
-
-
-class ProgramSettings(Settings):
-    """Settings of programs: how they are asked for, chosen and mended (docs/programs-strategies.md)."""
-
-    name: Name = "translate-and-refine"
-    language: Literal["rules", "csp", "logic-program", "fol", "z3-python"] | None = None
-    """null: that of the problem's data set (`rollout.programs.prompt.FORMATS`)."""
-    examples: Annotated[int, Field(ge=0)] = 2
-    """Solved examples that the base model reads, two as in Deng et al.; a trained translator reads none."""
-    samples: Annotated[int, Field(gt=0)] = 1
-    """Programs sampled before one is chosen; ten in Prototype-then-Refine."""
-    prototypers: tuple[str, ...] = ()
-    """Asked in their order until one chooses: majority, coder-reviewer, coder-reviewer-own, random."""
-    refiners: tuple[str, ...] = ("error-feedback",)
-    """Applied in their order: implicit, consistency, error-feedback, semantic, self-check."""
-    max_rounds: Annotated[int, Field(ge=0)] = 4
-    """Of a refiner that goes on while it has something to say, as in Prototype-then-Refine."""
-    backup: str = "none"
-    """llm, random or none: the answer where no program gives one, recorded apart and never the program's."""
-    depth: Depth = "execution"
-    """Reach of feedback: to a program that runs, or to one that a certificate could be had for."""
-    constrained: bool = False
-    """Write under the language's grammar, so that no program fails to parse."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_published(cls, given: Any) -> Any:
-        """Give prototype-then-refine the settings of Prototype-then-Refine where nothing else is said."""
-        is_named = isinstance(given, dict) and cast("Any", given).get("name") == "prototype-then-refine"
-        return dict(PUBLISHED, **cast("Any", given)) if is_named else cast("Any", given)
-
-    @model_validator(mode="after")
-    def _names_what_there_is(self) -> Self:
-        known: Mapping[str, Sequence[str]] = {"prototypers": [*PROTOTYPERS], "refiners": [*REFINERS]}
-        for key, names in known.items():
-            unknown = [name for name in getattr(self, key) if name not in names]
-            if unknown:
-                raise ValueError(f"{key}: {unknown[0]!r} is not among {', '.join(names)}")
-        if self.backup not in BACKUPS:
-            raise ValueError(f"backup: {self.backup!r} is not among {', '.join(BACKUPS)}")
-        return self
-
-    def trained(self) -> Self:
-        """Return the settings of a translator that was trained on its own programs: without examples."""
-        return self.model_copy(update={"examples": 0})
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "name": self.name,
-            "num_examples": self.examples,
-            "num_samples": self.samples,
-            "prototypers": list(self.prototypers),
-            "refiners": list(self.refiners),
-            "max_rounds": self.max_rounds,
-            "backup": self.backup,
-            "depth": self.depth,
-            "constrained": self.constrained,
-        }
+from rollout.records.sampling import Sampling, derived_seed
+from rollout.records.traces import BackupAnswer, Trace
+from rollout.settings import ProgramSettings
 
 
 def refine(

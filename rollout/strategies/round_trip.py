@@ -8,9 +8,6 @@ nothing on the right side that could be certified.
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal
-
-from pydantic import Field
 
 from critics.errors import InputError
 from critics.formats.equivalence.language import Language, read_expression
@@ -19,35 +16,17 @@ from critics.formats.equivalence.regex import ALPHABET
 from critics.logic.first_order.syntax import FormulaError
 from critics.problem import Problem
 from critics.text.thinking import without_thinking
-from rollout.formulas.prompt import Kind, into_signs, into_words
+from rollout.formulas.prompt import into_signs, into_words
 from rollout.formulas.statement import read_notation
 from rollout.policies.engine import Steps, Write, conduct, unreviewed, write
 from rollout.policies.policy import ChatPolicy, Completion
 from rollout.prompts.conversation import Messages
+from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.steps import Direction, Ending, LeakFound, Leg
-from rollout.records.traces import Sampling, Trace, derived_seed
-from rollout.strategies.settings import Settings
+from rollout.records.traces import Trace
+from rollout.settings import RoundTripSettings
 
 FORMAT = "equivalence"
-MAX_ROUNDS = 10
-
-
-class RoundTripSettings(Settings):
-    """Settings of round trips: a formula into words, and from the words alone into a formula."""
-
-    name: Literal["round-trip"] = "round-trip"
-    prompt: Kind = "zero-shot"
-    """bare: for models that were trained on both directions; few-shot: two solved examples a language, as in the
-    paper."""
-    rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] = 1
-    """The n of (A o I)^n; with more than one, each describes the formula that the one before came to. Only trips of one
-    round teach: more are for `certistar evaluate`."""
-    leaks: Literal["end", "count"] = "end"
-    """end: a description that copies the formula ends its trip. count: it goes on, to measure what leaks are worth."""
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {"name": self.name, "prompt": self.prompt, "rounds": self.rounds, "leaks": self.leaks}
 
 
 def travel(

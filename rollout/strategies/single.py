@@ -8,7 +8,8 @@ from rollout.decoding.guide import Guide
 from rollout.guides.recipe import GuideRecipe
 from rollout.policies.engine import Steps, Write, conduct, unreviewed, write
 from rollout.policies.policy import ChatPolicy, Completion, Policy
-from rollout.records.traces import Sampling, Trace, derived_seed
+from rollout.records.sampling import Sampling, derived_seed
+from rollout.records.traces import Trace
 
 
 def sample(

@@ -17,8 +17,9 @@ from rollout.decoding.texts import row_of
 from rollout.guides.logic import LogicGuide
 from rollout.policies.models import PolicyError, config_of, empty_model, require_positions
 from rollout.policies.policy import HuggingFacePolicy, load_model, load_tokenizer, model_digest, templated
-from rollout.prompts.prompt import PromptStyle, messages
-from rollout.records.traces import Sampling
+from rollout.prompts.prompt import messages
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling
 from rollout.strategies.single import sample
 from tests.rehearsal.inputs import generated, put
 from tests.rehearsal.outputs import missing

@@ -11,7 +11,7 @@ from time import process_time
 from typing import Any
 
 from rollout.decoding.request import Limits, Request
-from rollout.decoding.switches import ALL_OFF, Switches
+from rollout.records.sampling import ALL_OFF, Switches
 from tools.bench.cold_masks import cold_masks
 from tools.bench.joined_adapters import joined_adapters, outside_the_model
 from tools.bench.timing import Timing, interleaved

@@ -11,8 +11,8 @@ from typing import Any
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.request import Limits, Request
 from rollout.decoding.rows import Row as GuidedRow
-from rollout.decoding.switches import ALL_OFF
 from rollout.policies.adapted import joined
+from rollout.records.sampling import ALL_OFF
 from tools.bench.timing import Timing, interleaved
 from training.benches.cells import Row
 from training.benches.synthetic import PADDING, FreshOffers, offer_sets

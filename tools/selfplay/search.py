@@ -13,7 +13,7 @@ from typing import Any
 from critics.judge import judge_record
 from critics.plugin_certificates import recheck
 from critics.problem import Attempt
-from rollout.records.splits import item_seed
+from rollout.problems.splits import item_seed
 from tools.selfplay.mutation import mutated
 from tools.selfplay.seeds import Seed, is_false, seeds
 

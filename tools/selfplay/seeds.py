@@ -15,9 +15,9 @@ from typing import Literal as Choice
 from critics.logic.formula import Literal, parse_literal, parse_statement
 from critics.problem import Attempt, Formal, Problem
 from rollout.problems import prontoqa, proofwriter
-from rollout.problems.catalogue import LANGUAGES
+from rollout.problems.catalogue import family
+from rollout.problems.splits import item_seed
 from rollout.prompts.demonstration import demonstrate
-from rollout.records.splits import item_seed
 from tools.selfplay.truth import expressions_differ, formulas_differ, horn_truth, ordering_truth
 
 Kind = Choice["checked", "trusted"]
@@ -239,8 +239,8 @@ def _logic_program(names: list[str], shown: Pairs, fixed: tuple[str, int], optio
 def _pair(format_: str, seed: int, index: int) -> Seed | None:
     """A formula or an expression beside itself; as the problem's own in every other seed."""
     name = ("autoeval-pl", "autoeval-3cnf", "autoeval-fol", "autoeval-re")[index % 4]
-    family = LANGUAGES[name]
-    problem = next(iter(family.generate(family.configured({}, "train"), 1, seed=seed, start=index)))
+    made = family(name)
+    problem = next(iter(made.generate(made.configured({}, "train"), 1, seed=seed, start=index)))
     assert problem.formal is not None
     text = problem.formal.goal
     made = {"language": problem.meta["language"], "left": text, "right": text}

@@ -21,8 +21,9 @@ from rollout.guides.logic import LogicGuide
 from rollout.policies.policy import HuggingFacePolicy, TokenPolicy, load_model
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import demonstrate
-from rollout.prompts.prompt import PromptStyle
-from rollout.records.traces import Sampling, Trace
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling
+from rollout.records.traces import Trace
 from rollout.strategies.single import sample
 from tools.zoo.models import SHAPES
 from training.configuration.fine_tuning import TrainingConfig

@@ -21,7 +21,8 @@ def corpus() -> tuple[str, ...]:
     """Return the project's own text: problems as they are put to a model, with their solutions."""
     from rollout.problems.prontoqa import PrOntoQA, generate
     from rollout.prompts.demonstration import demonstrate
-    from rollout.prompts.prompt import PromptStyle, text
+    from rollout.prompts.prompt import text
+    from rollout.prompts.style import PromptStyle
 
     found = ["0123456789 éü中文 <think> </think> Let me think step by step.\n\n"]
     for problem in generate(PrOntoQA(), 120, seed=3):

@@ -14,7 +14,8 @@ from critics.judge import Judging
 from critics.problem import RecordError
 from rollout.formulas.description import DescriptionError, understand
 from rollout.formulas.verifier import FormulaPair, Said
-from rollout.records.traces import Trace, derived_seed
+from rollout.records.sampling import derived_seed
+from rollout.records.traces import Trace
 from training.autoeval.false_positives import FalsePositives, Hallucinations
 from training.autoeval.scores import Category, value_by
 from training.curation.judging import judged

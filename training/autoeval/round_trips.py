@@ -11,8 +11,10 @@ from typing import cast
 
 from critics.problem import Problem
 from rollout.policies.policy import ChatPolicy, Policy
-from rollout.records.traces import Sampling, Trace
-from rollout.strategies.round_trip import RoundTripSettings, after_rounds, travel
+from rollout.records.sampling import Sampling
+from rollout.records.traces import Trace
+from rollout.settings import RoundTripSettings
+from rollout.strategies.round_trip import after_rounds, travel
 from training.lessons.teaching import Taught, Way, both_ways
 
 

@@ -16,9 +16,10 @@ from critics.problem import Problem
 from rollout.formulas.verifier import Said, opinions
 from rollout.policies.policy import ChatPolicy
 from rollout.problems.catalogue import family
+from rollout.problems.splits import Split
+from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.server_use import ServerUse
-from rollout.records.splits import Split
-from rollout.records.traces import Sampling, Trace, derived_seed
+from rollout.records.traces import Trace
 from training.autoeval.errors import (
     VerifierScore,
     measure_false_positives,

@@ -13,8 +13,8 @@ from typing import Any
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.request import Limits, Request
 from rollout.decoding.rows import Row as GuidedRow
-from rollout.decoding.switches import ALL_OFF, Switches
 from rollout.decoding.texts import TextMasks
+from rollout.records.sampling import ALL_OFF, Switches
 from training.benches.cells import Cell, Row, Setting, peak_rows, settle, value
 from training.benches.models import MODELS, TOY, Model, random_model, write_model
 from training.benches.synthetic import (

@@ -10,7 +10,8 @@ from critics.problem import Problem
 from rollout.policies.policy import ChatPolicy
 from rollout.published.comparisons import load_folio_formulas, load_multi_logieval
 from rollout.published.folio import load_folio
-from rollout.records.traces import Sampling, Trace, derived_seed
+from rollout.records.sampling import Sampling, derived_seed
+from rollout.records.traces import Trace
 from training.autoeval.answers import by_logic, confusion
 from training.autoeval.premises import Way, autoformalised, informalised, premises, written
 from training.configuration.run import ArmConfig, RunConfig

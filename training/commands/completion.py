@@ -66,7 +66,7 @@ def _guides() -> Iterable[str]:
 
 
 def _splits() -> Iterable[str]:
-    from rollout.records.splits import Split
+    from rollout.problems.splits import Split
 
     return get_args(Split)
 

@@ -11,9 +11,9 @@ from critics.problem import Problem, read_problem
 from rollout.formulas.ahead import generate_ahead
 from rollout.problems.catalogue import LANGUAGES, family
 from rollout.problems.prontoqa import Ontology
+from rollout.problems.splits import Split
 from rollout.published.loaders import load_published
 from rollout.published.logic_forms import class_coverage
-from rollout.records.splits import Split
 from training.autoeval.dataset_statistics import said, statistics_of
 from training.autoeval.figures import counts_figure
 from training.commands.classes import classified

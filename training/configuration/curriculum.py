@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from critics.errors import InputError
-from rollout.records.traces import derived_seed
+from rollout.records.sampling import derived_seed
 from training.configuration.section import Positive, Section
 
 

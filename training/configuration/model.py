@@ -1,17 +1,13 @@
 """The sections that say who writes the attempts, and how they are sampled."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
-from urllib.parse import urlsplit
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rollout.decoding.switches import Switches
-from rollout.prompts.own_prompt import FORMATS, PromptFile, read_prompt_file
-from rollout.prompts.prompt import PromptStyle
-from rollout.records.traces import Conclusion, Decoding, Sampling
-from rollout.servers.connection import ServerSettings
-from rollout.servers.constraint import Way
+from rollout.prompts.style import FORMATS, PromptFile, PromptStyle, read_prompt_file
+from rollout.records.sampling import Conclusion, Decoding, Sampling, Switches
+from rollout.settings import ServerSettings
 from training.configuration.section import Positive, Section
 
 Format = Literal["guided", "cot", "answer", "fol", "fol-cot", "asp", "program", "equivalence"]
@@ -21,46 +17,6 @@ programs for solvers in the data set's language, chosen and mended, formulas put
 NumExamples = Annotated[int, Field(ge=0)]
 JUDGED_AS = {"answer": "cot", "fol-cot": "cot"}
 """The formats of attempts whose arms are named after what they ask for."""
-
-
-class ServerConfig(Section):
-    """A server that writes the attempts; docs/servers.md has the command lines of vLLM, SGLang and others."""
-
-    base_url: str
-    """Up to and including `/v1`. Keys and passwords come from the environment and have no place in it."""
-    model: str
-    """The name under which the server knows the model."""
-    kind: Literal["completions", "chat"] = "completions"
-    """completions: the prompt is text and the model goes on with it, which guides need least help for."""
-    key_variable: str | None = None
-    """The environment variable that holds the key. null: OPENAI_API_KEY where that is set."""
-    constraint: Literal["auto"] | Way = "auto"
-    """Way to hold blocks to the guide. auto: the best way that the server is seen to honour."""
-    max_violations: Positive = 20
-    """An attempt with so many is given up, as in LogicGuide's paper, appendix D."""
-    parallel: Positive = 16
-    """Attempts written at once."""
-    retries: Annotated[int, Field(ge=0)] = 5
-    timeout_s: Annotated[float, Field(gt=0)] = 600
-    logprobs: bool = False
-    """Keep the log-probabilities of the tokens where the server gives them."""
-    extra_body: dict[str, Any] = {}
-    """Further fields of every request, such as a server's own sampling parameters; kept in the traces."""
-
-    @model_validator(mode="after")
-    def _holds_no_secret(self) -> Self:
-        address = urlsplit(self.base_url)
-        if address.scheme not in ("http", "https") or not address.hostname:
-            raise ValueError(
-                f"base_url: {self.base_url.rpartition('@')[2]!r} is no address such as http://host:8000/v1"
-            )
-        if address.username or address.password or address.query:
-            raise ValueError("base_url: leave keys and passwords out; name the variable that has them in key_variable")
-        return self
-
-    def settings(self) -> ServerSettings:
-        """Return what the policy needs."""
-        return ServerSettings(**dict(self))
 
 
 class VLLMConfig(Section):
@@ -101,7 +57,7 @@ class ModelConfig(Section):
     """What decodes in this process. own: the loop of this project, the reference. vllm: vLLM (extra `vllm`), under the
     same guides (docs/decoding.md). sglang: as a server alone."""
     vllm: VLLMConfig = VLLMConfig()
-    server: ServerConfig | None = None
+    server: ServerSettings | None = None
     """null: the model runs in this process."""
     policy: str | None = None
     """A policy of another package, by its name in `certistar.policies` (docs/plug-ins.md), which writes in the place of

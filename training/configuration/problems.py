@@ -9,7 +9,7 @@ from critics.errors import InputError
 from critics.problem import Problem
 from rollout.problems.catalogue import GENERATED, LANGUAGES, family, is_generated
 from rollout.problems.prontoqa import Ontology
-from rollout.records.splits import Split
+from rollout.problems.splits import Split
 from training.configuration.curriculum import Curriculum, CurriculumConfig
 from training.configuration.section import Rate, Section
 

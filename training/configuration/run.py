@@ -11,8 +11,8 @@ from pydantic import AliasChoices, BeforeValidator, Field, model_validator
 from critics.errors import InputError
 from rollout.guides.catalogue import known_guides
 from rollout.problems.catalogue import LANGUAGES
-from rollout.records.splits import Split
-from rollout.records.traces import Decoding
+from rollout.problems.splits import Split
+from rollout.records.sampling import Decoding
 from training.configuration.curriculum import CurriculumConfig
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import Format, ModelConfig, SamplingConfig

@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast, get_args
 from pydantic import BaseModel, Field, ValidationError
 
 from critics.errors import InputError
-from rollout.strategies.settings import Settings
+from rollout.settings import Settings
 
 Positive = Annotated[int, Field(gt=0)]
 Rate = Annotated[float, Field(ge=0, le=1)]

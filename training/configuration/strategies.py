@@ -8,9 +8,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from critics import plugins
 from critics.judge import DEFAULT_TIMEOUT_S
 from critics.problem import is_object
-from rollout.strategies.dialog import DialogSettings
-from rollout.strategies.programs import ProgramSettings
-from rollout.strategies.round_trip import RoundTripSettings
+from rollout.settings import DialogSettings, ProgramSettings, RoundTripSettings
 from training.configuration.lessons import LessonConfig
 from training.configuration.model import Format
 from training.configuration.section import Section

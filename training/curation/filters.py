@@ -19,8 +19,9 @@ from critics.errors import InputError
 from critics.problem import Attempt
 from critics.replay.grades import Grade, count_by_grade
 from critics.text.faithfulness.faithful import JudgedAttempt, gather, is_disputed, outcome, problem_key
+from rollout.records.sampling import derived_seed
 from rollout.records.steps import DialogTurn
-from rollout.records.traces import Trace, derived_seed
+from rollout.records.traces import Trace
 from training.curation.environment import proves_label
 from training.curation.outcomes import is_decided
 

@@ -17,10 +17,11 @@ from critics.logic.sorts import SortError
 from critics.problem import Formal, Problem
 from critics.text.blocks import Block, BlockError, split_blocks
 from critics.text.reference import Reference, ReferenceMismatch, reference, theory
+from rollout.problems.splits import content_key
 from rollout.prompts.prompt import problem_text
 from rollout.prompts.sentence import read_aloud
-from rollout.records.splits import content_key
-from rollout.records.traces import Trace, derived_seed
+from rollout.records.sampling import derived_seed
+from rollout.records.traces import Trace
 from training.curation.pruning import draft
 from training.curation.rationale import Rationale, RationaleError, predicates_of, take_apart
 

@@ -14,8 +14,10 @@ from critics.judge import Judging
 from critics.problem import Problem
 from critics.text.translators.syllogism import OPTIONS
 from rollout.policies.policy import ChatPolicy, Policy, Requesting
-from rollout.prompts.prompt import PromptStyle, text
-from rollout.records.traces import Sampling, Trace
+from rollout.prompts.prompt import text
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import Sampling
+from rollout.records.traces import Trace
 from rollout.strategies.formalisation import RATIONALE, formalised, request
 from training.curation.filters import Keep, funnel, is_certified, kept, outline, select
 from training.curation.independence import FITS_ANOTHER, independent

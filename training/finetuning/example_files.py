@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from rollout.policies.policy import as_prompt, prompt_ids
 from rollout.prompts.conversation import Messages
-from rollout.prompts.prompt import PromptStyle
+from rollout.prompts.style import PromptStyle
 from training.configuration.fine_tuning import LossOn
 from training.configuration.model import ModelConfig
 from training.lessons import dialogs

@@ -18,7 +18,8 @@ from rollout.policies.policy import load_model, load_tokenizer, model_digest
 from rollout.problems.catalogue import family
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import compose, decide, numbered_sentences, read_out
-from rollout.prompts.prompt import PromptStyle, text
+from rollout.prompts.prompt import text
+from rollout.prompts.style import PromptStyle
 from training.configuration.pretraining import (
     ActorPretrainingConfig,
     AnyPretrainingConfig,

@@ -15,9 +15,10 @@ from typing import Any, TypeAlias
 from rollout.actor_critic.prompt import ActorPrompt, system_text
 from rollout.policies.policy import prompt_ids
 from rollout.prompts.conversation import Message, Messages, message
-from rollout.prompts.prompt import PromptStyle
+from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import derived_seed
 from rollout.records.steps import DialogTurn
-from rollout.records.traces import Trace, derived_seed
+from rollout.records.traces import Trace
 from rollout.strategies.dialog import turn_places
 from training.configuration.lessons import Kind, LessonConfig
 from training.lessons.examples import IGNORED, Batch, ExampleError, without_end

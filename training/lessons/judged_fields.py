@@ -21,7 +21,8 @@ from rollout.formulas.statement import read_notation
 from rollout.programs import first_order
 from rollout.programs.prompt import LANGUAGES, opening
 from rollout.prompts.conversation import Message
-from rollout.prompts.prompt import PromptStyle, messages, text
+from rollout.prompts.prompt import messages, text
+from rollout.prompts.style import PromptStyle
 from rollout.records.steps import Leg
 from rollout.records.traces import Trace
 from rollout.strategies.dialog import turn_places

@@ -19,8 +19,10 @@ from rollout.policies.policy import ScriptedPolicy
 from rollout.programs import first_order
 from rollout.prompts.demonstration import demonstrate
 from rollout.prompts.prompt import answer_line
-from rollout.records.traces import Sampling, Trace
-from rollout.strategies.dialog import DialogSettings, converse
+from rollout.records.sampling import Sampling
+from rollout.records.traces import Trace
+from rollout.settings import DialogSettings
+from rollout.strategies.dialog import converse
 from training.configuration.model import JUDGED_AS
 
 Writer = Callable[[Problem], str | None]

@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 from critics.errors import InputError
 from rollout.programs.lessons import direct_messages
-from rollout.prompts.prompt import PromptStyle, text
+from rollout.prompts.prompt import text
+from rollout.prompts.style import PromptStyle
 from rollout.records.steps import Leg
 from rollout.records.traces import Trace
 from training.configuration.lessons import LessonConfig

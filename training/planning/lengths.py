@@ -17,9 +17,10 @@ from rollout.decoding.guide import Guide
 from rollout.policies.models import config_of
 from rollout.policies.policy import Completion, as_prompt, load_tokenizer
 from rollout.prompts.conversation import Messages
-from rollout.prompts.prompt import PromptStyle, messages, solution, text
+from rollout.prompts.prompt import messages, solution, text
+from rollout.prompts.style import PromptStyle
 from rollout.records.digests import PolicyDigests
-from rollout.records.traces import Sampling
+from rollout.records.sampling import Sampling
 from training.configuration.model import ModelConfig
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import ActorCriticConfig

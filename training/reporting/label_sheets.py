@@ -15,7 +15,7 @@ from pathlib import Path
 from critics.errors import InputError
 from critics.problem import Attempt
 from rollout.programs.failures import Scheme
-from rollout.records.traces import derived_seed
+from rollout.records.sampling import derived_seed
 from training.records.store import write_text
 
 COLUMNS = ("id", "label", "note", "labels", "model", "context", "question", "options", "gold", "answer", "program")

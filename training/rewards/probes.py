@@ -23,7 +23,8 @@ from critics.text.reference import reference, text_decides
 from critics.verdict import Certified
 from rollout.problems.catalogue import family
 from rollout.prompts.demonstration import decide, demonstrate, read_out
-from rollout.prompts.prompt import PromptStyle, text
+from rollout.prompts.prompt import text
+from rollout.prompts.style import PromptStyle
 from training.rewards.rewarding import Rollout
 
 Expected: TypeAlias = Literal["accept", "reject", "either"]

@@ -16,8 +16,9 @@ from critics.judge import DEFAULT_TIMEOUT_S, JudgePool
 from critics.problem import Problem
 from critics.text.reference import reference
 from critics.verdict import Verdict, read_verdict
-from rollout.prompts.prompt import PromptStyle, messages, solution
-from rollout.records.splits import Split
+from rollout.problems.splits import Split
+from rollout.prompts.prompt import messages, solution
+from rollout.prompts.style import PromptStyle
 from training.configuration.problems import ProblemsConfig
 from training.configuration.section import Positive, Section
 from training.rewards.certified import reward

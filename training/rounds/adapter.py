@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from rollout.records.traces import derived_seed
+from rollout.records.sampling import derived_seed
 from training.finetuning.stage import MANIFEST, FineTuning, fine_tune
 from training.hardware import num_training_processes
 from training.records.store import read_records, write_json

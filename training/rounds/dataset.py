@@ -9,7 +9,8 @@ from typing import Any
 
 from critics.judge import Judging
 from rollout.policies.policy import PolicyError, load_tokenizer
-from rollout.records.traces import Trace, derived_seed, read_trace
+from rollout.records.sampling import derived_seed
+from rollout.records.traces import Trace, read_trace
 from training.curation.coverage import coverage
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.environment import kept_by_grade

@@ -18,7 +18,7 @@ from critics.judge import JudgePool
 from critics.problem import Problem
 from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.policies.policy import Policy, adapter_weights_digest, model_digest
-from rollout.records.traces import Sampling
+from rollout.records.sampling import Sampling
 from training.configuration.run import ArmConfig, RunConfig
 from training.curation.judging import judged
 from training.records.open_store import OpenStore

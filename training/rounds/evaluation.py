@@ -16,9 +16,10 @@ from critics.problem import Problem
 from critics.replay.grades import count_by_grade
 from rollout.decoding.guide import Truth
 from rollout.policies.policy import Policy
+from rollout.problems.splits import content_key
 from rollout.programs.lessons import stage_names
-from rollout.records.splits import content_key
-from rollout.records.traces import Sampling, Trace
+from rollout.records.sampling import Sampling
+from rollout.records.traces import Trace
 from training.autoeval.errors import measure_false_positives
 from training.autoeval.false_positives import FalsePositives
 from training.autoeval.scores import Scores, report_record, score_report

@@ -11,7 +11,8 @@ from typing import Any
 
 from critics.judge import Judging
 from rollout.policies.policy import adapter_weights_digest
-from rollout.records.traces import Sampling, Trace, derived_seed
+from rollout.records.sampling import Sampling, derived_seed
+from rollout.records.traces import Trace
 from training.curation.judging import judged
 from training.records.open_store import OpenStore
 from training.records.shards import pack

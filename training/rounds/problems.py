@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 from critics.errors import InputError
 from critics.problem import Problem, RecordError, read_problem
 from rollout.published.loaders import load_published
-from rollout.records.traces import derived_seed
+from rollout.records.sampling import derived_seed
 from training.configuration.problems import ProblemsConfig
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError

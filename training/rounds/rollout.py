@@ -18,9 +18,10 @@ from typing import TypeVar
 from critics.judge import Judging
 from critics.problem import Problem
 from rollout.policies.policy import adapter_weights_digest
+from rollout.problems.splits import content_key
 from rollout.records.digests import PolicyDigests
-from rollout.records.splits import content_key
-from rollout.records.traces import Trace, derived_seed, with_judgement
+from rollout.records.sampling import derived_seed
+from rollout.records.traces import Trace, with_judgement
 from training.curation.environment import proves_label
 from training.curation.filters import CERTIFIED, is_certified, is_right
 from training.records.open_store import OpenStore

@@ -17,7 +17,8 @@ from critics.errors import InputError
 from critics.problem import Problem
 from rollout.policies.policy import Policy
 from rollout.records.digests import PolicyDigests
-from rollout.records.traces import Sampling, Trace, read_trace
+from rollout.records.sampling import Sampling
+from rollout.records.traces import Trace, read_trace
 from training.configuration.run import ArmConfig, RunConfig
 from training.lessons.teaching import Taught
 from training.records.open_store import OpenStore

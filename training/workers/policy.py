@@ -14,9 +14,10 @@ from rollout.engines.vllm import EngineSettings, rank_of, rest
 from rollout.policies import kept
 from rollout.policies.policy import HuggingFacePolicy, Policy, adapter_weights_digest
 from rollout.policies.reasoning import AnswersOnly
-from rollout.prompts.prompt import PromptStyle
+from rollout.prompts.style import PromptStyle
 from rollout.servers.adapters import ServedAdapter, require_exchange
-from rollout.servers.connection import Connection, ServerSettings
+from rollout.servers.connection import Connection
+from rollout.settings import ServerSettings
 from training.configuration.model import ModelConfig
 from training.configuration.run import ArmConfig, RunConfig
 from training.lineage.adapter_files import verify_adapter
@@ -56,9 +57,7 @@ def _writer(model: ModelConfig, adapter: Path | None, style: PromptStyle, num_se
 
     replies = CommandReplies(model.server.base_url)
     served = None if adapter is None else _served(adapter)
-    return ServerPolicy(
-        model.server.settings(), prompt_style=style, tokenizer=model.pinned, replies=replies, adapter=served
-    )
+    return ServerPolicy(model.server, prompt_style=style, tokenizer=model.pinned, replies=replies, adapter=served)
 
 
 def _served(adapter: Path) -> ServedAdapter:
@@ -78,7 +77,7 @@ def require_server(model: ModelConfig) -> None:
         async with Connection(settings) as connection:
             await require_exchange(connection, model.name)
 
-    asyncio.run(asked(model.server.settings()))
+    asyncio.run(asked(model.server))
 
 
 def _in_vllm(model: ModelConfig, adapter: Path | None, style: PromptStyle, num_seats: int | None) -> Policy:

@@ -12,7 +12,8 @@ from typing import Protocol, Self
 
 from critics.judge import Judging
 from critics.problem import Problem
-from rollout.records.traces import Sampling, Trace
+from rollout.records.sampling import Sampling
+from rollout.records.traces import Trace
 from training.configuration.run import ArmConfig, RunConfig
 
 

@@ -16,9 +16,11 @@ from rollout.policies.policy import ChatPolicy, Policy, Requesting
 from rollout.programs.first_order import DEFAULT_EXAMPLES, request
 from rollout.programs.lessons import by_stage
 from rollout.programs.review import RunReviewPool
-from rollout.records.traces import Sampling, Trace
-from rollout.strategies.dialog import DialogSettings, after_retries, converse
-from rollout.strategies.programs import ProgramSettings, refine
+from rollout.records.sampling import Sampling
+from rollout.records.traces import Trace
+from rollout.settings import DialogSettings, ProgramSettings
+from rollout.strategies.dialog import after_retries, converse
+from rollout.strategies.programs import refine
 from rollout.strategies.single import sample
 from training.autoeval.round_trips import RoundTrips
 from training.configuration.lessons import LessonConfig

@@ -1,4 +1,4 @@
-"""A user's own prompt in the place of the project's: system text, question and solved examples, from one YAML file.
+"""Style of prompts, and a user's own prompt in the place of the project's: one YAML file with texts and examples.
 
 The papers' prompts belong to their authors and are not in this repository. A user with the right to one writes it into
 such a file, with its licence, and the file's digest goes into every trace. Problems that its examples show are not
@@ -16,8 +16,10 @@ held out.
 import hashlib
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -69,6 +71,23 @@ class OwnPrompt(_Part):
         question, context = _words(problem.question), _words(problem.context)
         asked = [_words(example.asked) for example in self.examples]
         return bool(question and context) and any(question in words and context in words for words in asked)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptStyle:
+    """Style in which problems are put to a policy."""
+
+    kind: Literal["bare", "few-shot", "chat"] = "bare"
+    """bare: the problem alone, for models trained on the format; few-shot: rules and solved examples as text;
+    chat: the same as turns of the tokenizer's chat template."""
+    examples: int | None = None
+    """Solved examples before the problem; None: as many as the paper shows (`solved_examples`)."""
+    format: Literal["guided", "cot", "answer"] = "guided"
+    """answer: the answer alone, without a word before it."""
+    thinking: bool | None = None
+    """Whether a chat template opens or forgoes a reasoning model's thoughts; None: as it does of itself."""
+    own: OwnPrompt | None = None
+    """A user's prompt in the place of the rules, the question and the solved examples."""
 
 
 class PromptFile(_Part):

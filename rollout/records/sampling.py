@@ -1,0 +1,66 @@
+"""Sampling: how attempts are drawn from a policy, apart from anything that draws them."""
+
+import hashlib
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Decoding = Literal["guided", "free"]
+Conclusion = Literal["free", "decided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """Ways of decoding that change cost or what is kept; with all of them off, results are as they always were."""
+
+    jump_forward: bool = False
+    """Forced bytes are written in their usual spelling without asking the model; odd spellings disappear."""
+    gathered_head: bool = False
+    """Inside blocks only the allowed rows of the output head are computed; equal but for floating-point error."""
+    log_probabilities: bool = False
+    """Keep each token's log-probability under the model as it is: no mask, temperature 1."""
+    fit_blocks: bool = False
+    """Near the token limit only blocks that still fit are opened and gone on with."""
+
+
+ALL_OFF = Switches()
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Settings of sampling from a policy; every parameter is explicit, none comes from a model's own defaults."""
+
+    decoding: Decoding = "guided"
+    """guided: under a guide's masks; free: the same loop without them."""
+    temperature: float = 1.0
+    """0 is greedy."""
+    samples_per_problem: int = 1
+    max_new_tokens: int = 256
+    conclusion: Conclusion = "free"
+    """decided: under a guide, `Answer:` only once it has decided the goal, and in agreement with it."""
+    switches: Switches = ALL_OFF
+    """How the loop decodes; all off by default, so that published results can be had again."""
+    guide: str = "logic"
+    """Which guide watches what is written where `decoding` is guided (`rollout.guides.catalogue`)."""
+    stop: str = ""
+    """What ends a completion besides end-of-text, and is cut off; a step of the sampling, and no part of its record."""
+
+    def unswitched(self, decoding: Decoding) -> "Sampling":
+        """Return what is recorded of a strategy of several requests: how it decodes, how hot and how long."""
+        return Sampling(decoding, self.temperature, max_new_tokens=self.max_new_tokens)
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form; what is off goes without saying."""
+        return {
+            "decoding": self.decoding,
+            "temperature": self.temperature,
+            "max_new_tokens": self.max_new_tokens,
+            **({} if self.conclusion == "free" else {"conclusion": self.conclusion}),
+            **({} if self.guide == "logic" else {"guide": self.guide}),
+            **{name: True for name, is_on in asdict(self.switches).items() if is_on},
+        }
+
+
+def derived_seed(*parts: object) -> int:
+    """Return a 63-bit seed from names and numbers by SHA-256, so that item i never depends on its neighbours."""
+    text = "\x1f".join(map(str, parts))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
