@@ -43,8 +43,8 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an untrained one-layer Llama and the seed model's tokenizer; it writes nonsense."""
     import torch
 
-    from training.configuration.pretraining import PhaseConfig, PretrainingConfig, SizeConfig
-    from training.finetuning.pretraining import build_model, build_tokenizer
+    from tools.seeds.configuration import PhaseConfig, PretrainingConfig, SizeConfig
+    from tools.seeds.pretraining import build_model, build_tokenizer
 
     config = PretrainingConfig(
         name="tiny",

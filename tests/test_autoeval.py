@@ -22,6 +22,7 @@ from rollout.records.sampling import Sampling
 from rollout.records.traces import Judgement, Trace, with_judgement
 from rollout.settings import RoundTripSettings
 from rollout.strategies.round_trip import travel
+from tools.seeds.round_trips import bare_lessons
 from training.autoeval.benchmarks import compared, correlation, predictive_power, published, published_tables
 from training.autoeval.errors import (
     VerifierScore,
@@ -48,7 +49,6 @@ from training.configuration.curriculum import Curriculum
 from training.configuration.section import ConfigError
 from training.curation.filters import comes_back_readable
 from training.estimates import exact_interval
-from training.lessons.round_trips import bare_lessons
 from training.lessons.teaching import both_ways
 
 VERDICTS = {"e": "certified", "d": "refuted", "u": "timeout", "m": "malformed", "v": "vacuous", "x": "error", "l": "l"}

@@ -10,15 +10,15 @@ from critics.judge import judge
 from critics.problem import Attempt
 from critics.verdict import Certified
 from rollout.prompts.demonstration import numbered_sentences
-from training.configuration.pretraining import PretrainingConfig, load_pretraining
-from training.finetuning.pretraining import build_model, build_tokenizer, demonstrations
+from tools.seeds.configuration import PretrainingConfig, load_pretraining
+from tools.seeds.pretraining import build_model, build_tokenizer, demonstrations
 
 ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
 def config() -> PretrainingConfig:
-    loaded = load_pretraining(ROOT / "configs" / "base_easy.yaml")
+    loaded = load_pretraining(ROOT / "tools" / "seeds" / "base_easy.yaml")
     assert isinstance(loaded, PretrainingConfig)
     return loaded
 
@@ -75,7 +75,7 @@ def test_a_subject_is_one_token_and_what_is_said_of_it_the_next(tokenizer: Any):
 
 
 def test_flaws_and_mixtures_are_for_the_guided_format(tmp_path: Path):
-    text = (ROOT / "configs" / "base_easy.yaml").read_text()
+    text = (ROOT / "tools" / "seeds" / "base_easy.yaml").read_text()
     for key in ("misformalise_rate: 0.1", "mixture: [{dataset: syllogism, num_examples: 5}]"):
         path = tmp_path / "bad.yaml"
         path.write_text(text.replace("property_rate: 0.5}", f"property_rate: 0.5, {key}}}"))

@@ -51,7 +51,6 @@ MODEL = {"name": "checkpoints/seed"}
         ),
         ({"name": "a", "model": MODEL, "training": {"epochs": 0}}, "training.epochs"),
         ({"name": "a", "algorithm": "ppo", "model": MODEL}, "algorithm"),
-        ({"name": "a", "seed": 1, "phases": []}, "phases"),
         ({"name": "a", "prompt": "talk"}, "prompt"),
     ],
 )

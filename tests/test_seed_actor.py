@@ -24,21 +24,21 @@ from rollout.records.sampling import Sampling
 from rollout.records.traces import with_judgement
 from rollout.settings import DialogSettings
 from rollout.strategies.dialog import converse
-from training.configuration.pretraining import (
+from tools.seeds.actor_curriculum import ACTOR, EOS, USER, build_actor_tokenizer, lessons
+from tools.seeds.actor_flaws import flawed, opposite
+from tools.seeds.configuration import (
     ActorPretrainingConfig,
     FlawsConfig,
     LessonPhaseConfig,
     PretrainingConfig,
     load_pretraining,
 )
-from training.lessons.actor_curriculum import ACTOR, EOS, USER, build_actor_tokenizer, lessons
-from training.lessons.actor_flaws import flawed, opposite
 from training.lessons.dialogs import LessonConfig, masked_example
 from training.lessons.dialogs import lessons as lessons_of
 
 ROOT = Path(__file__).parents[1]
 SEED = ROOT / "checkpoints" / "seed-actor"
-CONFIG = ROOT / "configs" / "seed_actor.yaml"
+CONFIG = ROOT / "tools" / "seeds" / "seed_actor.yaml"
 CHAT = PromptStyle("chat")
 BARE = DialogSettings(examples=0, instructions=False)
 MENDING = LessonPhaseConfig(num_examples=30, mended=1.0)
@@ -54,8 +54,8 @@ def config(**phase) -> ActorPretrainingConfig:
 def tokenizer():
     """Build it from fewer lessons than the embedded actor's, which has the same words."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("training.lessons.actor_curriculum._NUM_SAMPLED", 400)
-        patch.setattr("training.lessons.actor_curriculum._MIN_COUNT", 2)
+        patch.setattr("tools.seeds.actor_curriculum._NUM_SAMPLED", 400)
+        patch.setattr("tools.seeds.actor_curriculum._MIN_COUNT", 2)
         return build_actor_tokenizer(config())
 
 
@@ -189,7 +189,7 @@ def test_an_actor_without_instructions_reads_the_statements_alone():
 
 def test_a_configuration_with_an_actor_is_told_from_one_without():
     assert isinstance(load_pretraining(CONFIG), ActorPretrainingConfig)
-    assert isinstance(load_pretraining(ROOT / "configs" / "seed.yaml"), PretrainingConfig)
+    assert isinstance(load_pretraining(ROOT / "tools" / "seeds" / "seed.yaml"), PretrainingConfig)
 
 
 def test_the_committed_actor_was_made_from_the_committed_configuration():

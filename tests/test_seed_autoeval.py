@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 from rollout.policies.policy import load_tokenizer
-from training.configuration.pretraining import FormulaPhaseConfig, RoundTripPretrainingConfig, load_pretraining
-from training.lessons.round_trip_curriculum import build_round_trip_tokenizer, lessons
+from tools.seeds.configuration import FormulaPhaseConfig, RoundTripPretrainingConfig, load_pretraining
+from tools.seeds.round_trip_curriculum import build_round_trip_tokenizer, lessons
 
 ROOT = Path(__file__).parents[1]
-CONFIG = ROOT / "configs" / "seed_autoeval.yaml"
+CONFIG = ROOT / "tools" / "seeds" / "seed_autoeval.yaml"
 FOLDER = ROOT / "checkpoints" / "seed-autoeval"
 
 

@@ -65,8 +65,8 @@ def tiny(folder: Path) -> str:
     """Make a random model of one layer, and return its folder."""
     import torch
 
-    from training.configuration.pretraining import PhaseConfig, PretrainingConfig, SizeConfig
-    from training.finetuning.pretraining import build_model, build_tokenizer
+    from tools.seeds.configuration import PhaseConfig, PretrainingConfig, SizeConfig
+    from tools.seeds.pretraining import build_model, build_tokenizer
 
     size = SizeConfig(hidden=32, layers=1, heads=2, mlp=64)
     config = PretrainingConfig(name="tiny", seed=0, model=size, phases=[PhaseConfig(num_examples=1, hops=[1])])

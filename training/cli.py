@@ -26,7 +26,7 @@ COMMANDS = (
     *("demo", "run", "compare", "report", "view", "pack"),
     *("problems", "rollout", "judge", "failures", "explain", "recheck", "audit", "audit-data"),
     *("filter", "demonstrate", "guide"),
-    *("train", "evaluate", "answer", "prefer", "reinforce", "pretrain"),
+    *("train", "evaluate", "answer", "prefer", "reinforce"),
     *("export", "push", "pull", "lineage", "trace", "revoke", "bench", "schema", "doctor"),
 )
 EXIT_STATUS = (

@@ -30,7 +30,7 @@ def require_folder(model_name: str) -> None:
     if looks_local and not (Path(source(model_name)[0]) / "config.json").exists():
         raise PolicyError(
             f"model folder {model_name!r} does not exist here or holds no config.json; run from the repository's "
-            "root, or make the seed model with `certistar pretrain configs/seed.yaml --out checkpoints/seed`"
+            "root, or make the seed model with `python -m tools.seeds tools/seeds/seed.yaml --out checkpoints/seed`"
         )
 
 

@@ -107,12 +107,10 @@ def _keys(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 @cache
 def _keys_of(command: str) -> Mapping[str, tuple[str, ...]]:
     """Return each key of a configuration with its values, where these are few."""
-    from training.configuration.pretraining import PretrainingConfig
     from training.configuration.rewards import ReinforcementConfig
     from training.configuration.run import RunConfig
 
-    kinds: Mapping[str, type[Any]] = {"pretrain": PretrainingConfig, "reinforce": ReinforcementConfig}
-    schema = kinds.get(command, RunConfig).model_json_schema()
+    schema = (ReinforcementConfig if command == "reinforce" else RunConfig).model_json_schema()
     return dict(_leaves(schema, schema["$defs"], ""))
 
 

@@ -185,7 +185,7 @@ def _jail() -> Finding:
 def _seed_model() -> Finding:
     if all((SEED_MODEL / name).is_file() for name in ("config.json", "model.safetensors", "tokenizer.json")):
         return Finding(True, "seed model", str(SEED_MODEL))
-    remedy = f"certistar pretrain configs/seed.yaml --out {SEED_MODEL}, in the repository's folder"
+    remedy = f"python -m tools.seeds tools/seeds/seed.yaml --out {SEED_MODEL}, in the repository's folder"
     return Finding(False, "seed model", remedy)
 
 

@@ -11,29 +11,20 @@ from pydantic.json_schema import models_json_schema
 
 from critics.problem import is_list, is_object
 from training.configuration.model import ModelConfig
-from training.configuration.pretraining import ActorPretrainingConfig, PretrainingConfig, RoundTripPretrainingConfig
 from training.configuration.rewards import ReinforcementConfig
 from training.configuration.run import RunConfig
 
 TITLE = "Configuration of Certistar"
-_TOLD_BY: tuple[tuple[str, type[BaseModel]], ...] = (
-    ("algorithm", ReinforcementConfig),
-    ("actor", ActorPretrainingConfig),
-    ("round_trips", RoundTripPretrainingConfig),
-    ("phases", PretrainingConfig),
-)
-"""The key that tells each kind of configuration, in this order; without any of them it is a run's, or a model's."""
 _OF_MODELS_ALONE = sorted(ModelConfig.model_fields.keys() - RunConfig.model_fields.keys())
 
 
 def schema_text() -> str:
     """Return the schema of all configurations as JSON, with a line for each section."""
-    kinds = [RunConfig, ModelConfig, *(kind for _, kind in _TOLD_BY)]
+    kinds = [RunConfig, ModelConfig, ReinforcementConfig]
     definitions: dict[str, Any] = models_json_schema([(kind, "validation") for kind in kinds])[1]["$defs"]
     a_model = {"anyOf": [{"required": [key]} for key in _OF_MODELS_ALONE], "not": {"required": ["model"]}}
-    chosen: dict[str, Any] = {"if": a_model, "then": _ref(ModelConfig), "else": _ref(RunConfig)}
-    for key, kind in reversed(_TOLD_BY):
-        chosen = {"if": {"required": [key]}, "then": _ref(kind), "else": chosen}
+    of_run: dict[str, Any] = {"if": a_model, "then": _ref(ModelConfig), "else": _ref(RunConfig)}
+    chosen = {"if": {"required": ["algorithm"]}, "then": _ref(ReinforcementConfig), "else": of_run}
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": TITLE, "type": "object", **chosen}
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(_plain(each))}" for name, each in sorted(definitions.items()))
     return f'{json.dumps(head)[:-1]}, "$defs": {{\n{lines}\n}}}}\n'

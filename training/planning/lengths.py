@@ -135,7 +135,7 @@ def tokens_of(model: ModelConfig) -> Tokens:
 
 
 def is_made_here(model: str) -> bool:
-    """Say whether a model is one of `certistar pretrain`."""
+    """Say whether a model is a seed model of this project, which tells where it comes from."""
     return (Path(model).expanduser() / "provenance.json").is_file()
 
 

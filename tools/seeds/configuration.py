@@ -47,7 +47,7 @@ class SizeConfig(Section):
 
 
 class PretrainingConfig(Section):
-    """A seed model that `certistar pretrain` makes."""
+    """A seed model of `python -m tools.seeds`."""
 
     name: str
     seed: int
@@ -103,7 +103,7 @@ class LessonPhaseConfig(Section):
 
 
 class ActorPretrainingConfig(Section):
-    """A seed actor that `certistar pretrain` makes for the dialog with the critic."""
+    """A seed actor of `python -m tools.seeds` for the dialog with the critic."""
 
     name: str
     seed: int
@@ -131,7 +131,7 @@ class FormulaPhaseConfig(Section):
 
 
 class RoundTripPretrainingConfig(Section):
-    """A seed model that `certistar pretrain` makes for round trips."""
+    """A seed model of `python -m tools.seeds` for round trips."""
 
     name: str
     seed: int

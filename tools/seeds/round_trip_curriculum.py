@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from rollout.problems.catalogue import family
-from training.configuration.pretraining import FormulaPhaseConfig, RoundTripPretrainingConfig
-from training.lessons.piece_tokenizer import EOS, PAD, common_pieces, piece_tokenizer
-from training.lessons.round_trips import Lesson, bare_lessons
+from tools.seeds.configuration import FormulaPhaseConfig, RoundTripPretrainingConfig
+from tools.seeds.piece_tokenizer import EOS, PAD, common_pieces, piece_tokenizer
+from tools.seeds.round_trips import Lesson, bare_lessons
 
 _PIECE = re.compile(
     r"[a-z]+\d+ |\ (?:and|or|then|to|at|by|end)\b\ ? | [a-z-]+:?\ ? | \ [∧∨→↔⊕]\  | [∧∨→↔⊕¬∀∃]", re.VERBOSE

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from rollout.actor_critic.demonstration import DraftTest, ReplyDraft, Section
 from rollout.problems.claims import adjectives, read_claim
-from training.configuration.pretraining import FlawsConfig
+from tools.seeds.configuration import FlawsConfig
 
 
 def flawed(draft: ReplyDraft, flaws: FlawsConfig, rng: random.Random) -> ReplyDraft:

@@ -18,9 +18,9 @@ from rollout.problems.catalogue import family
 from rollout.problems.controlled_english import ADJECTIVES, NAMES
 from rollout.prompts.conversation import Message, message
 from rollout.records.steps import DialogReview
-from training.configuration.pretraining import ActorPretrainingConfig, FlawsConfig, LessonPhaseConfig
-from training.lessons.actor_flaws import flawed
-from training.lessons.piece_tokenizer import EOS, PAD, common_pieces, piece_tokenizer
+from tools.seeds.actor_flaws import flawed
+from tools.seeds.configuration import ActorPretrainingConfig, FlawsConfig, LessonPhaseConfig
+from tools.seeds.piece_tokenizer import EOS, PAD, common_pieces, piece_tokenizer
 
 USER, ACTOR = "<|user|>", "<|actor|>"
 CHAT_TEMPLATE = (

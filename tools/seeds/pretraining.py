@@ -20,16 +20,16 @@ from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import compose, decide, numbered_sentences, read_out
 from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
-from training.configuration.pretraining import (
+from tools.seeds import actor_curriculum, round_trip_curriculum
+from tools.seeds.configuration import (
     ActorPretrainingConfig,
     AnyPretrainingConfig,
     PhaseConfig,
     PretrainingConfig,
     RoundTripPretrainingConfig,
 )
-from training.lessons import actor_curriculum, round_trip_curriculum
+from tools.seeds.piece_tokenizer import EOS, PAD
 from training.lessons.examples import CompletionCollator, Example, tokenised
-from training.lessons.piece_tokenizer import EOS, PAD
 from training.logs import quieten
 
 _PIECES = r" ?[0-9]+-| 'x\)+\]\]| 'x\) -> \((?:not \()?|\)*\]\]| ?\[\[[a-z]+:\(*(?:not \()?| ?[A-Za-z]+|[0-9]|\s|."
@@ -268,7 +268,7 @@ def _provenance(config: AnyPretrainingConfig, model: Any, tokenizer: Any, metric
     text_ = json.dumps(record, sort_keys=True)
     start = _start(config)
     return {
-        "made_by": "certistar pretrain",
+        "made_by": "python -m tools.seeds",
         "started_from": model_digest(start) if start else "scratch",
         "num_parameters": sum(p.numel() for p in model.parameters()),
         "vocabulary": len(tokenizer),

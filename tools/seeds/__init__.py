@@ -1,0 +1,1 @@
+"""Recipes of the embedded seed models: small models trained from scratch (`python -m tools.seeds`)."""
