@@ -138,6 +138,12 @@ def test_only_the_solvers_are_imported_by_name() -> None:
     assert re.findall(r"Literal\[(.*?)\]", texts[f"{REPLAY}.solvers"]) == ['"cvc5", "z3"']
 
 
+def test_the_authors_instruments_are_not_needed() -> None:
+    """`certistar guide logic --mode compatible` asks for one by a text, and says where it is."""
+    needed = {module for module, names in IMPORTS.items() if any(name.partition(".")[0] == "tools" for name in names)}
+    assert needed <= {"training.commands.guide_session"}
+
+
 def test_no_module_imports_itself_through_others() -> None:
     assert cycle(IMPORTS) is None
     assert cycle({"critics.text.blocks": {"critics.judge"}, "critics.judge": {"critics.text.blocks"}}) is not None

@@ -15,7 +15,8 @@ from rollout.decoding.grammars import ContextFree
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.rows import Row
 from rollout.decoding.vocabulary import ROOT, TokenTrie
-from rollout.guides import logic, peano
+from rollout.guides import logic
+from tools.conformance import guide as original
 from training.benches.synthetic import END, FreshOffers, offer_sets, vocabulary
 
 NESTED = """
@@ -323,8 +324,8 @@ def test_reading_many_bytes_at_once_is_reading_them_one_by_one():
 REGULAR = {
     "logic": (lambda: logic._formalising_grammar(plain=True), b"axiom:(not (visits 'x mouse)) -> (kind 'x)]]"),
     "terms": (lambda: logic._formalising_grammar(plain=False), b"goal:(likes (father-of tom) bald_eagle)]]"),
-    "peano axiom": (peano._axiom, b"(cat 'x) -> (mammal 'x)]]"),
-    "peano equation": (peano._equation, b"(x + 3) = 2 * y]]"),
+    "peano axiom": (original._axiom, b"(cat 'x) -> (mammal 'x)]]"),
+    "peano equation": (original._equation, b"(x + 3) = 2 * y]]"),
 }
 
 

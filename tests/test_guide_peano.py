@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rollout.decoding.automaton import Automaton
-from rollout.guides.peano import Decision, PeanoGuide
+from tools.conformance.guide import Decision, PeanoGuide
 
 NOT_REPRODUCED: dict[str, str] = {}
 """Names of edge cases that are deliberately not imitated, with the reason; at present there is none."""

@@ -8,16 +8,14 @@ from critics.errors import InputError
 from critics.problem import Problem
 from rollout.decoding.guide import Guide
 
-COMPATIBLE = "compatible"
 GUIDES: Mapping[str, str] = {
     "logic": "rollout.guides.logic:LogicGuide",
-    COMPATIBLE: "rollout.guides.peano:PeanoGuide",
     "memory": "rollout.guides.memory:MemoryGuide",
     "quote": "rollout.guides.quote:QuoteGuide",
     "algebra": "rollout.guides.algebra:AlgebraGuide",
     "parity": "rollout.guides.parity:ParityGuide",
 }
-"""`compatible` allows what the original engine allows, bugs included; `quote` quotes the problem's context."""
+"""`quote` quotes the problem's context."""
 
 
 def known_guides() -> list[str]:

@@ -47,7 +47,8 @@ class Draft:
 def guide(
     name: Annotated[str, typer.Argument(help="logic, memory, quote, algebra or parity.")],
     mode: Annotated[
-        str, typer.Option("--mode", help="For logic: fixed, or compatible with the original engine, bugs included.")
+        str,
+        typer.Option("--mode", help="For logic: fixed, or compatible with the original engine, in a clone."),
     ] = "fixed",
     batch: Annotated[
         Path | None, typer.Option("--batch", help='Answer these texts instead: {"id", "text"} as JSON lines.')

@@ -4,6 +4,7 @@ import json
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
@@ -12,9 +13,7 @@ from critics.problem import Problem
 from critics.text.blocks import ACTIONS
 from rollout.decoding.automaton import Automaton, Words
 from rollout.decoding.guide import CLOSE, Guide
-from rollout.guides.catalogue import COMPATIBLE, guide_named, known_guides
-from rollout.guides.logic import LogicGuide
-from rollout.guides.peano import PeanoGuide
+from rollout.guides.catalogue import guide_named, known_guides
 from training.records.store import read_records, write_records
 
 Mode: TypeAlias = Literal["fixed", "compatible"]
@@ -42,8 +41,8 @@ class Position:
 
 def build_guide(name: str, mode: str = "fixed", source: Path | None = None) -> Guide:
     """Return a guide at its start; raises `InputError` for a name, a mode or a source that it does not have."""
-    if name not in (known := [guide for guide in known_guides() if guide != COMPATIBLE]):
-        raise InputError(f"guide {name!r}: must be one of {', '.join(known)}")
+    if name not in known_guides():
+        raise InputError(f"guide {name!r}: must be one of {', '.join(known_guides())}")
     if mode not in get_args(Mode):
         raise InputError(f"--mode {mode!r}: must be one of {', '.join(get_args(Mode))}")
     if mode != "fixed" and name != "logic":
@@ -51,7 +50,18 @@ def build_guide(name: str, mode: str = "fixed", source: Path | None = None) -> G
     if (source is not None) != (name == "quote"):
         raise InputError("--source FILE: the guide `quote` needs the text to quote from, and no other guide has one")
     about = Problem("", "", "", "") if source is None else Problem(source.name, "", read_text(source), "")
-    return guide_named(COMPATIBLE if mode == COMPATIBLE else name, about)
+    return _original() if mode == "compatible" else guide_named(name, about)
+
+
+def _original() -> Guide:
+    """Return the original engine's guide, which stands in a clone of the repository alone."""
+    try:
+        return import_module("tools.conformance.guide").PeanoGuide()
+    except ModuleNotFoundError as error:
+        raise InputError(
+            "--mode compatible: the original engine's bugs are for conformance tests and not installed; run it in a "
+            "clone of the repository (python -m training guide logic --mode compatible)"
+        ) from error
 
 
 def position(guide: Guide, text: str) -> Position:
@@ -81,11 +91,11 @@ def split_open(text: str) -> tuple[list[str], str | None]:
 def _inside(guide: Guide, typed: str) -> tuple[str, list[str] | None]:
     """Return the state inside an open block, and the whole actions or contents that continue what is typed."""
     action, colon, content = typed.partition(":")
-    if isinstance(guide, LogicGuide | PeanoGuide):
-        actions = sorted(ACTIONS) if isinstance(guide, LogicGuide) else guide.actions
-        if not colon or action not in actions:
-            return "action", [a for a in actions if not colon and a.startswith(typed)]
-        offers = _continuing(guide.offers, content) if action == "infer" else None
+    if hasattr(type(guide), "offers"):  # the guide `logic`, or the original's
+        known: list[str] = getattr(guide, "actions", sorted(ACTIONS))
+        if not colon or action not in known:
+            return "action", [a for a in known if not colon and a.startswith(typed)]
+        offers = _continuing(getattr(guide, "offers"), content) if action == "infer" else None  # noqa: B009
         return _LOGIC_STATES.get(action, "name"), offers
     actions = action_names(guide.allowed())
     if not colon or (actions is not None and action not in actions):

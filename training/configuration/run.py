@@ -41,8 +41,8 @@ class ArmConfig(Section):
     """The way to put problems to the model, with its settings; a name alone is short for its defaults, and what
     is not said is as the run's section for it has it."""
     guide: str = "logic"
-    """Guide of the sampling where `decoding` is guided: logic, compatible (the original engine, bugs included),
-    memory, quote (from the problem's context), algebra, parity, or a plug-in's."""
+    """Guide of the sampling where `decoding` is guided: logic, memory, quote (from the problem's context), algebra,
+    parity, or a plug-in's."""
     match: str | None = None
     """Keep at most as many traces as this arm kept in the same round and seed: a control for amount."""
     gold: bool = True

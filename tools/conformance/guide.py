@@ -21,7 +21,7 @@ from rollout.decoding.automaton import (
     sequence,
 )
 from rollout.decoding.guide import CLOSE
-from rollout.guides.peano_engine import DEFAULT_WORK_LIMIT, PeanoEngine, PeanoError, Term
+from tools.conformance.engine import DEFAULT_WORK_LIMIT, PeanoEngine, PeanoError, Term
 
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _NAME_ACTIONS = ("object", "prop", "relation", "var")
