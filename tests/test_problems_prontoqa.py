@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from critics.problem import read_problem
@@ -61,3 +63,40 @@ def test_the_order_of_statements_does_not_make_another_problem():
 def test_a_configuration_that_cannot_be_drawn_is_refused(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         PrOntoQA(**bad)
+
+
+FORKED = PrOntoQA(hops=(2, 3, 4, 5, 6), forks=(1, 3), extra_kinds=(0, 1))
+
+
+def test_forks_leave_the_proof_as_it_is():
+    for problem in generate(FORKED, 120, seed=1):
+        answer, inferences = decide(problem.formal)
+        assert (answer, len(inferences)) == (problem.answer, problem.meta["hops"])
+
+
+def test_of_two_rules_about_the_property_neither_stands_alone_where_there_are_forks():
+    """Else the rule whose kind stands elsewhere would give the answer away."""
+    for problem in generate(FORKED, 60, seed=2):
+        adjective = problem.question.split()[-1].rstrip(".")
+        about = [axiom for axiom in problem.formal.axioms if f"({adjective} " in axiom]
+        others = " ".join(axiom for axiom in problem.formal.axioms if axiom not in about)
+        kinds = [re.findall(r"\((\w+) 'x\) ->", axiom)[0] for axiom in about]
+        assert len(kinds) == 2
+        assert all(f"({kind} " in others for kind in kinds)
+
+
+def test_a_dead_end_can_be_walked_from_the_proofs_path():
+    for problem in generate(FORKED, 60, seed=3):
+        parents = re.findall(r"\((\w+pus) 'x\) -> \((\w+pus) 'x\)", " ".join(problem.formal.axioms))
+        starts = [kind for kind, _ in parents]
+        assert len(starts) > len(set(starts))
+
+
+def test_the_vocabulary_suffices_for_the_longest_problems():
+    assert all(generate(PrOntoQA(hops=(8,), forks=(3, 3), extra_kinds=(3, 3)), 20, seed=4))
+
+
+def test_forks_are_refused_where_they_cannot_be():
+    for bad in ({"forks": (2, 1)}, {"forks": (0, 9)}, {"forks": (1, 1), "ontologies": ("true",)}):
+        with pytest.raises(ValueError, match="forks"):
+            PrOntoQA(**bad)

@@ -10,17 +10,27 @@ belong, whatever seed drew it.
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal
 
 from critics.problem import Problem
 from critics.text.inflection import article, plural
 from critics.text.translators.prontoqa import translate
 from rollout.problems.splits import Split, consecutive, draws, first_of_split
-from rollout.problems.vocabulary import ADJECTIVES, FICTIONAL_KINDS, NAMES, REAL_KINDS, TAXONOMIES, Property
+from rollout.problems.vocabulary import (
+    ADJECTIVES,
+    FICTIONAL_KINDS,
+    FURTHER_KINDS,
+    NAMES,
+    REAL_KINDS,
+    TAXONOMIES,
+    Property,
+)
 
 Ontology = Literal["fictional", "false", "true"]
 MAX_HOPS = 8
+MAX_FORKS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +41,8 @@ class PrOntoQA:
     ontologies: Sequence[Ontology] = ("fictional",)
     extra_kinds: tuple[int, int] = (0, 3)
     """How many kinds, least and most, stand in the chain beyond those that the proof needs."""
+    forks: tuple[int, int] = (0, 0)
+    """How many dead ends, least and most, leave the proof's path (`_forked`); published problems have none."""
     property_rate: float = 1.0
     """The share of the kinds off the proof's end that have a property of their own (published: 1)."""
     ordering: Literal["random", "ordered"] = "random"
@@ -43,6 +55,10 @@ class PrOntoQA:
             raise ValueError(f"extra_kinds: {self.extra_kinds} must be (least, most) with 0 <= least <= most")
         if not self.ontologies:
             raise ValueError("ontologies: name at least one of fictional, false, true")
+        if not 0 <= self.forks[0] <= self.forks[1] <= MAX_FORKS:
+            raise ValueError(f"forks: {self.forks} must be (least, most) with 0 <= least <= most <= {MAX_FORKS}")
+        if self.forks[1] and tuple(self.ontologies) != ("fictional",):
+            raise ValueError("forks: only problems of the ontology `fictional` have them")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +66,16 @@ class _KindTheory:
     """Kinds from special to general, the property of each (None: none) and whether the kind has it."""
 
     kinds: tuple[str, ...]
+    """The chain that holds the proof."""
     properties: dict[str, tuple[str, bool]]
     distractor: tuple[str, str, bool]
     start: int
     name: str
     goal: tuple[str, bool] = field(default=("", True))
+    side_chains: tuple[tuple[str, ...], ...] = ()
+    """Further chains; the first kind of one may stand in `kinds`."""
+    other: tuple[str, str] | None = None
+    """A second name, and its kind."""
 
 
 def item(config: PrOntoQA, index: int, *, seed: int) -> Problem:
@@ -80,10 +101,15 @@ def _draw(
         if ontology == "true"
         else _made_theory(config, rng, hops, num_kinds, ontology)
     )
+    if config.forks[1]:
+        theory = _forked(config, rng, hops, theory)
     sentences = _sentences(theory, rng)
     if config.ordering == "random":
         rng.shuffle(sentences)
-    sentences.append(f"{theory.name} is {_with_article(theory.kinds[theory.start])}.")
+    facts = [f"{theory.name} is {_with_article(theory.kinds[theory.start])}."]
+    if theory.other is not None:
+        facts.insert(rng.randint(0, 1), f"{theory.other[0]} is {_with_article(theory.other[1])}.")
+    sentences += facts
     adjective, holds = theory.goal
     asserted = holds if answer else not holds
     question = f"True or false: {theory.name} is {'' if asserted else 'not '}{adjective}."
@@ -123,6 +149,38 @@ def _made_theory(config: PrOntoQA, rng: random.Random, hops: int, num_kinds: int
     )
 
 
+def _forked(config: PrOntoQA, rng: random.Random, hops: int, theory: _KindTheory) -> _KindTheory:
+    """Return a theory in which an answer that is right, long and ends in the question's words need not be proved.
+
+    Dead ends of 1 to `hops` kinds leave the path and say nothing of the property asked for. The kind with the opposite
+    property ends a chain of `hops` kinds that belongs to a second name, so that neither of the two rules about the
+    property stands alone.
+    """
+    words = [kind for kind in (*FICTIONAL_KINDS, *FURTHER_KINDS) if kind not in {*theory.kinds, theory.distractor[0]}]
+    rng.shuffle(words)
+    path = theory.kinds[theory.start : theory.start + hops]
+    dead_ends = [
+        (rng.choice(path), *(words.pop() for _ in range(rng.randint(1, hops))))
+        for _ in range(rng.randint(*config.forks))
+    ]
+    rival = (*(words.pop() for _ in range(max(1, hops - 1))), theory.distractor[0])
+    taken = {adjective for adjective, _ in theory.properties.values()}
+    adjectives = [adjective for adjective in ADJECTIVES if adjective not in taken]
+    rng.shuffle(adjectives)
+    properties = {
+        kind: (adjectives.pop(), rng.random() < 0.5)
+        for kind in (*(kind for chain in dead_ends for kind in chain[1:]), *rival[:-1])
+        if adjectives and rng.random() < config.property_rate
+    }
+    name = rng.choice([name for name in NAMES if name != theory.name])
+    return replace(
+        theory,
+        properties={**theory.properties, **properties},
+        side_chains=(*dead_ends, rival),
+        other=(name, rival[0]),
+    )
+
+
 def _true_theory(config: PrOntoQA, rng: random.Random, hops: int, num_kinds: int) -> _KindTheory:
     taxonomy = rng.choice(TAXONOMIES)
     num_kinds = min(num_kinds, len(taxonomy.kinds))
@@ -148,6 +206,10 @@ def _sentences(theory: _KindTheory, rng: random.Random) -> list[str]:
             sentences.append(_property_sentence(kind, *theory.properties[kind], rng))
         if position + 1 < len(theory.kinds):
             sentences.append(_kind_sentence(kind, theory.kinds[position + 1], rng))
+    for chain in theory.side_chains:
+        sentences += [_kind_sentence(kind, general, rng) for kind, general in pairwise(chain)]
+        new = [kind for kind in chain if kind not in theory.kinds and kind in theory.properties]
+        sentences += [_property_sentence(kind, *theory.properties[kind], rng) for kind in new]
     kind, adjective, holds = theory.distractor
     sentences.insert(rng.randint(0, len(sentences)), _property_sentence(kind, adjective, holds, rng))
     return sentences

@@ -9,6 +9,12 @@ NAMES = ("Alex", "Fae", "Max", "Polly", "Rex", "Sally", "Sam", "Stella", "Wren")
 FICTIONAL_KINDS = (
     "wumpus", "yumpus", "zumpus", "dumpus", "rompus", "numpus", "tumpus", "vumpus", "impus", "jompus",
 )  # fmt: skip
+FURTHER_KINDS = (
+    "lorpus", "sterpus", "gorpus", "brimpus", "shumpus", "lempus", "grimpus", "jelpus", "kerpus", "timpus", "felpus",
+    "daumpus", "yerpus", "phorpus", "borpus", "torpus", "sorpus", "rempus", "harpus", "quimpus", "delpus", "morpus",
+    "fompus", "gwompus", "bompus", "zorpus", "scrompus", "umpus", "worpus", "thorpus",
+)  # fmt: skip
+"""Made up like `FICTIONAL_KINDS`, for problems that need more of them."""
 REAL_KINDS = (
     "animal", "mammal", "carnivore", "feline", "cat", "dog", "cow", "sheep", "snake", "vertebrate",
     "invertebrate", "arthropod", "insect", "lepidopteran", "butterfly", "moth", "ant", "spider", "crustacean",
