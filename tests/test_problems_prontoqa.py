@@ -85,11 +85,12 @@ def test_of_two_rules_about_the_property_neither_stands_alone_where_there_are_fo
         assert all(f"({kind} " in others for kind in kinds)
 
 
-def test_a_dead_end_can_be_walked_from_the_proofs_path():
+def test_most_dead_ends_leave_where_the_proof_goes_on():
+    forked = 0
     for problem in generate(FORKED, 60, seed=3):
-        parents = re.findall(r"\((\w+pus) 'x\) -> \((\w+pus) 'x\)", " ".join(problem.formal.axioms))
-        starts = [kind for kind, _ in parents]
-        assert len(starts) > len(set(starts))
+        kinds = re.findall(r"\((\w+pus) 'x\) -> \(\w+pus 'x\)", " ".join(problem.formal.axioms))
+        forked += len(kinds) > len(set(kinds))
+    assert forked > 40
 
 
 def test_the_vocabulary_suffices_for_the_longest_problems():
