@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from critics.certificate import Certificate
     from critics.problem import Attempt, Problem
     from critics.verdict import (
         Certified,
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
         Vacuous,
         Verdict,
     )
+    from critics.verdict.certificate import Certificate
     from rollout.records.traces import Trace
     from training.curation.filters import Keep
 
@@ -55,7 +55,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "critics.certificate": ("Certificate",),
+    "critics.verdict.certificate": ("Certificate",),
     "critics.problem": ("Attempt", "Problem"),
     "critics.verdict": (
         "Certified",
@@ -177,8 +177,8 @@ def _attempt(
     from dataclasses import replace
 
     from critics.errors import InputError
-    from critics.formats.english.answer import answer_of
     from critics.problem import read_attempt
+    from critics.text.english.answer import answer_of
 
     asked = {"context": context, "question": question, "options": None if options is None else list(options)}
     problem = {"id": "problem", "dataset": dataset or "rationales", **asked}

@@ -8,106 +8,81 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from critics import plugins
-from critics.certificate import regraded
-from critics.conclusion import brief
-from critics.critic_plugin import critic_plugin, judge_by
-from critics.formats.asp.critic import judge_asp
-from critics.formats.cot.critic import judge_answer
-from critics.formats.csp.critic import judge_csp
-from critics.formats.english.critic import judge_english
-from critics.formats.equivalence.critic import judge_equivalence
-from critics.formats.fol.critic import judge_fol
-from critics.formats.guided.critic import judge_guided
-from critics.formats.logic_program.critic import judge_logic_program
-from critics.formats.rules.critic import judge_rules
-from critics.formats.z3_python.critic import judge_script
-from critics.plugins import PluginError
+from critics import registry
+from critics.formats.format import Format, Judge, find_format, judge_by
 from critics.problem import Attempt, Problem, RecordError, object_of, read_attempt
-from critics.text.faithfulness.faithful import is_aligned
-from critics.text.faithfulness.look_alikes import hidden_character
+from critics.registry import PluginError
 from critics.text.reference import formalisation_trusted
-from critics.text.trust.bars import bar_on_trust, is_foreign
-from critics.text.trust.comments import FORMATS as COMMENTED
-from critics.text.trust.comments import read_comments
-from critics.text.trust.renaming import rests_on_names
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Verdict, verdict_record
+from critics.verdict.certificate import regraded
+from critics.verdict.conclusion import brief
 from critics.workers.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
 
-Judge = Callable[[Problem, Attempt], Verdict]
 Judging = Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]
 """Attempts in, verdict records out, in the same order: `JudgePool.judge`, or what stands in for it."""
 
 
-def _beside_text(critic: Judge) -> Judge:
-    """Return a critic of formulas that also compares them with the problem's text.
-
-    An attempt on trust is refused where its words are about something else, and graded `aligned` where the text bears
-    it out.
-    """
-
-    def judge_beside_text(problem: Problem, attempt: Attempt) -> Verdict:
-        verdict = critic(problem, attempt)
-        if not isinstance(verdict, Certified):
-            return verdict
-        hidden = hidden_character(attempt.completion, is_prose=attempt.format == "guided")
-        if hidden is not None:
-            # Attack: words that a tokenizer sees, and neither a reader nor a person.
-            return Malformed("hidden_character", verdict.answer, f"the text has {hidden}", verdict.reading)
-        if verdict.grade == "given" and problem.formal is not None and is_foreign(problem, problem.formal):
-            return Unproved("formal_not_in_text", verdict.answer, "the problem's `formal` is about something else")
-        if verdict.grade != "trusted":
-            return _beside_comments(attempt, verdict)
-        aligned = is_aligned(replace(attempt, problem=problem), verdict.answer)
-        bar = bar_on_trust(problem, attempt, verdict.certificate, aligned=aligned)
-        if bar is not None:
-            return bar.verdict(verdict.answer)
-        if rests_on_names(problem, attempt, verdict, critic):
-            return Unproved("names_decide", verdict.answer, "under other names the same program is judged otherwise")
-        if not aligned:
-            return verdict
-        return _beside_comments(attempt, replace(verdict, certificate=regraded(verdict.certificate, "aligned")))
-
-    return judge_beside_text
-
-
-def _beside_comments(attempt: Attempt, verdict: Certified) -> Verdict:
-    """Return the verdict of a program whose comments were read as well, where `strict` would keep it."""
-    read = read_comments(attempt, verdict.answer) if attempt.format in COMMENTED else None
-    if read is None or read.first_bad_step is None:
-        return verdict if read is None else replace(verdict, reading=read)
-    # Attack: a proof, and beside its formulas sentences that say something else.
-    bad = read.first_bad_step
-    return Unproved("unsupported_sentence", verdict.answer, brief(f"{bad.text!r}: {bad.reason}"), read)
-
-
-CRITICS: dict[str, Judge] = {
-    "cot": judge_answer,
-    "english": judge_english,
-    "guided": _beside_text(judge_guided),
-    "fol": _beside_text(judge_fol),
-    "asp": _beside_text(judge_asp),
-    "rules": _beside_text(judge_rules),
-    "csp": _beside_text(judge_csp),
-    "logic-program": _beside_text(judge_logic_program),
-    "z3-python": _beside_text(judge_script),
-    "equivalence": judge_equivalence,
-}
 DEFAULT_TIMEOUT_S = 10.0
-QUICK = frozenset(("guided", "rules"))
-"""Formats whose attempts take a millisecond or two, and are judged in batches."""
 MAX_BATCH = 32
 BATCHES_PER_JOB = 8
 
 
 def judge(problem: Problem, attempt: Attempt) -> Verdict:
     """Judge one attempt by its format's critic."""
-    critic = CRITICS.get(attempt.format)
-    if critic is not None:
-        return critic(problem, attempt)
-    if attempt.format not in plugins.names("critics"):
+    if attempt.format in registry.formats():
+        format_ = find_format(attempt.format)
+        verdict = format_.judge(problem, attempt)
+        if format_.is_held_to_text and isinstance(verdict, Certified):
+            return _held_to_text(format_, problem, attempt, verdict)
+        return verdict
+    if attempt.format not in registry.names("critics"):
         return CriticError("no_critic", None, f"no critic for format {attempt.format!r} is built yet")
-    return judge_by(critic_plugin(attempt.format), problem, attempt)
+    return judge_by(find_format(attempt.format), problem, attempt)
+
+
+def _held_to_text(format_: Format, problem: Problem, attempt: Attempt, verdict: Certified) -> Verdict:
+    """Compare what is certified with the problem's text.
+
+    An attempt on trust is refused where its words are about something else, and graded `aligned` where the text bears
+    it out.
+    """
+    from critics.text.faithfulness.beside import is_aligned
+    from critics.text.faithfulness.look_alikes import hidden_character
+    from critics.text.trust.bars import is_foreign
+    from critics.text.trust.renaming import rests_on_names
+
+    hidden = hidden_character(attempt.completion, is_prose=format_.is_text)
+    if hidden is not None:
+        # Attack: words that a tokenizer sees, and neither a reader nor a person.
+        return Malformed("hidden_character", verdict.answer, f"the text has {hidden}", verdict.reading)
+    if verdict.grade == "given" and problem.formal is not None and is_foreign(problem, problem.formal):
+        return Unproved("formal_not_in_text", verdict.answer, "the problem's `formal` is about something else")
+    if verdict.grade != "trusted":
+        return _beside_comments(format_, attempt, verdict)
+    aligned = is_aligned(format_, replace(attempt, problem=problem), verdict.answer)
+    bar = format_.bar(problem, attempt, verdict.certificate, aligned=aligned)
+    if bar is not None:
+        return bar.verdict(verdict.answer)
+    if rests_on_names(format_, problem, attempt, verdict, format_.judge):
+        return Unproved("names_decide", verdict.answer, "under other names the same program is judged otherwise")
+    if not aligned:
+        return verdict
+    return _beside_comments(format_, attempt, replace(verdict, certificate=regraded(verdict.certificate, "aligned")))
+
+
+def _beside_comments(format_: Format, attempt: Attempt, verdict: Certified) -> Verdict:
+    """Return the verdict of a program whose comments were read as well, where `strict` would keep it."""
+    comments = format_.comments(attempt.completion)
+    if comments is None:
+        return verdict
+    from critics.text.trust.comments import read_comments
+
+    read = read_comments(comments, attempt, verdict.answer)
+    if read is None or read.first_bad_step is None:
+        return verdict if read is None else replace(verdict, reading=read)
+    # Attack: a proof, and beside its formulas sentences that say something else.
+    bad = read.first_bad_step
+    return Unproved("unsupported_sentence", verdict.answer, brief(f"{bad.text!r}: {bad.reason}"), read)
 
 
 def judge_safely(attempt: Attempt, critic: Judge = judge) -> Verdict:
@@ -162,7 +137,7 @@ def _batches(records: list[dict[str, object]], jobs: int) -> Iterator[list[dict[
     most = max(1, min(MAX_BATCH, len(records) // (BATCHES_PER_JOB * jobs)))
     batch: list[dict[str, object]] = []
     for record in records:
-        is_quick = record.get("format") in QUICK
+        is_quick = _is_quick(record)
         if batch and (not is_quick or len(batch) == most):
             yield batch
             batch = []
@@ -172,6 +147,11 @@ def _batches(records: list[dict[str, object]], jobs: int) -> Iterator[list[dict[
             yield [record]
     if batch:
         yield batch
+
+
+def _is_quick(record: Mapping[str, object]) -> bool:
+    name = str(record.get("format"))
+    return name in registry.formats() and find_format(name).is_quick
 
 
 def slim(record: Mapping[str, object]) -> dict[str, object]:

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
-from critics import plugins
+from critics import registry
 from critics.errors import InputError
 
-FORMATS = ("cot", "english", "guided", "asp", "logic-program", "rules", "csp", "fol", "z3-python", "equivalence")
 TRUTH_VALUES = ("true", "false", "unknown")
 
 
@@ -144,8 +143,8 @@ def read_attempt(record: object) -> Attempt:
     data = object_of(record, "attempt")
     problem = read_problem(data.get("problem"))
     format_ = text_of(data, "format", "attempt")
-    if format_ not in FORMATS and format_ not in (others := plugins.names("critics")):
-        raise RecordError(f"format: {format_!r} is not one of {[*FORMATS, *others]}")
+    if format_ not in registry.formats() and format_ not in registry.names("critics"):
+        raise RecordError(f"format: {format_!r} is not one of {list(registry.all_formats())}")
     return Attempt(text_of(data, "id", "attempt"), problem, format_, _completion(data))
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from critics.checker import check
 from critics.formats.guided.critic import MAX_CHARACTERS
 from critics.judge import judge
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck
+from critics.replay.derivations import check
 from critics.verdict import Certified, Verdict, verdict_record
 
 CONTEXT = "Rex is a dog. Every dog is a mammal. Mammals are warm. Tom is a cat. Every cat is not a dog."

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from critics.audit.faithful import text_findings
+from critics.formats.format import find_format
 from critics.judge import judge_on_trust
 from critics.logic.first_order.printing import canonical
 from critics.problem import Attempt, Problem, read_attempt
-from critics.text.faithfulness.beside import beside
+from critics.text.faithfulness.beside import concluded, is_aligned
 from critics.text.faithfulness.english import sentence, stem
-from critics.text.faithfulness.faithful import concluded, is_aligned
-from critics.text.faithfulness.formalisation import formalisation
 from critics.text.faithfulness.naming import places
 from rollout.problems import proofwriter
 from rollout.published.folio import load_folio
@@ -41,7 +41,7 @@ ASKED = "James does not have a part-time job offered by the university."
 def outcome(premises: str, goal: str, *, context: str, question: str, answer: str = "true") -> str:
     problem = Problem("p", "folio", context, question)
     attempt = Attempt("a", problem, "fol", f"Premises:\n{premises}\nConclusion:\n{goal}\n")
-    return concluded(beside(attempt, answer))[0]
+    return concluded(text_findings(attempt, answer))[0]
 
 
 def students(rules: str = RULES, goal: str = "¬PartTimeJob(james)", question: str = ASKED, answer: str = "true") -> str:
@@ -206,7 +206,7 @@ def test_attacks_on_folios_annotations_are_not_aligned(shared: Path, num: int) -
     tried: list[str] = []
     taken: list[str] = []
     for made in annotated(shared, num):
-        honest, answer = formalisation(read_attempt(made)), is_taken(made["judgement"])
+        honest, answer = find_format(made["format"]).theory(read_attempt(made)), is_taken(made["judgement"])
         if honest is None or answer is None:
             continue
         for attack in attacks(honest, 1, seed=7):
@@ -227,7 +227,11 @@ def test_a_program_of_another_problem_is_not_aligned(shared: Path, num: int) -> 
         for problem in problems[at % 4 :: 4]:
             if (problem.context, problem.question) != (attempt.problem.context, attempt.problem.question):
                 tried += 1
-                taken += is_aligned(replace(attempt, problem=replace(problem, meta={})), made["judgement"]["answer"])
+                taken += is_aligned(
+                    find_format(attempt.format),
+                    replace(attempt, problem=replace(problem, meta={})),
+                    made["judgement"]["answer"],
+                )
     assert tried > 100
     assert taken == 0
 
@@ -238,15 +242,15 @@ def test_attacks_on_proofwriter_are_not_aligned() -> None:
         assert problem.formal is not None
         axioms = [f"[[axiom:{axiom}]]" for axiom in problem.formal.axioms]
         goal = problem.formal.goal
-        honest = formalisation(Attempt("a", problem, "guided", f"{' '.join(axioms)} [[goal:{goal}]]"))
+        honest = find_format("guided").theory(Attempt("a", problem, "guided", f"{' '.join(axioms)} [[goal:{goal}]]"))
         assert honest is not None
         asked = Attempt("a", replace(problem, formal=None), "fol", "")
         text = "\n".join(["Premises:", *map(canonical, honest.premises), "Conclusion:", canonical(honest.goal)])
-        assert is_aligned(replace(asked, completion=text), "true"), problem
+        assert is_aligned(find_format("fol"), replace(asked, completion=text), "true"), problem
         for attack in attacks(honest, 1, seed=3):
             if attack.changes_goal:
                 tried += 1
-                taken += is_aligned(replace(asked, completion=attack.text()), "true")
+                taken += is_aligned(find_format("fol"), replace(asked, completion=attack.text()), "true")
     assert tried > 25
     assert taken == 0, (taken, tried)
 

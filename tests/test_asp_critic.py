@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from critics.checker import Rejected, digest
 from critics.formats.asp.critic import feedback_of
 from critics.judge import JudgePool, judge, judge_record
 from critics.problem import Attempt, Problem
 from critics.recheck import recheck
 from critics.replay.answer_sets.checker import check_answer_sets
 from critics.replay.answer_sets.stable_models import Work
+from critics.replay.certificate import Rejected, digest
 from critics.verdict import Certified, Verdict, verdict_record
 
 PROGRAM = """% R1: Dogs that swim are wet.

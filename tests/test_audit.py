@@ -8,17 +8,19 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from critics import registry
 from critics.audit.audit import CaseResult, audit, report, without_slow_cases
 from critics.audit.case import Catalogue, ForgeryCase, HonestCase
 from critics.audit.catalogue_file import load_catalogue, own_catalogues
 from critics.errors import InputError
+from critics.formats.format import find_format
 from critics.formats.z3_python.jail_examination import missing_layers
-from critics.judge import CRITICS, judge_record
+from critics.judge import judge_record
 from critics.logic.formula import parse_literal
 from critics.logic.horn import horn_certificate
 from critics.logic.kernel import Axiom
-from critics.plugin_certificates import recheck
-from critics.problem import FORMATS, Attempt, Formal, Problem
+from critics.problem import Attempt, Formal, Problem
+from critics.recheck.index import recheck
 from critics.verdict import Certified, Unproved, Verdict
 from training.cli import app
 
@@ -73,7 +75,7 @@ def test_the_whole_catalogue_with_what_runs_into_budgets(name: str) -> None:
 
 
 def test_every_format_has_a_catalogue_whose_classes_all_have_cases() -> None:
-    assert CATALOGUES.keys() == set(FORMATS) == set(CRITICS)
+    assert CATALOGUES.keys() == set(registry.formats())
     for name, catalogue in CATALOGUES.items():
         assert len(catalogue.classes) >= MINIMUM[name]
         used = {case.cheat_class for case in (*catalogue.cheats, *catalogue.forgeries)}
@@ -100,9 +102,10 @@ def doubt(problem: Problem, attempt: Attempt) -> Verdict:
 @pytest.mark.parametrize("name", ["cot", "guided", "csp"])
 def test_a_critic_that_believes_or_doubts_everything_fails(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     catalogue = quickly(CATALOGUES[name])
-    monkeypatch.setitem(CRITICS, name, believe)
+    monkeypatch.setattr(type(find_format(name)), "is_held_to_text", False)
+    monkeypatch.setattr(type(find_format(name)), "judge", staticmethod(believe))
     believed = report(name, audited(catalogue))
-    monkeypatch.setitem(CRITICS, name, doubt)
+    monkeypatch.setattr(type(find_format(name)), "judge", staticmethod(doubt))
     doubted = report(name, audited(catalogue))
     assert believed["cheats_certified"] >= len(catalogue.cheats)
     assert (doubted["cheats_certified"], doubted["honest_rejected"]) == (0, len(catalogue.honest))

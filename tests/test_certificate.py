@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from critics.certificate import read_certificate
-from critics.checker import digest
 from critics.judge import judge_record
 from critics.problem import RecordError
+from critics.replay.certificate import digest
 from critics.verdict import VERDICTS, Unproved, read_verdict, verdict_record
+from critics.verdict.certificate import read_certificate
 
 HONEST = [
     json.loads(line)

@@ -11,14 +11,16 @@ from typing import Any
 
 import pytest
 
-import critics.checker
-from critics.checker import Rejected, canonical_json, check, digest, in_terms_of
+import critics
 from critics.formats.guided.critic import judge_guided
 from critics.logic.formula import parse_literal, parse_statement
 from critics.logic.horn import horn_certificate
 from critics.logic.kernel import Kernel
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck_one
+from critics.replay.answers import in_terms_of
+from critics.replay.certificate import Rejected, canonical_json, digest
+from critics.replay.derivations import check
 from critics.text.reference import reference
 from critics.verdict import Certified
 from rollout.prompts.demonstration import demonstrate
@@ -390,4 +392,4 @@ def test_the_critics_import_neither_torch_nor_transformers():
         "for module in pkgutil.walk_packages(critics.__path__, 'critics.'): importlib.import_module(module.name)\n"
         "assert not {'torch', 'transformers', 'rollout', 'training'} & sys.modules.keys()"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(critics.checker.__file__).parents[1])
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(critics.__file__).parents[1])

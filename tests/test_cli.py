@@ -12,7 +12,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from critics.checker import digest
+from critics.replay.certificate import digest
 from training.cli import app
 from training.extras import PACKAGES
 from training.records.store import StoreError

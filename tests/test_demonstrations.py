@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from critics.checker import digest
 from critics.judge import judge_record
 from critics.problem import Formal, Problem
 from critics.recheck import recheck
+from critics.replay.certificate import digest
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import demonstrate
 from rollout.prompts.prompt import messages, solved_examples, text

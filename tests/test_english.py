@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from critics.formats.english.critic import read_english
-from critics.formats.english.passage import lines
-from critics.formats.english.steps import Ledger, Warrant
 from critics.judge import judge_record
 from critics.logic.clause import Implication, fact, read_clause
 from critics.logic.entailment import follows, is_consistent
 from critics.logic.formula import Literal
 from critics.problem import Attempt, Problem, read_problem
 from critics.recheck import recheck
+from critics.text.english.passage import lines
+from critics.text.english.steps import Ledger, Warrant
 from critics.verdict import Certified, Verdict
 
 PARAPHRASES = Path(__file__).parent / "data" / "english_paraphrases.jsonl"

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from critics.checker import digest
 from critics.formats.english.critic import read_english
 from critics.problem import Attempt, Problem
-from critics.replay.certificate import Rejected
+from critics.replay.certificate import Rejected, digest
 from critics.replay.english import check_english
 from critics.verdict import Certified
 

@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 
-from critics.certificate import read_certificate
-from critics.checker import Rejected, digest
 from critics.formats.equivalence.critic import judge_equivalence
 from critics.formats.equivalence.graph import Graph
 from critics.formats.equivalence.language import Language, read_formula
@@ -20,12 +18,14 @@ from critics.logic.first_order.printing import canonical
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck, recheck_one
 from critics.replay import solvers
+from critics.replay.certificate import Rejected, digest
 from critics.replay.equivalences import regex as second
 from critics.replay.equivalences.checker import check_equivalence as replay
 from critics.replay.equivalences.matrices import Nodes
 from critics.replay.first_order.reader import read
 from critics.replay.solvers import Trust
 from critics.verdict import Certified, verdict_record
+from critics.verdict.certificate import read_certificate
 
 ROOT = Path(__file__).parents[1]
 NAMES = [f"p{number}" for number in range(1, 25)]

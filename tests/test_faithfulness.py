@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 
+from critics.audit import faithful
+from critics.audit.agreement import MAX_COMPARED
+from critics.audit.faithful import ALL_CHECKS, gather, outcome, read_judged, text_findings
 from critics.formats.guided.critic import judge_guided
 from critics.judge import judge_on_trust
 from critics.problem import Attempt, Problem, read_attempt
-from critics.text.faithfulness import faithful
-from critics.text.faithfulness.agreement import MAX_COMPARED
-from critics.text.faithfulness.beside import beside
-from critics.text.faithfulness.faithful import ALL_CHECKS, gather, outcome, read_judged
 from critics.text.faithfulness.finding import Failed, Finding, NotApplicable, Passed
 from critics.text.reference import formalisation_trusted
 from critics.verdict import verdict_record
@@ -37,7 +36,7 @@ def fol(premise: str, conclusion: str, *, context: str, question: str) -> dict[s
 
 
 def found(check: str, made: dict[str, Any]) -> type:
-    return type(beside(read_attempt(made), None)[check])
+    return type(text_findings(read_attempt(made), None)[check])
 
 
 def findings(made: dict[str, Any], *others: dict[str, Any]) -> dict[str, Finding]:
@@ -216,9 +215,11 @@ def test_what_our_translators_formalise_never_fails_polarity_names_or_order_and_
         axioms = " ".join(f"[[axiom:{axiom}]]" for axiom in problem.formal.axioms)
         goal = problem.formal.goal
         denied = goal.removeprefix("(not ").removesuffix(")") if goal.startswith("(not ") else f"(not {goal})"
-        honest = beside(Attempt("a", problem, "guided", f"{axioms} [[goal:{goal}]]"), None)
+        honest = text_findings(Attempt("a", problem, "guided", f"{axioms} [[goal:{goal}]]"), None)
         assert not [name for name, each in honest.items() if isinstance(each, Failed)], (problem, honest)
-        flipped = beside(Attempt("a", problem, "guided", f"{axioms} [[goal:{denied}]]"), None)["polarity_of_goal"]
+        flipped = text_findings(Attempt("a", problem, "guided", f"{axioms} [[goal:{denied}]]"), None)[
+            "polarity_of_goal"
+        ]
         assert not isinstance(flipped, Passed)
         num_goals += isinstance(flipped, Failed)
     assert num_goals >= 290

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from critics.checker import digest
 from critics.formats.fol.critic import judge_fol
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck
+from critics.replay.certificate import digest
 from critics.verdict import Certified
 
 AXIOMS = ("∀x. (Cat(x) → Warm(x))", "∀x. (Fish(x) → ¬Warm(x))", "Cat(tom)", "Fish(wanda)", "Small(rex) ∨ Small(tom)")

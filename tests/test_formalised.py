@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from critics.formats.steps import labelled
 from critics.judge import judge_on_trust, judge_record
-from critics.plugin_certificates import recheck
 from critics.problem import read_attempt
-from critics.text.text_steps import labelled
+from critics.recheck.index import recheck
 from critics.verdict import read_verdict
 from rollout.policies.policy import ScriptedPolicy
 from rollout.prompts.prompt import problem_text
@@ -269,7 +269,7 @@ def test_on_trust_no_reader_is_used() -> None:
 
 
 def test_a_forged_chain_is_rejected() -> None:
-    from critics.checker import digest
+    from critics.replay.certificate import digest
 
     record = attempt()
     verdict = judge_record(record)

@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 import certistar
-from critics.checker import in_terms_of
 from critics.judge import judge_record
 from critics.problem import Problem
+from critics.replay.answers import in_terms_of
 from rollout.problems.catalogue import family
 from training.cli import app
 from training.commands.attempts import judging

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from critics.checker import digest
+from critics.replay.certificate import digest
 from rollout.programs.prompt import problem_text, solved_examples
 from tests.rehearsal.server import Sent, completion, listening, sent
 from training.cli import app

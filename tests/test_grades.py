@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from critics.certificate import read_certificate, regraded
 from critics.judge import judge_record
 from critics.recheck.index import examine
 from critics.recheck.rejudging import recheck_texts
 from critics.replay.grades import GRADES, Grade, count_by_grade
 from critics.verdict import read_verdict
+from critics.verdict.certificate import read_certificate, regraded
 
 CONTEXT, QUESTION = "Every cat is furry. Tom is a cat.", "Tom is furry."
 FORMAL = {"axioms": ["(cat 'x) -> (furry 'x)", "(cat tom)"], "goal": "(furry tom)"}

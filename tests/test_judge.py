@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import critics.judge
+from critics.formats.format import find_format
 from critics.judge import JudgePool, judge_record
 from critics.problem import Attempt, Problem, RecordError, read_attempt, read_problem
 from critics.verdict import VERDICTS, Verdict
@@ -82,16 +83,16 @@ def test_a_critic_that_raises_is_an_error_whatever_it_raises(monkeypatch: pytest
         def fail(problem: Problem, attempt: Attempt, failure: Exception = failure) -> Verdict:
             raise failure
 
-        monkeypatch.setitem(critics.judge.CRITICS, "guided", fail)
+        monkeypatch.setattr(type(find_format("guided")), "judge", staticmethod(fail))
         verdict = judge_record(attempt())
         assert (verdict["verdict"], verdict["reason"]) == ("error", "critic_failed")
         assert type(failure).__name__ in verdict["feedback"]
 
 
-def test_a_format_without_a_critic_is_an_error_and_an_unknown_one_no_attempt(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delitem(critics.judge.CRITICS, "z3-python")
-    verdict = judge_record(attempt(format_="z3-python"))
-    assert (verdict["verdict"], verdict["reason"]) == ("error", "no_critic")
+def test_a_format_without_a_critic_is_an_error_and_an_unknown_one_no_attempt():
+    problem = read_problem(attempt()["problem"])
+    verdict = critics.judge.judge(problem, Attempt("a", problem, "poem", "roses"))
+    assert (verdict.verdict, verdict.reason) == ("error", "no_critic")
     with pytest.raises(RecordError, match="format"):
         judge_record(attempt(format_="poem"))
 

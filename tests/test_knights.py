@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from critics.checker import digest
 from critics.errors import InputError
 from critics.judge import judge
 from critics.problem import Attempt, Problem
 from critics.recheck import recheck
+from critics.replay.certificate import digest
 from critics.text.translators.knights import decide, read_island, translate
 from critics.text.translators.translation import TranslationError
 from critics.verdict import verdict_record

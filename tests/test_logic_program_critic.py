@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from critics.checker import digest
 from critics.formats.logic_program.certificate import table_rows
 from critics.judge import judge, judge_record
 from critics.logic.programs.grounding import Grounder
@@ -18,6 +17,7 @@ from critics.logic.programs.record import core_record
 from critics.logic.programs.z3_solver import Satisfiable, Unsatisfiable, Z3Solver
 from critics.problem import Attempt, Problem
 from critics.recheck import recheck
+from critics.replay.certificate import digest
 from critics.replay.finite.smtlib import script
 from critics.replay.finite.terms import (
     Application,

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from critics import plugins
+from critics import registry
 from critics.audit.conformance import PROMISES, budget_violations, violations
-from critics.critic_plugin import CriticPlugin, as_critic, judge_by
 from critics.errors import InputError
+from critics.formats.format import CriticPlugin, as_format, judge_by
 from critics.formats.guided.critic import judge_guided
 from critics.judge import JudgePool, judge_record
 from critics.logic.formula import parse_literal
 from critics.logic.horn import horn_certificate
 from critics.logic.kernel import Axiom
-from critics.plugin_certificates import recheck
 from critics.problem import Attempt, Problem
+from critics.recheck.index import recheck
 from critics.verdict import Certified, Unproved, Verdict
 from rollout.problems.catalogue import family
 from training.cli import app
@@ -36,9 +36,9 @@ ENTRY_POINTS = next(text for language, text in BLOCKS if language == "toml")
 
 @pytest.fixture(autouse=True)
 def _forgotten() -> Iterator[None]:
-    plugins._installed.cache_clear()
+    registry._installed.cache_clear()
     yield
-    plugins._installed.cache_clear()
+    registry._installed.cache_clear()
     for name in ("certistar_factors", "parts", "broken"):
         sys.modules.pop(name, None)
 
@@ -175,10 +175,10 @@ def test_the_kit_finds_every_broken_promise_and_passes_our_own_critic() -> None:
 
 
 def test_the_kit_finds_a_checker_that_checks_nothing(factors: Path) -> None:
-    judge = plugins.load("critics", "factors").judge
+    judge = registry.load("critics", "factors").judge
     asked = Problem("p", "primes", "", "Is 91 prime?", answer="false")
     honest = [Attempt("a", asked, "factors", "91 = 7 * 13\nAnswer: false")]
-    assert violations(plugins.load("critics", "factors"), honest) == []
+    assert violations(registry.load("critics", "factors"), honest) == []
     believing = violations(CriticPlugin(judge, lambda certificate: True), honest)
     assert {violation.promise for violation in believing} == {"forgery"}
 
@@ -201,10 +201,10 @@ def test_a_critic_that_hangs_is_stopped_and_one_that_certifies_nothing_is_told(f
 def test_without_plug_ins_nothing_is_looked_for_twice_and_a_bad_one_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert plugins.names("policies") == []
+    assert registry.names("policies") == []
     with pytest.raises(InputError, match="no installed package"):
-        plugins.load("policies", "mine")
-    plugins._installed.cache_clear()
+        registry.load("policies", "mine")
+    registry._installed.cache_clear()
     install(
         tmp_path,
         "broken",
@@ -215,7 +215,7 @@ def test_without_plug_ins_nothing_is_looked_for_twice_and_a_bad_one_says_what_to
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(InputError, match=r"'guided' in .* is built in"):
-        plugins.names("critics", ["guided"])
+        registry.names("critics", ["guided"])
     with pytest.raises(InputError, match="cannot be imported"):
         judge_record({**attempt("x"), "format": "gone"})
     with pytest.raises(InputError, match="not int"):
@@ -227,7 +227,7 @@ def test_without_plug_ins_nothing_is_looked_for_twice_and_a_bad_one_says_what_to
     # What is built in keeps its name, and what is no verdict is the critic's failure.
     guided = {**attempt("[[goal:(p a)]]\nAnswer: true"), "format": "guided"}
     assert judge_record(guided)["verdict"] == "unproved"
-    liar = as_critic(plugins.load("critics", "liar"), "liar")
+    liar = as_format(registry.load("critics", "liar"), "liar")
     with pytest.raises(TypeError, match="not str"):
         judge_by(liar, PROBLEM, HONEST[0])
     assert judge_record({**attempt("x"), "format": "liar"})["reason"] == "critic_failed"
@@ -235,9 +235,9 @@ def test_without_plug_ins_nothing_is_looked_for_twice_and_a_bad_one_says_what_to
     twice.mkdir()
     install(twice, "other", "[certistar.critics]\ngone = another:critic\n")
     monkeypatch.syspath_prepend(str(twice))
-    plugins._installed.cache_clear()
+    registry._installed.cache_clear()
     with pytest.raises(InputError, match="uninstall one"):
-        plugins.names("critics")
+        registry.names("critics")
 
 
 PARTS = """

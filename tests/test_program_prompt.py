@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from critics import registry
 from critics.formats.z3_python.jail_examination import missing_layers
-from critics.judge import CRITICS, judge
+from critics.judge import judge
 from critics.problem import Attempt
 from critics.verdict import Certified
 from rollout.programs.prompt import (
@@ -54,7 +55,7 @@ def test_there_are_two_examples_for_each_data_set_with_different_answers():
 
 
 def test_every_language_that_a_data_set_has_is_described_and_judged():
-    assert {*FORMATS.values(), "z3-python"} == set(LANGUAGES) <= set(CRITICS)
+    assert {*FORMATS.values(), "z3-python"} == set(LANGUAGES) <= set(registry.formats())
     scripts = [example.problem.dataset for example in solved_examples() if example.format == "z3-python"]
     assert Counter(scripts) == dict.fromkeys(("prontoqa", "proofwriter", "folio", "logicaldeduction"), 2)
 

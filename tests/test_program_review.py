@@ -7,7 +7,7 @@ import pytest
 
 import rollout.programs.review
 from critics.errors import InputError
-from critics.explanation import explanation
+from critics.formats.format import find_format
 from critics.problem import Attempt, Formal, Problem
 from critics.workers.pool import Died, Raised
 from rollout.programs.prompt import SolvedProgram, solved_examples
@@ -134,9 +134,9 @@ def test_there_is_nothing_to_explain_of_a_program_that_answers_or_cannot_be_read
     for example in solved_examples():
         attempt = Attempt("a", example.problem, example.format, example.program)
         if example.format != "fol":  # of two models there is always something to show
-            assert explanation(attempt) is None
-        assert explanation(replace(attempt, completion="nonsense")) is None
-    assert explanation(Attempt("a", MINE, "asp", "{}")) is None
+            assert find_format(attempt.format).explain(attempt) is None
+        assert find_format(attempt.format).explain(replace(attempt, completion="nonsense")) is None
+    assert find_format("asp").explain(Attempt("a", MINE, "asp", "{}")) is None
 
 
 def test_a_language_without_a_critic_is_named():

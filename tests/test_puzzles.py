@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+from critics.formats.format import find_format
 from critics.judge import judge_record
 from critics.logic.programs.grounding import Grounder
 from critics.logic.programs.z3_solver import Satisfiable, Unsatisfiable, Z3Solver
 from critics.replay.finite.terms import Operator, Term
 from critics.text.faithfulness.puzzles.claims import at, both, denied, either, functions, related
-from critics.text.faithfulness.puzzles.comparison import difference, program_of
+from critics.text.faithfulness.puzzles.comparison import difference
 from critics.text.faithfulness.puzzles.opening import read_puzzle
 from critics.text.faithfulness.puzzles.reading import Reading, read_problem
 from critics.text.faithfulness.puzzles.sentences import Unread, read_claim
@@ -61,7 +62,7 @@ ROOMS = (
 
 
 def _compared(program: str, context: str = CONTEXT, question: str = QUESTION) -> str | None:
-    reading, found = read_problem(context, question, OPTIONS), program_of("logic-program", program)
+    reading, found = read_problem(context, question, OPTIONS), find_format("logic-program").puzzle(program)
     return None if reading is None or found is None else difference(found, reading)
 
 
@@ -293,7 +294,7 @@ def test_csp_programs_are_compared_too() -> None:
     def written(kept: list[str]) -> str:
         return "\n".join(["Domain:", "1: first", "Variables:", *variables, "Constraints:", *kept, "Query:", *options])
 
-    whole, part = (program_of("csp", written(kept)) for kept in (constraints, constraints[:-1]))
+    whole, part = (find_format("csp").puzzle(written(kept)) for kept in (constraints, constraints[:-1]))
     assert whole is not None
     assert part is not None
     assert (difference(whole, reading), difference(part, reading)) == ("", "constraints")
@@ -315,19 +316,19 @@ def test_recorded_programs_with_a_line_changed_are_not_aligned(shared: Path) -> 
     for record in _recorded(shared):
         problem = record["problem"]
         reading = read_problem(problem["context"], problem["question"], problem["options"])
-        program = program_of("logic-program", record["completion"]) if reading else None
+        program = find_format("logic-program").puzzle(record["completion"]) if reading else None
         if reading is None or program is None or difference(program, reading) != "":
             continue
         aligned += 1
         lines = record["completion"].splitlines()
         start, end = lines.index("# Constraints") + 1, lines.index("# Options") - 1
         for at_line in range(start, end):
-            dropped = program_of("logic-program", "\n".join([*lines[:at_line], *lines[at_line + 1 :]]))
+            dropped = find_format("logic-program").puzzle("\n".join([*lines[:at_line], *lines[at_line + 1 :]]))
             names = list(dict.fromkeys(re.findall(r"\b[A-Z][a-z]+\b(?=\)|,)", lines[at_line].partition(":::")[0])))
             one, other = rng.sample([*reading.puzzle.things], 2)
             swap = {one: other, other: one}
             line = re.sub(r"\b\w+\b", lambda m, swap=swap: swap.get(m[0], m[0]), lines[at_line])
-            swapped = program_of("logic-program", "\n".join([*lines[:at_line], line, *lines[at_line + 1 :]]))
+            swapped = find_format("logic-program").puzzle("\n".join([*lines[:at_line], line, *lines[at_line + 1 :]]))
             is_tautology = lines[at_line].startswith("ForAll") and "Or(" in lines[at_line]
             kept += dropped is not None and difference(dropped, reading) == "" and not is_tautology
             says_otherwise = {one, other} & set(names) and not {one, other} >= set(names)

@@ -11,8 +11,8 @@ from critics.judge import judge, judge_record
 from critics.problem import Attempt, Formal, Problem, read_problem
 from critics.recheck.rejudging import objection
 from critics.text.pieces import pieces
-from critics.text.reading import BadStep
 from critics.verdict import Verdict, verdict_record
+from critics.verdict.reading import BadStep
 from rollout.problems.catalogue import QUESTIONS, family
 from rollout.prompts.demonstration import demonstrate
 from rollout.published.prontoqa import load_prontoqa

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from critics.checker import digest
 from critics.judge import judge_record
 from critics.recheck import recheck
+from critics.replay.certificate import digest
 
 CONTEXT = "Rex is a dog. Every dog is a mammal. Mammals are warm."
 AXIOMS = ["(dog rex)", "(dog 'x) -> (mammal 'x)", "(mammal 'x) -> (warm 'x)"]

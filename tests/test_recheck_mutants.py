@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from critics.checker import digest
 from critics.formats.csp.reader import read_csp
 from critics.formats.equivalence.graph import Graph
 from critics.formats.logic_program.reader import read_logic_program
@@ -31,6 +30,7 @@ from critics.logic.programs.core import OUTSIDE, apply_operator
 from critics.logic.programs.sections import Repairs
 from critics.problem import Formal
 from critics.recheck import recheck
+from critics.replay.certificate import digest
 from critics.replay.finite.terms import Application, Constant, Operator, Quantified, Term, Variable
 
 Json = Any

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from critics.formats.fol.critic import judge_fol
+from critics.formats.format import find_format
 from critics.formats.guided.critic import judge_guided
 from critics.formats.logic_program.critic import judge_logic_program
 from critics.formats.rules.critic import judge_rules
-from critics.judge import CRITICS, judge_record
-from critics.judge import _beside_text as beside_text
+from critics.judge import judge, judge_record
 from critics.problem import Attempt, Problem, read_attempt
-from critics.text.trust.renaming import renamed, rests_on_names
+from critics.text.trust.renaming import rests_on_names
 from critics.verdict import Certified, Unproved, Verdict
 
 WREN = Problem(
@@ -46,26 +46,26 @@ def _attempt(format_: str, text: str, problem: Problem = WREN) -> Attempt:
 def test_proofs_stand_under_any_names(format_: str) -> None:
     critic, text = PROGRAMS[format_]
     attempt = _attempt(format_, text)
-    verdict, other = critic(WREN, attempt), renamed(attempt)
+    verdict, other = critic(WREN, attempt), find_format(attempt.format).renamed(attempt.completion)
     assert isinstance(verdict, Certified)
     assert other is not None
     stated = " ".join(line.partition(":::")[0] for line in other.lower().splitlines())
     assert not {"wren", "pip", "bird"} & set(re.findall(r"\w+", stated))
-    assert not rests_on_names(WREN, attempt, verdict, critic)
+    assert not rests_on_names(find_format(format_), WREN, attempt, verdict, critic)
 
 
 def test_members_sorts_and_functions_of_a_logic_program_are_renamed() -> None:
     attempt = _attempt("logic-program", SEATED, SEATS)
-    verdict, other = judge_logic_program(SEATS, attempt), renamed(attempt)
+    verdict, other = judge_logic_program(SEATS, attempt), find_format(attempt.format).renamed(attempt.completion)
     assert isinstance(verdict, Certified)
     assert other is not None
     assert "sits(Ann)" not in other
     assert "EnumSort([N2q, N3q])" in other
     assert "::: (A)" in other
-    assert not rests_on_names(SEATS, attempt, verdict, judge_logic_program)
+    assert not rests_on_names(find_format("logic-program"), SEATS, attempt, verdict, judge_logic_program)
 
 
-def test_a_verdict_that_the_names_decide_is_refused() -> None:
+def test_a_verdict_that_the_names_decide_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Attack: a name that the critic knows, where the others would not be certified."""
 
     def by_name(problem: Problem, attempt: Attempt) -> Verdict:
@@ -79,16 +79,18 @@ def test_a_verdict_that_the_names_decide_is_refused() -> None:
 
     attempt = _attempt("fol", PROGRAMS["fol"][1])
     for critic in (by_name, other_answer):
-        verdict = beside_text(critic)(WREN, attempt)
+        monkeypatch.setattr(type(find_format("fol")), "judge", staticmethod(critic))
+        verdict = judge(WREN, attempt)
         assert (type(verdict), verdict.reason) == (Unproved, "names_decide")
-    assert isinstance(CRITICS["fol"](WREN, attempt), Certified)
+    monkeypatch.undo()
+    assert isinstance(judge(WREN, attempt), Certified)
 
 
 def test_what_is_not_read_has_no_other_names() -> None:
     verdict = judge_fol(WREN, _attempt("fol", PROGRAMS["fol"][1]))
     assert isinstance(verdict, Certified)
-    assert renamed(_attempt("z3-python", "print(1)")) is None
-    assert not rests_on_names(WREN, _attempt("fol", "no program"), verdict, judge_fol)
+    assert find_format("z3-python").renamed("print(1)") is None
+    assert not rests_on_names(find_format("fol"), WREN, _attempt("fol", "no program"), verdict, judge_fol)
 
 
 @pytest.mark.slow
@@ -102,5 +104,9 @@ def test_no_recorded_program_rests_on_its_names(shared: Path) -> None:
         blind = {**record, "problem": {**record["problem"], "answer": None}}
         assert judge_record(blind)["reason"] != "names_decide"
         attempt = read_attempt(blind)
-        judged += renamed(attempt) is not None if judge_record(blind)["verdict"] == "certified" else 0
+        judged += (
+            find_format(attempt.format).renamed(attempt.completion) is not None
+            if judge_record(blind)["verdict"] == "certified"
+            else 0
+        )
     assert judged > 40

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from critics.checker import digest
 from critics.formats.rules.reader import read_rules
 from critics.judge import judge, judge_record
 from critics.logic.programs.sections import MAX_CHARACTERS, Repairs
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck
+from critics.replay.certificate import digest
 from critics.verdict import Certified, Verdict, verdict_record
 
 CONTEXT = "Rex is a dog. Every dog is a mammal. Mammals are warm. Tom is a cat. Every cat is not a dog."

@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
-import critics.checker
+import critics
 import critics.text.background
-from critics.checker import Rejected, check, digest
 from critics.judge import judge
 from critics.logic.formula import canonical_statement, parse_literal, parse_statement
 from critics.logic.horn import horn_certificate
 from critics.logic.kernel import Axiom, Entry, Inference
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck
+from critics.replay.certificate import Rejected, digest
+from critics.replay.derivations import check
 from critics.text.background import Background
 from critics.text.reference import Reference
 from critics.verdict import verdict_record

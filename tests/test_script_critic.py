@@ -499,7 +499,7 @@ def test_a_reference_that_comes_with_the_problem_is_compared_as_well():
 
 @whole_jail
 def test_a_certificate_that_is_changed_does_not_hold():
-    from critics.checker import digest
+    from critics.replay.certificate import digest
 
     asked = problem("true")
     record = judged(HONEST_ONE, asked)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from critics.judge import CRITICS, judge_record
+from critics.formats.format import find_format
+from critics.judge import judge_record
 from critics.logic.formula import parse_literal
 from critics.logic.horn import horn_certificate
 from critics.logic.kernel import Axiom
@@ -68,7 +69,7 @@ def test_a_critic_that_checks_no_steps_is_found_out(monkeypatch: pytest.MonkeyPa
         goal = parse_literal("(p a)" if claim == "true" else "(not (p a))")
         return Certified(claim, horn_certificate("horn-proof", problem, None, claim, goal, [Axiom(goal)], {"work": 1}))
 
-    monkeypatch.setitem(CRITICS, "guided", careless)
+    monkeypatch.setattr(type(find_format("guided")), "judge", staticmethod(careless))
     search, found = searched("guided", 0, 20)
     assert {finding["finding"] for finding in found} == {"rejected_certificate"}
     believed = [dict(judge_record(record), rejected=None) for record in [finding["attempt"] for finding in found]]

@@ -46,7 +46,7 @@ def test_fover_has_null_for_what_nobody_checked():
 
 
 def test_a_step_that_took_too_long_is_not_known_to_be_bad(monkeypatch):
-    monkeypatch.setattr("critics.formats.english.steps.WORK_LIMIT", 1)
+    monkeypatch.setattr("critics.text.english.steps.WORK_LIMIT", 1)
     late = text(WHOLE)
     assert (late.verdict.verdict, step_row(late, "fover")["error_labels"]) == ("timeout", [True, None, None, None])
     assert bad_start(late.attempt, late.verdict) is None

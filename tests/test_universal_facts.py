@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import critics.text.background
-from critics.checker import Rejected, check, digest
 from critics.formats.guided.critic import MAX_CHARACTERS
 from critics.judge import judge
 from critics.logic.formula import MAX_TERM_DEPTH, parse_literal, parse_statement
@@ -16,6 +15,8 @@ from critics.logic.kernel import Inference, Kernel
 from critics.logic.sorts import SortedSignature
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck
+from critics.replay.certificate import Rejected, digest
+from critics.replay.derivations import check
 from critics.text.background import Background
 from critics.verdict import verdict_record
 

@@ -17,15 +17,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from critics.audit.faithful import ALL_CHECKS, findings, gather, outcome, read_judged, text_findings
+from critics.formats.format import find_format
 from critics.judge import judge_on_trust, judge_record
 from critics.logic.first_order.parser import parse
 from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.syntax import FormulaError, negated
 from critics.problem import Attempt, read_attempt
-from critics.text.faithfulness.beside import beside
-from critics.text.faithfulness.faithful import ALL_CHECKS, concluded, findings, gather, outcome, read_judged
+from critics.text.faithfulness.beside import concluded
 from critics.text.faithfulness.finding import Finding
-from critics.text.faithfulness.formalisation import Formalisation, formalisation
+from critics.text.faithfulness.formalisation import Formalisation
 from rollout.published.folio import load_folio
 from rollout.published.recorded import load_recorded
 from tools.unfaithful import attacks, says_otherwise
@@ -149,7 +150,7 @@ def attacked(traces: Sequence[Record]) -> list[Record]:
         counts: dict[tuple[str, str], list[int]] = {}
         done: set[tuple[str, Formalisation]] = set()
         for trace in part:
-            honest = formalisation(read_attempt(trace))
+            honest = find_format(trace["format"]).theory(read_attempt(trace))
             if honest is None or outcome(read_judged(trace))[0] != "passed" or (trace["problem"]["id"], honest) in done:
                 continue
             if len(done) == ATTACKED:
@@ -202,7 +203,7 @@ def annotated(path: Path) -> list[Record]:
             continue
         for name, conclusion in zip(ANNOTATED, (goal, negated(goal)), strict=True):
             text = "\n".join(["Premises:", *premises, "Conclusion:", canonical(conclusion)])
-            found = beside(Attempt(problem.id, replace(problem, meta={}), "fol", text), None)
+            found = text_findings(Attempt(problem.id, replace(problem, meta={}), "fol", text), None)
             counts[name][concluded(found)[0]] += 1
             counts[f"{name}: {POLARITY}"][found[POLARITY].word] += 1
     return [{"formalisation": name, **count} for name, count in counts.items()]

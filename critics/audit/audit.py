@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, replace
 
 from critics.audit.case import Case, Catalogue, CheatCase, ForgeryCase, HonestCase, trace_record
 from critics.audit.catalogue_file import put
-from critics.checker import digest
 from critics.judge import Judging
-from critics.plugin_certificates import examine
+from critics.recheck.index import examine
+from critics.replay.certificate import digest
 from critics.verdict import Certified, Verdict, read_verdict
 
 

@@ -18,14 +18,15 @@ from functools import partial
 
 from critics.audit.case import trace_record
 from critics.audit.entry import judge_record_by
-from critics.certificate import Certificate, RecordedEvidence, sealed
-from critics.checker import Rejected
-from critics.critic_plugin import CertificateError, CriticPlugin, judge_by
 from critics.errors import InputError
+from critics.formats.format import CertificateError, Format, judge_by
 from critics.judge import JudgePool
-from critics.plugin_certificates import check_by, examine
 from critics.problem import TRUTH_VALUES, Attempt, Problem
+from critics.recheck.foreign import check_by
+from critics.recheck.index import examine
+from critics.replay.certificate import FORMS, Rejected
 from critics.verdict import Certified, CriticError, Verdict, verdict_record
+from critics.verdict.certificate import Certificate, RecordedEvidence, sealed
 
 PROMISES: Mapping[str, str] = {
     "honest": "an honest attempt is certified, with its problem's gold answer",
@@ -54,7 +55,7 @@ class Violation:
     said: str
 
 
-def violations(critic: CriticPlugin, honest: Sequence[Attempt], *, seed: int = 0) -> list[Violation]:
+def violations(critic: Format, honest: Sequence[Attempt], *, seed: int = 0) -> list[Violation]:
     """Return every promise that a critic breaks; `honest` must be certified, each about a problem with a gold answer.
 
     Certificates of kinds that are built in are re-checked by `critics.recheck`, others by the critic's own checker.
@@ -87,7 +88,7 @@ _START_S = 30.0
 """For the pool's first process to import the critic."""
 
 
-def _of_honest(critic: CriticPlugin, honest: Sequence[Attempt]) -> Iterator[Violation]:
+def _of_honest(critic: Format, honest: Sequence[Attempt]) -> Iterator[Violation]:
     first = [_judged(critic, attempt) for attempt in honest]
     again = [_judged(critic, attempt) for attempt in reversed(honest)][::-1]
     for attempt, found, repeated in zip(honest, first, again, strict=True):
@@ -105,7 +106,7 @@ def _of_honest(critic: CriticPlugin, honest: Sequence[Attempt]) -> Iterator[Viol
             yield from _about_certificate(critic, attempt, found)
 
 
-def _judged(critic: CriticPlugin, attempt: Attempt) -> Verdict | Violation:
+def _judged(critic: Format, attempt: Attempt) -> Verdict | Violation:
     """Return the verdict, or the promise that is broken by what was raised in its place."""
     try:
         return judge_by(critic, attempt.problem, attempt)
@@ -135,7 +136,7 @@ def _answers(problem: Problem) -> list[str]:
     return [chr(ord("A") + place) for place in range(len(problem.options))]
 
 
-def _about_gold(critic: CriticPlugin, attempt: Attempt) -> Iterator[Violation]:
+def _about_gold(critic: Format, attempt: Attempt) -> Iterator[Violation]:
     for answer in _answers(attempt.problem):
         if answer == attempt.problem.answer:
             continue
@@ -150,7 +151,7 @@ def _about_gold(critic: CriticPlugin, attempt: Attempt) -> Iterator[Violation]:
             yield Violation("gold_answer", attempt.id, f"certified {found.answer} against the gold answer {answer}")
 
 
-def _about_certificate(critic: CriticPlugin, attempt: Attempt, found: Certified) -> Iterator[Violation]:
+def _about_certificate(critic: Format, attempt: Attempt, found: Certified) -> Iterator[Violation]:
     certificate = found.certificate
     # A critic that compared with a reference of its own puts it where the problem had none.
     same = certificate.problem == attempt.problem.text(certificate.problem.formal)
@@ -184,10 +185,10 @@ def _forgeries(attempt: Attempt, certificate: Certificate) -> Iterator[tuple[str
     yield "no evidence", replace(certificate, evidence=RecordedEvidence(kept))
 
 
-def _rejection(critic: CriticPlugin, attempt: Attempt, certificate: Certificate) -> str | None:
+def _rejection(critic: Format, attempt: Attempt, certificate: Certificate) -> str | None:
     """Return why an attempt's certificate is rejected; None where it is accepted."""
     trace = trace_record(attempt, Certified(certificate.claim, certificate))
-    if critic.check is None:
+    if certificate.kind in FORMS:
         rejected = examine([trace]).rejected
         return rejected[0]["reason"] if rejected else None
     try:
@@ -197,7 +198,7 @@ def _rejection(critic: CriticPlugin, attempt: Attempt, certificate: Certificate)
     return None
 
 
-def _of_garbage(critic: CriticPlugin, honest: Sequence[Attempt], rng: random.Random) -> Iterator[Violation]:
+def _of_garbage(critic: Format, honest: Sequence[Attempt], rng: random.Random) -> Iterator[Violation]:
     for model in honest[:3]:
         for name, text in _garbage(model.completion, rng):
             attempt = replace(model, id=f"{model.id}: {name}", completion=text)

@@ -5,25 +5,25 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from critics.critic_plugin import CriticPlugin, as_critic, critic_plugin, judge_by
+from critics.formats.format import Format, as_format, find_format, judge_by
 from critics.judge import judge_safely
-from critics.plugins import PluginError
 from critics.problem import read_attempt
+from critics.registry import PluginError
 from critics.verdict import verdict_record
 
 
-def find_critic(entry: str) -> CriticPlugin:
+def find_critic(entry: str) -> Format:
     """Return the critic that `entry` names: an installed plug-in, or an attribute of a module."""
     module_name, colon, attribute = entry.partition(":")
     if not colon:
-        return critic_plugin(entry)
+        return find_format(entry)
     try:
         found: Any = importlib.import_module(module_name)
         for part in attribute.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:
         raise PluginError(f"--critic {entry}: cannot be imported ({error}); write module:function") from error
-    return as_critic(found, entry)
+    return as_format(found, entry)
 
 
 def judge_record_by(entry: str, record: Mapping[str, object]) -> dict[str, Any]:

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from critics.certificate import Certificate, certify
-from critics.checker import HORN_ENGINE
 from critics.logic.formula import Literal
 from critics.logic.kernel import Axiom, Entry
 from critics.problem import Problem
+from critics.replay.derivations import HORN_ENGINE
 from critics.text.reference import Reference, source_name
+from critics.verdict.certificate import Certificate, certify
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ Universal facts are offered instance by instance, for every ground term that occ
 rules or in the goal. A conclusion with a term beyond the bounds of the language is not offered, and `truncated`
 says that something was left out, so that nobody takes the end of the offers for the end of what follows.
 
-Soundness does not rest on this module: `critics.checker` replays its proofs without it.
+Soundness does not rest on this module: `critics.replay` replays its proofs without it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -6,10 +6,11 @@ problem and attempt say.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from critics import registry
 from critics.recheck.records import check_brought, check_record, verdict_in
 from critics.recheck.second_reading import canonical_formulas, check_reading
 from critics.recheck.text_reading import EQUIVALENCE_KINDS, check_task, check_text, confirmed_grade
@@ -116,13 +117,16 @@ def examine(records: Iterable[object]) -> Report:
     """Re-check verdict records or traces; what is not certified is skipped and counted.
 
     A record is rejected where it claims `certified` without a certificate that holds, or where its answer is
-    not its certificate's claim.
+    not its certificate's claim. Packages check the kinds that they name.
     """
-    report = Report()
+    report, foreign = Report(), registry.names("critics")
     for position, record in enumerate(records):
         verdict = verdict_in(record)
         if verdict.get("verdict") != "certified" or not is_object(record):
             report.skipped += 1
+            continue
+        if (kind := _kind(verdict)) in foreign:
+            _examine_foreign(kind, record, position, report)
             continue
         try:
             accepted = recheck_one(verdict, record)
@@ -139,6 +143,25 @@ def examine(records: Iterable[object]) -> Report:
         # Answer sets are found by their definition here, and by a solver there: another engine has its say.
         report.second_opinions += accepted.translated or accepted.trust is Trust.SECONDED or kind == "answer-sets"
     return report
+
+
+def _kind(verdict: Mapping[str, Any]) -> str:
+    certificate = verdict.get("certificate")
+    return str(certificate.get("kind")) if is_object(certificate) else ""
+
+
+def _examine_foreign(kind: str, record: object, position: int, report: Report) -> None:
+    """Check a certificate of another package's kind, and add what comes out to a report."""
+    from critics.recheck.foreign import check_foreign
+
+    try:
+        is_seconded, grade = check_foreign(kind, record)
+    except Rejected as rejection:
+        report.rejected.append({"id": str(verdict_in(record).get("id", position)), "reason": str(rejection)})
+        return
+    report.second_opinions += is_seconded
+    report.accepted[kind, Trust.FOREIGN] += 1
+    report.grades[grade] += 1
 
 
 def recheck(records: Iterable[object]) -> dict[str, Any]:

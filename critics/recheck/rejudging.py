@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from critics.judge import Judging, judge_record
-from critics.plugin_certificates import examine
 from critics.problem import RecordError, is_object, read_attempt
-from critics.recheck.index import Report
+from critics.recheck.index import Report, examine
 from critics.recheck.records import verdict_in
 from critics.replay.grades import GRADES, grade_of
 from critics.verdict import CriticError, verdict_record

@@ -80,7 +80,7 @@ def _is_foreign(certificate: SealedCertificate, dataset: str | None) -> bool:
 
 def _is_read_as_english(certificate: SealedCertificate, dataset: str | None) -> bool:
     """Say that the problem's text is read again with the attempt (`_english`), by the reader of its data set."""
-    from critics.formats.english.language import reader_of
+    from critics.text.english.language import reader_of
 
     if dataset is not None and certificate.reference != reader_of(dataset):
         # Attack: name a reader in whose semantics more follows.
@@ -190,10 +190,11 @@ def confirmed_grade(origin: Origin, certificate: SealedCertificate) -> Grade:
         return certificate.grade
     if origin.attempt is None or origin.format is None:
         return "trusted"
-    from critics.text.faithfulness.faithful import is_aligned
+    from critics.formats.format import find_format
+    from critics.text.faithfulness.beside import is_aligned
 
     attempt = Attempt("", problem_of(certificate, origin.dataset), origin.format, origin.attempt)
-    if not is_aligned(attempt, certificate.claim):
+    if not is_aligned(find_format(origin.format), attempt, certificate.claim):
         # Attack: call a formalisation on trust one that the text bears out.
         raise Rejected("not_aligned")
     return "aligned"

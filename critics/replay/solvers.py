@@ -22,7 +22,7 @@ class Trust(Enum):
     SOLVED_AGAIN = "solved again"
     """Some of it is the word of the critic's own solver, asked once more."""
     FOREIGN = "checked by its package"
-    """The kind is another package's, and so is what checked it (`critics.plugin_certificates`)."""
+    """The kind is another package's, and so is what checked it (`critics.recheck.foreign`)."""
 
 
 @dataclass(frozen=True, slots=True)

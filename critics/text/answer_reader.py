@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from critics.checker import in_terms_of
 from critics.problem import Problem
+from critics.replay.answers import in_terms_of
 from critics.text.blocks import named_answer
 from critics.text.thinking import without_thinking
 

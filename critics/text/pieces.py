@@ -11,9 +11,9 @@ from functools import lru_cache, partial
 from itertools import product
 from typing import Literal as Choice
 
-from critics.formats.english.passage import TYPOGRAPHY, sentence_end
 from critics.logic.formula import MAX_TERM_DEPTH
 from critics.text.blocks import Block, answer_start, split_blocks
+from critics.text.english.passage import TYPOGRAPHY, sentence_end
 from critics.text.inflection import plural
 
 MAX_REMEMBERED = 300

@@ -18,8 +18,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from critics.checker import in_terms_of
 from critics.problem import Problem
+from critics.replay.answers import in_terms_of
 from critics.text.blocks import DECORATION, named_answer
 from rollout.decoding.automaton import Automaton
 from rollout.decoding.guide import DecidingGuide, Truth

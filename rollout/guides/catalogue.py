@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from importlib import import_module
 
-from critics import plugins
+from critics import registry
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout.decoding.guide import Guide
@@ -20,7 +20,7 @@ GUIDES: Mapping[str, str] = {
 
 def known_guides() -> list[str]:
     """Return the names of all guides, those of plug-ins last."""
-    return [*GUIDES, *plugins.names("guides", GUIDES)]
+    return [*GUIDES, *registry.names("guides", GUIDES)]
 
 
 def guide_named(name: str, problem: Problem) -> Guide:
@@ -32,7 +32,7 @@ def guide_named(name: str, problem: Problem) -> Guide:
         module, _, kind = GUIDES[name].partition(":")
         made = getattr(import_module(module), kind)
     elif name in known_guides():
-        made = plugins.load("guides", name)
+        made = registry.load("guides", name)
     else:
         raise InputError(f"guide: {name!r} is not among {', '.join(known_guides())}")
     for_problem = getattr(made, "for_problem", None)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from importlib import import_module
 from typing import Any, get_type_hints
 
-from critics import plugins
+from critics import registry
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout.problems.splits import Split
@@ -71,10 +71,10 @@ def family(dataset: str) -> Family:
         found = import_module(module)
         return Family(getattr(found, configuration), found.generate, _SHOWN.get(dataset, {}))
     if not is_generated(dataset):
-        raise InputError(f"data set {dataset!r} has no generator; {_listed([*GENERATED, *plugins.names('datasets')])}")
-    made = plugins.load("datasets", dataset)
+        raise InputError(f"data set {dataset!r} has no generator; {_listed([*GENERATED, *registry.names('datasets')])}")
+    made = registry.load("datasets", dataset)
     if not isinstance(made, Family):
-        raise plugins.PluginError(
+        raise registry.PluginError(
             f"plug-in {dataset!r}: a data set is a rollout.problems.catalogue.Family, not {type(made).__name__}"
         )
     return made
@@ -82,7 +82,7 @@ def family(dataset: str) -> Family:
 
 def is_generated(dataset: str) -> bool:
     """Say whether there is a generator of this name, here or in another package."""
-    return dataset in GENERATED or dataset in plugins.names("datasets")
+    return dataset in GENERATED or dataset in registry.names("datasets")
 
 
 def _listed(names: Any) -> str:

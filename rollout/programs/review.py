@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from critics import registry
 from critics.errors import InputError
-from critics.explanation import explanation
-from critics.judge import CRITICS, DEFAULT_TIMEOUT_S, judge
+from critics.formats.format import find_format
+from critics.judge import DEFAULT_TIMEOUT_S, judge
 from critics.problem import Attempt, Problem
 from critics.text.reference import TRANSLATORS, ReferenceMismatch, reference
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Vacuous, Verdict
@@ -57,8 +58,8 @@ def without_gold(problem: Problem) -> Problem:
 
 def require_critic(format_: str) -> None:
     """Raise `InputError` where there is no critic that could run such programs."""
-    if format_ not in CRITICS:
-        raise InputError(f"format: no critic runs {format_!r} programs; known here: {', '.join(sorted(CRITICS))}")
+    if format_ not in registry.formats():
+        raise InputError(f"format: no critic runs {format_!r} programs; known here: {', '.join(registry.formats())}")
 
 
 def review(submission: Submission) -> RunReview:
@@ -70,7 +71,7 @@ def review(submission: Submission) -> RunReview:
         return RunReview(kind, "proved", "", verdict.answer)
     told = verdict.feedback if submission.finished or kind != "unreadable" else _CUT_OFF
     answer = verdict.answer if kind == "answered" else None
-    shown = explanation(attempt) if kind == "undecided" else None
+    shown = find_format(attempt.format).explain(attempt) if kind == "undecided" else None
     return RunReview(kind, verdict.reason, _shortened(told), answer, _shortened(shown or ""))
 
 

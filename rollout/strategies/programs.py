@@ -9,9 +9,9 @@ the last program. Nothing that the policy reads depends on the gold answer.
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from critics.checker import in_terms_of
 from critics.errors import InputError
 from critics.problem import Problem
+from critics.replay.answers import in_terms_of
 from rollout.policies.engine import Steps, conduct
 from rollout.policies.policy import ChatPolicy
 from rollout.programs.backups import BACKUPS

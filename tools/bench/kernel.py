@@ -5,11 +5,11 @@ from itertools import product
 from time import perf_counter
 from typing import TypeVar
 
-from critics.checker import check
 from critics.formats.guided.critic import judge_guided
 from critics.logic.formula import NAME, Literal, Rule, Statement, Term, is_variable, parse_statement
 from critics.logic.kernel import Kernel
 from critics.problem import Attempt, Problem
+from critics.replay.derivations import check
 from critics.verdict import Certified
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import demonstrate

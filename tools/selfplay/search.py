@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from critics.judge import judge_record
-from critics.plugin_certificates import recheck
 from critics.problem import Attempt
+from critics.recheck.index import recheck
 from rollout.problems.splits import item_seed
 from tools.selfplay.mutation import mutated
 from tools.selfplay.seeds import Seed, is_false, seeds

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from critics.certificate import read_certificate
 from critics.errors import InputError
 from critics.judge import JudgePool, judge_on_trust, judge_record
 from critics.problem import Problem
+from critics.verdict.certificate import read_certificate
 from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.records.selection import Abstained, Answered, AnswerRule, Outcome, is_settled, outcome
 from rollout.records.traces import Trace

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from critics.errors import InputError
 from critics.judge import JudgePool, Judging, judge_record
-from critics.plugin_certificates import recheck
 from critics.problem import Attempt, RecordError, is_object, read_attempt
+from critics.recheck.index import recheck
 from critics.recheck.rejudging import BAD_LINE, ILL_FORMED, judge_anew, objection
 from rollout.published.recorded import holds_recorded, load_recorded
 from rollout.records.traces import Judgement, Trace, read_judgement, read_trace

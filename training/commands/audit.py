@@ -10,16 +10,15 @@ from typing import Annotated, Any
 
 import typer
 
-from critics import plugins
+from critics import registry
 from critics.audit.audit import CaseResult, num_cases, report, table, without_slow_cases
 from critics.audit.audit import audit as try_catalogue
 from critics.audit.case import Catalogue
 from critics.audit.catalogue_file import load_catalogue, own_catalogues
 from critics.audit.entry import find_critic, judge_record_by
-from critics.critic_plugin import critic_plugin
 from critics.errors import InputError
+from critics.formats.format import find_format
 from critics.judge import JudgePool, judge_record
-from critics.problem import FORMATS
 from training.commands.audit_reward import RewardAudit, audit_reward, compare_rewards
 from training.commands.messages import say
 from training.commands.options import Columns, Jobs, Json, Seed, Timeout, WithoutJail, leave_the_jail
@@ -146,7 +145,7 @@ def _chosen(formats: Sequence[str], entry: str | None, catalogue: Path | None) -
         yield load_catalogue(catalogue)
         return
     own = {cases.format: cases for cases in own_catalogues()}
-    others = plugins.names("critics", FORMATS)
+    others = registry.names("critics", registry.formats())
     if entry is not None and not formats:
         yield _of_plugin(entry)
         return
@@ -160,7 +159,7 @@ def _chosen(formats: Sequence[str], entry: str | None, catalogue: Path | None) -
 
 
 def _of_plugin(entry: str) -> Catalogue:
-    plugin = critic_plugin(entry) if ":" not in entry else find_critic(entry)
+    plugin = find_format(entry) if ":" not in entry else find_critic(entry)
     if plugin.catalogue is None:
         raise InputError(
             f"critic {entry}: it has no catalogue; give its CriticPlugin one, or name a format by --format, or a file "

@@ -36,9 +36,9 @@ def _among(names: Names) -> Callable[[typer.Context, str], Iterable[str]]:
 
 
 def _formats() -> Iterable[str]:
-    from critics.judge import CRITICS
+    from critics import registry
 
-    return CRITICS
+    return registry.formats()
 
 
 def _keeps() -> Iterable[str]:

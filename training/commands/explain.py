@@ -9,10 +9,11 @@ from typing import Annotated, Any, TypedDict
 import typer
 
 from critics.errors import InputError
+from critics.formats.format import find_format
+from critics.formats.steps import bad_place
 from critics.judge import slim
-from critics.text.reading import Span
-from critics.text.text_steps import bad_place, text_steps
 from critics.verdict import Verdict, read_verdict
+from critics.verdict.reading import Span
 from rollout.records.traces import Trace, read_trace, with_judgement
 from training.commands.attempts import judging, read_attempts_that_are
 from training.commands.options import Json, Timeout
@@ -102,7 +103,7 @@ def _pieces(verdict: Verdict, trace: Trace) -> Iterator[Piece]:
 
 def _shown(verdict: Verdict, trace: Trace) -> Iterator[Span]:
     """Yield the spans with the first bad step as one of its own, cut out of what is unread."""
-    steps = text_steps(trace.format, trace.problem, trace.completion)
+    steps = find_format(trace.format).steps(trace.problem, trace.completion)
     place = bad_place(verdict, steps)
     bad = None if place is None or place >= len(steps) else steps[place]
     for span in verdict.spans:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from critics import registry
 from critics.errors import InputError
-from critics.problem import FORMATS
 from critics.text.reference import TRANSLATORS
 from rollout.records.traces import Trace
 from rollout.strategies.formalisation import FORMAT as FORMALISED
@@ -88,8 +88,8 @@ def show(summary: Mapping[str, Any], out: Path, as_json: bool) -> None:
 
 
 def _check(reading: Reading, formalise: Path | None, keep: str) -> None:
-    if reading.format is not None and reading.format not in FORMATS:
-        raise InputError(f"--as {reading.format!r} is not known; {nearest(reading.format, FORMATS)}")
+    if reading.format is not None and reading.format not in registry.formats():
+        raise InputError(f"--as {reading.format!r} is not known; {nearest(reading.format, registry.formats())}")
     if formalise is None:
         return
     if reading.format not in (None, FORMALISED):

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from critics import plugins
+from critics import registry
 from critics.judge import DEFAULT_TIMEOUT_S
 from critics.problem import is_object
 from rollout.settings import DialogSettings, ProgramSettings, RoundTripSettings
@@ -113,7 +113,7 @@ def _arm(given: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
     if said is None:
         name = _OF_FORMAT.get(str(format_), format_ or "guided")
         said = {"name": _program_strategy(run) if format_ == "program" else name}
-    elif isinstance(said, str) and said in plugins.names("strategies"):
+    elif isinstance(said, str) and said in registry.names("strategies"):
         said = {"name": "plug-in", "of": said, "format": format_ or "guided"}
     elif format_ is not None:
         raise ValueError(f"arms.{arm.get('name')}.format: `strategy` says what is written; leave it out")

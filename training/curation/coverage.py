@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from critics.formats.english.span import num_characters
-from critics.text.reading import Span, read_reading
+from critics.text.english.span import num_characters
+from critics.verdict.reading import Span, read_reading
 from rollout.records.traces import Trace
 
 SHARES = ("covered", "filler", "unread")

@@ -8,7 +8,7 @@ beside the blocks are true. A step that does not follow changes nothing, and tha
 import re
 from collections.abc import Iterable
 
-from critics.checker import in_terms_of
+from critics.replay.answers import in_terms_of
 from critics.replay.grades import count_by_grade
 from rollout.decoding.guide import Truth
 from rollout.guides.logic import LogicGuide

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from critics.audit.faithful import JudgedAttempt, gather, is_disputed, outcome, problem_key
 from critics.errors import InputError
 from critics.problem import Attempt
 from critics.replay.grades import Grade, count_by_grade
-from critics.text.faithfulness.faithful import JudgedAttempt, gather, is_disputed, outcome, problem_key
 from rollout.records.sampling import derived_seed
 from rollout.records.steps import DialogTurn
 from rollout.records.traces import Trace

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from critics.replay.grades import grades_said
-from critics.text.reading import NOT_READ
+from critics.verdict.reading import NOT_READ
 from rollout.records.traces import Trace
 
 STEPS, ANSWER, SENTENCE, UNPROVED = "steps proved", "answers proved", "refuted at a sentence", "not proved"

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from critics.errors import InputError
-from critics.formats.english.answer import answer_of
 from critics.problem import Problem
 from critics.text.answer_reader import read_answer
+from critics.text.english.answer import answer_of
 from training.configuration.section import nearest
 
 PARTS = ("id", "context", "question", "options", "answer", "rationale", "conclusion")

@@ -1,6 +1,6 @@
 """Labels of the steps of judged texts, in the shapes that trainers of process reward models read.
 
-steps      every step with its label (`critics.text.text_steps`), and the place of the first bad one
+steps      every step with its label (`critics.formats.steps`), and the place of the first bad one
 stepwise   TRL: `prompt`, `completions` and `labels`, as far as something is known: to the first step that is bad, or up
            to the first one that nobody could check
 fover      FoVer (Kamoi et al. 2025): `problem`, `solution_steps` and `error_labels`: true, false, null if not checked
@@ -11,8 +11,8 @@ A label is true where a critic read the step and it holds, and nowhere else.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from critics.formats.steps import Label, LabelledStep, labelled
 from critics.problem import Attempt
-from critics.text.text_steps import Label, LabelledStep, labelled
 from critics.verdict import Verdict
 from rollout.prompts.prompt import problem_text
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from critics.errors import InputError
-from critics.formats.english.language import Unreadable, language_of
 from critics.logic.clause import Implication
 from critics.logic.entailment import OutOfWork
 from critics.logic.first_order.printing import canonical
@@ -22,6 +21,7 @@ from critics.logic.formula import Literal, parse_literal, parse_statement
 from critics.logic.kernel import WorkLimitExceeded
 from critics.logic.programs.ordering_text import At, Claim, read_ordering
 from critics.problem import Formal, Problem
+from critics.text.english.language import Unreadable, language_of
 from critics.text.reference import TRANSLATORS, ReferenceMismatch, reference
 from critics.text.translators import syllogism
 from rollout.prompts.demonstration import decide, read_out

@@ -11,8 +11,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from critics.checker import in_terms_of
 from critics.problem import Attempt, is_object, read_attempt
+from critics.replay.answers import in_terms_of
 from critics.replay.semantics import semantics_of
 from rollout.programs.taxonomy import prints_an_option
 from rollout.records.traces import Judgement, read_judgement

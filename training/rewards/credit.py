@@ -6,10 +6,11 @@ Where the first bad step is not known, the whole text is punished: it could not 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+from critics.formats.format import find_format
+from critics.formats.steps import bad_place
 from critics.problem import Attempt
-from critics.text.reading import UNDECIDED
-from critics.text.text_steps import bad_place, text_steps
 from critics.verdict import Certified, Verdict
+from critics.verdict.reading import UNDECIDED
 
 Credit = Literal["attempt", "first_bad_step"]
 """attempt: all of a text is punished alike; first_bad_step: from its first bad step on."""
@@ -20,7 +21,7 @@ def bad_start(attempt: Attempt, verdict: Verdict) -> int | None:
     bad = verdict.first_bad_step
     if isinstance(verdict, Certified) or verdict.coverage is None or (bad is not None and bad.reason in UNDECIDED):
         return None
-    steps = text_steps(attempt.format, attempt.problem, attempt.completion)
+    steps = find_format(attempt.format).steps(attempt.problem, attempt.completion)
     at = bad_place(verdict, steps)
     return None if at is None or at >= len(steps) else steps[at].start
 

@@ -13,12 +13,12 @@ from itertools import chain, islice
 from typing import Literal, TypeAlias
 
 from critics.audit.catalogue_file import own_catalogues
-from critics.checker import in_terms_of
-from critics.formats.english.answer import answer_of
 from critics.judge import judge_safely
 from critics.problem import Attempt, Problem
+from critics.replay.answers import in_terms_of
 from critics.replay.grades import STRICT
 from critics.text.answer_reader import read_answer
+from critics.text.english.answer import answer_of
 from critics.text.reference import reference, text_decides
 from critics.verdict import Certified
 from rollout.problems.catalogue import family

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from critics.checker import in_terms_of
 from critics.judge import Judging
 from critics.problem import Problem
+from critics.replay.answers import in_terms_of
 from critics.replay.grades import count_by_grade
 from rollout.decoding.guide import Truth
 from rollout.policies.policy import Policy

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from critics import plugins
+from critics import registry
 from critics.errors import InputError
 from rollout.engines.vllm import EngineSettings, rank_of, rest
 from rollout.policies import kept
@@ -46,7 +46,7 @@ def _writer(model: ModelConfig, adapter: Path | None, style: PromptStyle, num_se
     A server loads the adapter now; raises `InputError` where it cannot.
     """
     if model.policy is not None:
-        return plugins.load("policies", model.policy)(model, adapter, style)
+        return registry.load("policies", model.policy)(model, adapter, style)
     if model.server is None:
         if adapter is not None and (note := verify_adapter(adapter)):
             log.warning("%s", note)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, cast
 
-from critics import plugins
+from critics import registry
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout.actor_critic.feedback import Reviewing
@@ -148,7 +148,7 @@ def strategy_of(config: RunConfig, arm: ArmConfig, *, trained: bool, review: Rev
     """Return an arm's strategy; the prompt of an actor that was `trained` on its dialogs shows no examples."""
     asked = arm.strategy
     if isinstance(asked, PlugInConfig):
-        return plugins.load("strategies", asked.of)(config, arm)
+        return registry.load("strategies", asked.of)(config, arm)
     if isinstance(asked, ProgramsConfig):
         return Programs(asked.trained() if trained else asked, asked.timeout_s)
     if isinstance(asked, RoundTripConfig):

@@ -8,9 +8,6 @@ docs/asp-format.md. Whether the rules say what the English says is trusted, and 
 
 from collections.abc import Iterator
 
-from critics.certificate import certify
-from critics.checker import in_terms_of
-from critics.conclusion import Refusal, certified, is_wrong
 from critics.formats.asp.adequacy import Mutant
 from critics.formats.asp.certificate import AnswerSetEvidence, TestEvidence
 from critics.formats.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError
@@ -29,8 +26,11 @@ from critics.formats.asp.suite import FailedTest, duplicates, ill_posed
 from critics.formats.asp.tokens import AspError
 from critics.problem import Attempt, Problem
 from critics.replay.answer_sets.checker import ANSWER_SETS_ENGINE, ANSWER_SETS_KIND, check_answer_sets
+from critics.replay.answers import in_terms_of
 from critics.text.reference import text_contradicts
 from critics.verdict import Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict.certificate import certify
+from critics.verdict.conclusion import Refusal, certified, is_wrong
 
 MAX_TOLD = 3
 """Failing tests that a verdict tells about; a dialog tells all of them (`rollout.actor_critic.feedback`)."""

@@ -6,12 +6,12 @@ A text that proves its answer sentence by sentence is certified as an `english` 
 
 from dataclasses import replace
 
-from critics.conclusion import is_wrong, wrong_answer
 from critics.formats.english.critic import judge_english
 from critics.problem import Attempt, Problem
 from critics.text.answer_reader import read_answer
 from critics.text.reference import TRANSLATORS, is_trusting
 from critics.verdict import Certified, CriticError, Malformed, Unproved, Verdict
+from critics.verdict.conclusion import is_wrong, wrong_answer
 
 FREE_TEXT = Unproved("free_text", None, "free text cannot be certified")
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from critics.certificate import Certificate, certify
 from critics.formats.csp.reader import CspProgram
 from critics.formats.csp.search import MAX_NODES, Solution
 from critics.logic.programs.record import core_record, term_record
 from critics.problem import Problem
+from critics.verdict.certificate import Certificate, certify
 
 KIND = "csp-model"
 ENGINE = "certistar-csp/1"

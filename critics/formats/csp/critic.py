@@ -8,7 +8,6 @@ trusted, and the certificate says so.
 from dataclasses import dataclass
 from functools import partial
 
-from critics.conclusion import Refusal, brief, certified, is_wrong, refused, wrong_answer
 from critics.formats.csp.certificate import SolutionEvidence, csp_certificate
 from critics.formats.csp.reader import CspProgram, read_csp, variables_of
 from critics.formats.csp.search import Solution, compiled, solutions
@@ -20,6 +19,7 @@ from critics.problem import Attempt, Problem
 from critics.replay.finite.solutions import check_solutions
 from critics.text.question import adds_condition, read_question
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict.conclusion import Refusal, brief, certified, is_wrong, refused, wrong_answer
 
 _DIFFERENCES = {
     "names": ("names_not_in_context", "the variables are not the objects of the text"),

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from critics.certificate import Certificate, certify
 from critics.formats.english.saturation import saturation
-from critics.formats.english.steps import WORK_LIMIT, Entry
 from critics.formats.english.trial import Trial
 from critics.logic.horn import HornStep, horn_evidence
 from critics.problem import Problem
-from critics.text.reading import Span
+from critics.text.english.steps import WORK_LIMIT, Entry
+from critics.verdict.certificate import Certificate, certify
+from critics.verdict.reading import Span
 
 KIND = "english-proof"
 ENGINE = "certistar-english/1"

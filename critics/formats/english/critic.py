@@ -10,27 +10,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
-from critics.checker import in_terms_of
-from critics.conclusion import brief, certified, is_wrong, refused, wrong_answer
-from critics.formats.english.answer import answer_of
 from critics.formats.english.certificate import english_certificate
 from critics.formats.english.formalised import judge_formalised
 from critics.formats.english.formulas import has_formulas
-from critics.formats.english.language import CONTROLLED, ProblemLanguage, Unreadable, language_of, reader_of
-from critics.formats.english.outline import Outline
-from critics.formats.english.passage import TextSentence, lines
 from critics.formats.english.saturation import saturation
-from critics.formats.english.span import coverage, painted
-from critics.formats.english.steps import Ledger, Warrant
 from critics.formats.english.trial import BadSentence, Trial
 from critics.logic.entailment import OutOfWork, is_consistent
 from critics.logic.kernel import ArityError, WorkLimitExceeded
 from critics.logic.sorts import SortError
 from critics.problem import Attempt, Problem
+from critics.replay.answers import in_terms_of
 from critics.replay.english import check_english
-from critics.text.reading import BadStep, Span, TextReading
+from critics.text.english.answer import answer_of
+from critics.text.english.language import CONTROLLED, ProblemLanguage, Unreadable, language_of, reader_of
+from critics.text.english.outline import Outline
+from critics.text.english.passage import TextSentence, lines
+from critics.text.english.span import coverage, painted
+from critics.text.english.steps import Ledger, Warrant
 from critics.text.reference import is_trusting, text_contradicts
 from critics.verdict import CriticError, Malformed, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict.conclusion import brief, certified, is_wrong, refused, wrong_answer
+from critics.verdict.reading import BadStep, Span, TextReading
 
 MAX_CHARACTERS = 30_000
 MAX_SENTENCES = 400

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from critics.certificate import Certificate, certify, regraded
 from critics.logic.first_order.entailment import DEFAULT_BUDGET
 from critics.logic.first_order.model import Model
 from critics.logic.first_order.printing import canonical
@@ -10,6 +9,7 @@ from critics.logic.first_order.solvers import version
 from critics.logic.first_order.syntax import Formula
 from critics.problem import Problem
 from critics.replay.grades import Grade
+from critics.verdict.certificate import Certificate, certify, regraded
 
 KIND = "english-entailment"
 ENGINE = "certistar-english-fol/1"

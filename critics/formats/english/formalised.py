@@ -9,9 +9,6 @@ certificate is on a model's word: `aligned` where every check of every sentence 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from critics.checker import in_terms_of
-from critics.conclusion import Refusal, brief, is_wrong, refused, wrong_answer
-from critics.formats.english.answer import answer_of
 from critics.formats.english.beside import beside, beside_clauses
 from critics.formats.english.entailed_text import ChainEvidence, Step, chain_certificate
 from critics.formats.english.formulas import (
@@ -23,7 +20,6 @@ from critics.formats.english.formulas import (
     Nothing,
     read_formulas,
 )
-from critics.formats.english.span import coverage, painted
 from critics.logic.first_order.entailment import (
     DEFAULT_BUDGET,
     Denied,
@@ -36,11 +32,15 @@ from critics.logic.first_order.entailment import (
 from critics.logic.first_order.solvers import Answer, solve
 from critics.logic.first_order.syntax import Formula, FormulaError, Not, negated, signature
 from critics.problem import Attempt, Problem
+from critics.replay.answers import in_terms_of
 from critics.text.blocks import answers_early
+from critics.text.english.answer import answer_of
+from critics.text.english.span import coverage, painted
 from critics.text.faithfulness.finding import Failed, Finding, NotApplicable, Passed
-from critics.text.reading import NOT_READ, TOO_MUCH_WORK, BadStep, Span, TextReading
 from critics.text.reference import text_contradicts
 from critics.verdict import Certified, Malformed, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict.conclusion import Refusal, brief, is_wrong, refused, wrong_answer
+from critics.verdict.reading import NOT_READ, TOO_MUCH_WORK, BadStep, Span, TextReading
 
 MAX_CHARACTERS = 30_000
 

@@ -9,12 +9,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from critics.formats.english import phrases
-from critics.formats.english.outline import Outline
-from critics.formats.english.passage import TextSentence, lines
 from critics.logic.first_order.parser import parse
 from critics.logic.first_order.syntax import Formula, FormulaError, open_names
 from critics.problem import Problem, is_list, is_object
+from critics.text.english import phrases
+from critics.text.english.outline import Outline
+from critics.text.english.passage import TextSentence, lines
 from critics.text.faithfulness.english import Sentence, asked, sentence
 
 KEY = "formulas"

@@ -3,11 +3,11 @@
 from collections.abc import Set
 from functools import lru_cache
 
-from critics.formats.english.language import ProblemLanguage
 from critics.logic.clause import Implication, fact
 from critics.logic.formula import Literal, parse_literal, parse_statement
 from critics.logic.kernel import Inference, Kernel
 from critics.problem import Formal
+from critics.text.english.language import ProblemLanguage
 from critics.text.reference import saturated
 
 _Signed = tuple[bool, str]

@@ -8,14 +8,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from critics.checker import in_terms_of
-from critics.conclusion import Refusal, brief
-from critics.formats.english.answer import answer_of
-from critics.formats.english.language import ProblemLanguage, Said
-from critics.formats.english.passage import Passage, TextSentence
 from critics.formats.english.saturation import bearing, saturation, unsaid
-from critics.formats.english.steps import Ledger, Warrant
-from critics.formats.english.unit import (
+from critics.logic.clause import Implication, denied, fact
+from critics.logic.entailment import OutOfWork, follows
+from critics.problem import Problem
+from critics.replay.answers import in_terms_of
+from critics.text.english.answer import answer_of
+from critics.text.english.language import ProblemLanguage, Said
+from critics.text.english.passage import Passage, TextSentence
+from critics.text.english.steps import Ledger, Warrant
+from critics.text.english.unit import (
     Aim,
     AnswerClaim,
     Assumption,
@@ -28,11 +30,9 @@ from critics.formats.english.unit import (
     Unit,
     UnreadSentence,
 )
-from critics.logic.clause import Implication, denied, fact
-from critics.logic.entailment import OutOfWork, follows
-from critics.problem import Problem
-from critics.text.reading import NOT_READ, TOO_MUCH_WORK, BadStep, Kind, Span
 from critics.verdict import Malformed, Refusing, Refuted, TimedOut, Unproved
+from critics.verdict.conclusion import Refusal, brief
+from critics.verdict.reading import NOT_READ, TOO_MUCH_WORK, BadStep, Kind, Span
 
 MAX_QUOTED = 160
 """Characters of a sentence that a refusal quotes."""

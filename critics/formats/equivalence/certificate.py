@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from critics.certificate import Certificate, certify
 from critics.formats.equivalence.language import Language
 from critics.formats.equivalence.outcome import Equivalent
 from critics.formats.equivalence.pair import Pair, RegexPair, free_names, texts
 from critics.problem import Problem
 from critics.replay.equivalences.checker import ENGINE, KINDS
+from critics.verdict.certificate import Certificate, certify
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,6 @@ import json
 import re
 from typing import Any
 
-from critics.checker import in_terms_of
-from critics.conclusion import brief, is_wrong, wrong_answer
 from critics.formats.equivalence.certificate import equivalence_certificate, language_of
 from critics.formats.equivalence.language import Language, is_alphabet
 from critics.formats.equivalence.outcome import Different, Equivalent, UndecidedPair
@@ -20,9 +18,11 @@ from critics.formats.equivalence.pair import Pair, decide, is_contingent, is_lef
 from critics.formats.equivalence.regex import ALPHABET
 from critics.logic.first_order.syntax import FormulaError
 from critics.problem import Attempt, Formal, Problem, is_object
+from critics.replay.answers import in_terms_of
 from critics.replay.semantics import SEMANTICS
 from critics.text.reference import text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict.conclusion import brief, is_wrong, wrong_answer
 
 MAX_CHARACTERS = 100_000
 _FAMILY = re.compile(r"autoeval(?:-[a-z0-9]+)*")

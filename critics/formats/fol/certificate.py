@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from critics.certificate import Certificate, certify
 from critics.formats.fol.program import Program
 from critics.logic.first_order.entailment import Denied, Entailed, Open
 from critics.logic.first_order.model import Model
@@ -10,6 +9,7 @@ from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import Budget, version
 from critics.problem import Problem
 from critics.text.reference import Reference, source_name
+from critics.verdict.certificate import Certificate, certify
 
 KIND = "fol-entailment"
 ENGINE = "certistar-fol/1"

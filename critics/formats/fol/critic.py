@@ -9,8 +9,6 @@ as such, and `unknown` must be about what the premises are about, because leavin
 
 from collections.abc import Sequence
 
-from critics.checker import in_terms_of
-from critics.conclusion import Refusal, brief, is_wrong, no_reference, wrong_answer
 from critics.formats.fol.certificate import RESULTS, entailment_certificate
 from critics.formats.fol.program import Program, read_program
 from critics.logic.first_order.closure import closed_all
@@ -50,6 +48,7 @@ from critics.logic.first_order.theory import (
 )
 from critics.logic.formula import FormulaError as AnyFormulaError
 from critics.problem import Attempt, Problem
+from critics.replay.answers import in_terms_of
 from critics.text.reference import (
     Reference,
     ReferenceMismatch,
@@ -59,6 +58,7 @@ from critics.text.reference import (
     text_contradicts,
 )
 from critics.verdict import Certified, Malformed, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict.conclusion import Refusal, brief, is_wrong, no_reference, wrong_answer
 
 
 def judge_fol(problem: Problem, attempt: Attempt) -> Verdict:

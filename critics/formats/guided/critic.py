@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TypeAlias
 
-from critics.checker import check, in_terms_of
-from critics.conclusion import Refusal, brief, certified, is_wrong, no_reference, refused, wrong_answer
 from critics.formats.guided.read_outs import MAX_QUOTED, Account, unread
 from critics.formats.guided.sentence_reader import SentenceReader, sentence_reader
 from critics.formats.guided.support import Blocks, Support
@@ -35,6 +33,8 @@ from critics.logic.kernel import DEFAULT_WORK_LIMIT, ArityError, Axiom, Entry, K
 from critics.logic.matching import literals_of
 from critics.logic.sorts import SortError
 from critics.problem import Attempt, Formal, Problem
+from critics.replay.answers import in_terms_of
+from critics.replay.derivations import check
 from critics.text.background import background
 from critics.text.blocks import Block, BlockError, answers_early, final_answer, split_blocks
 from critics.text.pieces import pieces
@@ -51,6 +51,7 @@ from critics.text.reference import (
     theory,
 )
 from critics.verdict import Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict.conclusion import Refusal, brief, certified, is_wrong, no_reference, refused, wrong_answer
 
 MAX_CHARACTERS = 100_000
 """Longer attempts are not read: their cost, not their content, would be the point."""

@@ -10,16 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from critics.formats.english.span import num_characters
-from critics.formats.english.unit import Unit
 from critics.formats.guided.sentence_reader import are_names, plainly
 from critics.formats.guided.support import Beside, Said, Support, UnsupportedError, formula_of, plain_claim, whole
 from critics.logic.formula import BLANKS, Literal, Rule, Statement, parse_statement
 from critics.logic.kernel import Entry
 from critics.text.blocks import Block
+from critics.text.english.span import num_characters
+from critics.text.english.unit import Unit
 from critics.text.pieces import Piece, pieces
-from critics.text.reading import BadStep, Kind, Span, TextReading
 from critics.verdict import Refuted, Unproved, Verdict
+from critics.verdict.reading import BadStep, Kind, Span, TextReading
 
 MAX_QUOTED = 160
 """Characters of a sentence that a refusal quotes."""

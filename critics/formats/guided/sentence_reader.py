@@ -5,14 +5,14 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from critics.formats.english import phrases
-from critics.formats.english.language import ProblemLanguage, Said, Unreadable, language_of
-from critics.formats.english.outline import MAX_SENTENCE, Outline
-from critics.formats.english.passage import Passage, TextSentence
-from critics.formats.english.unit import Claim, Promise, Reasoning, Unit, UnreadSentence
 from critics.logic.clause import Implication, clause_of, read_clause, statement_of
 from critics.logic.formula import BLANKS, Statement, canonical_statement, parse_statement
 from critics.problem import Formal, Problem
+from critics.text.english import phrases
+from critics.text.english.language import ProblemLanguage, Said, Unreadable, language_of
+from critics.text.english.outline import MAX_SENTENCE, Outline
+from critics.text.english.passage import Passage, TextSentence
+from critics.text.english.unit import Claim, Promise, Reasoning, Unit, UnreadSentence
 from critics.text.pieces import MARK, readings
 from critics.text.reference import theory
 

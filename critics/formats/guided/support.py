@@ -8,10 +8,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from critics.formats.english.answer import answer_of
-from critics.formats.english.passage import Passage
-from critics.formats.english.steps import Ledger, OutOfWork, Warrant
-from critics.formats.english.unit import Aim, AnswerClaim, Claim, Filler, NothingMore, Promise, Reasoning, Unit
 from critics.formats.guided.sentence_reader import SentenceReader
 from critics.logic.clause import clause_of, fact, statement_of
 from critics.logic.formula import (
@@ -27,8 +23,12 @@ from critics.logic.formula import (
 from critics.logic.kernel import Axiom, Inference, Kernel
 from critics.logic.matching import kind, match
 from critics.problem import Problem
+from critics.text.english.answer import answer_of
+from critics.text.english.passage import Passage
+from critics.text.english.steps import Ledger, OutOfWork, Warrant
+from critics.text.english.unit import Aim, AnswerClaim, Claim, Filler, NothingMore, Promise, Reasoning, Unit
 from critics.text.pieces import Piece
-from critics.text.reading import Kind
+from critics.verdict.reading import Kind
 
 _ENDINGS = {"this was the goal": True, "this is the goal": True, "this contradicts the goal": False}
 """Sentences about the last inference: whether it is the goal, or its negation."""

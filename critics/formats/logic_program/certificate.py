@@ -6,7 +6,6 @@ The evidence holds, for the constraints and for each query of each option, a mod
 from dataclasses import dataclass
 from typing import Any
 
-from critics.certificate import Certificate, certify
 from critics.formats.logic_program.reader import LogicProgram
 from critics.logic.programs.core import OUTSIDE
 from critics.logic.programs.execution import Execution, Tables
@@ -14,6 +13,7 @@ from critics.logic.programs.record import core_record, option_record
 from critics.logic.programs.z3_solver import RLIMIT, WALL_S
 from critics.problem import Problem
 from critics.replay.finite.terms import Value
+from critics.verdict.certificate import Certificate, certify
 
 KIND = "program-options"
 ENGINE = "certistar-logic-program/1"

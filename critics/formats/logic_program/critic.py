@@ -4,7 +4,6 @@ Stricter than Logic-LM's runner, which takes the first option printed. Each refu
 What the text means is not known here: a certificate says `trusted`.
 """
 
-from critics.conclusion import Refusal, certified, is_wrong, refused, wrong_answer
 from critics.formats.logic_program.certificate import OptionsEvidence, options_certificate
 from critics.formats.logic_program.reader import LogicProgram, read_logic_program
 from critics.logic.programs.core import TooLarge, Undefined
@@ -15,6 +14,7 @@ from critics.logic.programs.submission import read_submission
 from critics.problem import Attempt, Problem
 from critics.replay.finite.models import check_models
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict.conclusion import Refusal, certified, is_wrong, refused, wrong_answer
 
 
 def judge_logic_program(problem: Problem, attempt: Attempt) -> Verdict:

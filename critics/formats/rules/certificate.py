@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from critics.certificate import Certificate, certify
 from critics.logic.formula import Literal
 from critics.logic.horn import HornEvidence, horn_evidence
 from critics.logic.kernel import DEFAULT_WORK_LIMIT, Entry
 from critics.problem import Problem
 from critics.text.reference import Reference, source_name
+from critics.verdict.certificate import Certificate, certify
 
 ENGINE = "certistar-rules/1"
 

@@ -9,8 +9,6 @@ Logic-LM's interpreter does; that is no proof, so such an answer is `unproved`.
 
 from dataclasses import dataclass
 
-from critics.checker import in_terms_of
-from critics.conclusion import Refusal, certified, is_wrong, no_reference, refused, wrong_answer
 from critics.formats.rules.certificate import rules_certificate
 from critics.formats.rules.names import RuleNames, elaborate
 from critics.formats.rules.reader import read_rules
@@ -18,6 +16,7 @@ from critics.logic.formula import FormulaError, Literal, Statement, canonical_st
 from critics.logic.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.logic.programs.sections import ProgramError, Repairs
 from critics.problem import Attempt, Problem
+from critics.replay.answers import in_terms_of
 from critics.replay.derivations import check
 from critics.replay.semantics import semantics_of
 from critics.text.reference import (
@@ -31,6 +30,7 @@ from critics.text.reference import (
     theory,
 )
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict.conclusion import Refusal, certified, is_wrong, no_reference, refused, wrong_answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """Explanation of a `rules` program without an answer: the derivations of its two contradictory conclusions."""
 
-from critics.conclusion import Refusal
 from critics.formats.rules.critic import Consequences, execute
 from critics.logic.formula import Literal, Rule, Statement
 from critics.logic.kernel import Inference
 from critics.problem import Attempt
 from critics.text.reference import ReferenceMismatch, reference
+from critics.verdict.conclusion import Refusal
 
 
 def explain_derivations(attempt: Attempt) -> str | None:

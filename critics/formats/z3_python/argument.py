@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal as Choice
 
-from critics.conclusion import Refusal
 from critics.formats.z3_python.dialect import Term, negated
 from critics.formats.z3_python.printed import Wording
 from critics.formats.z3_python.report import Check, Run, ScriptRuns
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous
+from critics.verdict.conclusion import Refusal
 
 Mode = Choice["truth", "unsat", "sat"]
 """Question of an argument: the truth of one statement, or the option whose test alone is `unsat`, or `sat`."""

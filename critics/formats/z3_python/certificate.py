@@ -6,12 +6,12 @@ premises and statements beside them, and these from running the script.
 
 from dataclasses import dataclass
 
-from critics.certificate import Certificate, certify
 from critics.formats.z3_python.decision import MAX_CONFLICTS, RLIMIT, question_sets
 from critics.formats.z3_python.dialect import needed, script, written
 from critics.formats.z3_python.examination import Examined
 from critics.problem import Problem
 from critics.text.reference import Reference, source_name
+from critics.verdict.certificate import Certificate, certify
 
 KIND = "z3-script"
 ENGINE = "certistar-z3-script/1"

@@ -9,7 +9,6 @@ known about does as well (Deng et al., appendix A).
 import re
 from collections.abc import Sequence
 
-from critics.conclusion import Refusal, brief, is_wrong, no_reference, refused, wrong_answer
 from critics.formats.z3_python.argument import Argument, Mode, answer_of
 from critics.formats.z3_python.certificate import script_certificate
 from critics.formats.z3_python.decision import refuse_groundless
@@ -24,6 +23,7 @@ from critics.problem import Attempt, Problem
 from critics.text.question import read_question
 from critics.text.reference import Reference, ReferenceMismatch, holds_in_semantics, reference, source_name
 from critics.verdict import Certified, CriticError, Unproved, Verdict
+from critics.verdict.conclusion import Refusal, brief, is_wrong, no_reference, refused, wrong_answer
 
 _ASKED: dict[str, Mode] = {
     "must": "unsat", "cannot": "unsat", "list": "unsat", "could": "sat", "could_be_false": "sat",

@@ -8,12 +8,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from critics.conclusion import Refusal
 from critics.formats.z3_python.argument import Argument
 from critics.formats.z3_python.dialect import Term, conjuncts, members, needed, negated, opened, script, symbols, tokens
 from critics.formats.z3_python.jail import JailAnswer, run_jailed
 from critics.problem import is_list
 from critics.verdict import TimedOut, Unproved, Vacuous
+from critics.verdict.conclusion import Refusal
 
 RLIMIT = 2_000_000
 """Z3's resource units for one question: half a second or so."""

@@ -5,7 +5,6 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from critics.conclusion import Refusal
 from critics.formats.z3_python.argument import Argument, argument_of
 from critics.formats.z3_python.decision import Solve, decided, refuse_closed_world, solve, value_of
 from critics.formats.z3_python.dialect import Term
@@ -17,6 +16,7 @@ from critics.formats.z3_python.printed import Wording
 from critics.formats.z3_python.report import ReportError, ScriptRuns, UnreadScript, read_report
 from critics.formats.z3_python.source import script_of
 from critics.verdict import Malformed, TimedOut
+from critics.verdict.conclusion import Refusal
 
 LIMIT_S = 4.0
 """For all runs of a script; natural ones take 20 to 200 milliseconds."""

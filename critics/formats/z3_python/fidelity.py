@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from critics.conclusion import Refusal
 from critics.formats.z3_python.decision import Solve
 from critics.formats.z3_python.dialect import Term, conjuncts, negated, opened, script, symbols
 from critics.formats.z3_python.examination import Examined
@@ -20,6 +19,7 @@ from critics.logic.formula import FormulaError
 from critics.text.inflection import is_plural, singular
 from critics.text.reference import Reference
 from critics.verdict import TimedOut, Unproved
+from critics.verdict.conclusion import Refusal
 
 MAX_COMPARED = 120
 """Pairs of a premise and a statement that a solver compares."""

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from critics.checker import in_terms_of
 from critics.problem import TRUTH_VALUES
+from critics.replay.answers import in_terms_of
 
 _LEAD = re.compile(
     r"(?:the\s+)?(?:final\s+|correct\s+)?(?:answer|option|statement|conclusion|claim|result)(?:\s+is)?\s*[:=]?\s*"

@@ -4,7 +4,6 @@ This is the critic's own interpreter again, which finds forged evidence and no m
 proves the claim is for `critics.replay.scripts`, which shares nothing with it.
 """
 
-from critics.conclusion import Refusal
 from critics.formats.z3_python.argument import answer_of
 from critics.formats.z3_python.certificate import evidence_of
 from critics.formats.z3_python.critic import answer_for, asks_otherwise, text_says_otherwise
@@ -16,6 +15,7 @@ from critics.problem import Formal, Problem
 from critics.replay.certificate import Rejected, SealedCertificate, Unchecked
 from critics.text.question import read_question
 from critics.text.reference import Reference
+from critics.verdict.conclusion import Refusal
 
 
 def check_script(certificate: SealedCertificate) -> None:

@@ -8,7 +8,6 @@ sufficient: the formalisation stays on trust.
 import re
 from collections.abc import Sequence
 
-from critics.conclusion import Refusal, brief
 from critics.formats.logic_program.option import Mode, Option
 from critics.formats.logic_program.reader import LogicProgram
 from critics.logic.programs.declarations import Declarations
@@ -16,6 +15,7 @@ from critics.logic.programs.grounding import Ground
 from critics.replay.finite.terms import Operator
 from critics.text.question import Asked, read_question
 from critics.verdict import Unproved, Vacuous
+from critics.verdict.conclusion import Refusal, brief
 
 _MODES: dict[Asked, frozenset[Mode]] = {
     "must": frozenset({"valid"}),

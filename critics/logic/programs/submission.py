@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from critics.conclusion import Refusal
 from critics.logic.programs.sections import ProgramError, Repairs
 from critics.problem import Problem
 from critics.verdict import Malformed
+from critics.verdict.conclusion import Refusal
 
 
 class OptionProgram(Protocol):

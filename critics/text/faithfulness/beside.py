@@ -4,48 +4,65 @@ An attempt in first-order logic is judged by the part of its premises from which
 out the proof, and need not bear out what is written beside it. `unknown` needs the whole text.
 """
 
-from critics.checker import in_terms_of
+from collections.abc import Mapping
+from typing import Literal
+
 from critics.logic.first_order.entailment import Denied, Entailed, decide
 from critics.logic.first_order.theory import conjuncts
 from critics.problem import Attempt, Problem
+from critics.replay.answers import in_terms_of
 from critics.text.faithfulness.checks import CHECKS, borne_out, check, read
 from critics.text.faithfulness.finding import Failed, Finding, NotApplicable, Passed
-from critics.text.faithfulness.formalisation import Formalisation, atoms_of, formalisation
-from critics.text.faithfulness.puzzles.comparison import difference, program_of
+from critics.text.faithfulness.formalisation import Formalisation, atoms_of
+from critics.text.faithfulness.puzzles.comparison import difference
 from critics.text.faithfulness.puzzles.reading import read_problem
 from critics.text.faithfulness.whole import whole_text
+from critics.text.part import TextPart
 
 TEXT_CHECKS = (*CHECKS, "whole_text")
-PUZZLES = ("csp", "logic-program")
-"""Formats of programs that put things into places."""
 PUZZLE_CHECKS = ("names_of_premises", "whole_text", "structure_of_goal")
 """Checks of such programs: their names are the text's, their constraints have its models, their options its meaning."""
 
 
-def beside(attempt: Attempt, answer: str | None) -> dict[str, Finding]:
+def beside(part: TextPart, attempt: Attempt, answer: str | None) -> dict[str, Finding]:
     """Return what every check finds that needs nothing but the attempt, what it answers and its problem's text."""
-    if attempt.format in PUZZLES:
-        return _puzzle(attempt)
-    formalised = formalisation(attempt)
+    if part.is_puzzle:
+        return _puzzle(part, attempt)
+    formalised = part.theory(attempt)
     if formalised is None:
         return _unread(f"formulas of the format {attempt.format} are not laid beside sentences")
     is_open = answer is not None and answer == in_terms_of("unknown", attempt.problem.options)
-    # Rules and guided proofs are written for controlled English, where nothing needs to be left out.
-    is_prose = attempt.format == "fol"
-    found = _found(attempt.problem, formalised, is_open=is_open, is_prose=is_prose)
-    if not is_prose or is_open or _speaks_for_it(found):
+    # Other formats are written for controlled English, where nothing needs to be left out.
+    found = _found(attempt.problem, formalised, is_open=is_open, is_prose=part.is_for_prose)
+    if not part.is_for_prose or is_open or _speaks_for_it(found):
         return found
-    part = _borne_out(attempt.problem, formalised)
-    return found if part is None else _found(attempt.problem, part, is_open=False, is_prose=True)
+    kept = _borne_out(attempt.problem, formalised)
+    return found if kept is None else _found(attempt.problem, kept, is_open=False, is_prose=True)
 
 
-def _puzzle(attempt: Attempt) -> dict[str, Finding]:
+Outcome = Literal["passed", "failed", "nothing_applies"]
+
+
+def concluded(found: Mapping[str, Finding]) -> tuple[Outcome, tuple[str, ...]]:
+    """Conclude from the findings alone, with the names of those that fail: not applicable is never a pass."""
+    failed = tuple(name for name, finding in found.items() if isinstance(finding, Failed))
+    if failed:
+        return "failed", failed
+    return ("passed" if any(isinstance(f, Passed) for f in found.values()) else "nothing_applies"), ()
+
+
+def is_aligned(part: TextPart, attempt: Attempt, answer: str) -> bool:
+    """Say whether the text of its problem bears out what an attempt formalises on trust, and answers with."""
+    return concluded(beside(part, attempt, answer))[0] == "passed"
+
+
+def _puzzle(part: TextPart, attempt: Attempt) -> dict[str, Finding]:
     """Compare a program that puts things into places with the puzzle that its text is read as."""
     problem = attempt.problem
     reading = read_problem(problem.context, problem.question, problem.options or ())
     if reading is None:
         return _unread("the text is not read as a puzzle of things and places")
-    program = program_of(attempt.format, attempt.completion)
+    program = part.puzzle(attempt.completion)
     found = "unknown" if program is None else difference(program, reading)
     if found == "unknown":
         return _unread("whether the program says what the text says could not be decided")

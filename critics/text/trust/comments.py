@@ -4,43 +4,28 @@ A comment is supported where the problem says it, or where it repeats its formul
 support, all of whose words are the problem's, is false. One with other words is not read: nothing is known of it.
 """
 
-import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from critics.formats.csp import reader as csp_reader
-from critics.formats.english.language import Unreadable, language_of
-from critics.formats.english.phrases import FILLERS
-from critics.formats.english.span import num_characters
-from critics.formats.logic_program import reader as logic_program
-from critics.formats.rules import reader as rule_reader
-from critics.formats.z3_python.source import parse_script, parted, script_of
 from critics.logic.programs.ordering_text import is_claimed
 from critics.logic.programs.sections import COMMENT, rows
 from critics.problem import Attempt, Problem
 from critics.text.blocks import ANSWER_CLAIM, final_answer
+from critics.text.english.language import Unreadable, language_of
+from critics.text.english.phrases import FILLERS
+from critics.text.english.span import num_characters
 from critics.text.faithfulness.english import sentences
-from critics.text.reading import BadStep, Span, TextReading
 from critics.text.reference import TRANSLATORS
 from critics.text.trust.words import content, shared_words
+from critics.verdict.reading import BadStep, Span, TextReading
 
-FORMATS = frozenset({"fol", "rules", "csp", "logic-program", "z3-python"})
-_TITLES: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "rules": rule_reader.TITLES,
-    "csp": csp_reader.TITLES,
-    "logic-program": logic_program.TITLES,
-    "fol": {name: (name,) for name in ("predicates", "premises", "conclusion")},
-}
 _DECLARED = re.compile(r"[\s>*•-]*(?:\d{1,3}[.)]\s*)?\w[\w'’-]*\s*\([^()\n]*\)[\s.,;:–-]*")
 _LABELLED = re.compile(r"\s*-?\d{1,6}\s*[:=](?:\s*[\w'’-]+){1,4}\s*")
 _QUESTION = re.compile(r"\s*question\b[\s:]*", re.IGNORECASE)
-_SCRIPT = "z3-python"
-_CODE = "code"
+CODE = "code"
 """The comments of a script. They say of code what it does as well, so that what has other words is not `unread`."""
-_ASSERTING = re.compile(r"\b(?:is|are|no|not|every|each|all|if)\b", re.IGNORECASE)
-_LINC = re.compile(r"\s*(TEXT|FOL):")
 _LANGUAGE = re.compile(r"\w{0,12}\s*")
 """Of a fence."""
 _DECLARING = ("predicate", "declaration", "domain", "variable")
@@ -77,18 +62,18 @@ class Comment:
     """Empty where the line has none."""
 
 
-def read_comments(attempt: Attempt, answer: str | None) -> TextReading | None:
+def read_comments(comments: Iterable[Comment], attempt: Attempt, answer: str | None) -> TextReading | None:
     """Return what is known of a program's comments: the first that is false, and those that are not read.
 
     None where they are all told.
     """
     text, unread = attempt.completion, list[Span]()
-    for index, comment in enumerate(_comments(text, attempt.format)):
+    for index, comment in enumerate(comments):
         if index < MAX_COMMENTS and _is_told(comment, attempt.problem, answer):
             continue
         if index < MAX_COMMENTS and _is_false(comment, attempt.problem, answer):
             return TextReading(0.0, (), BadStep(index, comment.text, "the problem says nothing of the kind"))
-        if comment.section != _CODE:
+        if comment.section != CODE:
             unread.append(Span(comment.start, comment.end, "unread"))
     if not unread:
         return None
@@ -114,35 +99,32 @@ def _is_false(comment: Comment, problem: Problem, answer: str | None) -> bool:
     return is_claimed(comment.text, problem.context, ()) is False
 
 
-def _comments(text: str, format_: str) -> Iterator[Comment]:
-    if format_ == _SCRIPT:
-        return _of_script(text)
-    lines = text.split("\n")
-    if format_ == "fol" and any(map(_LINC.match, lines)):
-        return _of_linc(lines)
-    return _of_sections(text, format_)
+def comments_of_sections(
+    text: str, titles: Mapping[str, Sequence[str]], *, has_one_query: bool = False
+) -> Iterator[Comment]:
+    """Yield what stands beside the formulas of a program in sections, headed as `titles` says.
 
-
-def _of_sections(text: str, format_: str) -> Iterator[Comment]:
+    `has_one_query` says that nothing is read behind the first line of the section `query`.
+    """
     is_asked = False
-    for row in rows(text, _TITLES[format_]):
+    for row in rows(text, titles):
         line, section, begin = row.whole, row.section, row.begin
         if row.is_fence:
             # Attack: a falsehood behind a fence, among the rules.
             if _LANGUAGE.fullmatch(line, begin) is None:
-                yield _comment(line, begin, row.start, section, "")
+                yield comment_in(line, begin, row.start, section, "")
             continue
         mark = COMMENT.search(line, begin)
         end = len(line) if mark is None else mark.start()
-        code = _num_read(line[begin:end], section, format_, is_first=not is_asked)
+        code = _num_read(line[begin:end], section, is_last=is_asked and has_one_query)
         is_asked = is_asked or (section == "query" and bool(line[begin:end].strip()))
         if re.search(r"[^\W_]", line[begin + code : end]) is not None:
-            yield _comment(line, begin + code, row.start, section, line[begin : begin + code], end)
+            yield comment_in(line, begin + code, row.start, section, line[begin : begin + code], end)
         if mark is not None:
-            yield _comment(line, mark.end(), row.start, section, line[begin:end])
+            yield comment_in(line, mark.end(), row.start, section, line[begin:end])
 
 
-def _num_read(text: str, section: str, format_: str, *, is_first: bool) -> int:
+def _num_read(text: str, section: str, *, is_last: bool) -> int:
     """Return how many characters of a line the format's reader reads or refuses; it passes over the rest.
 
     Attack: a falsehood before the program, among its declarations, behind its query.
@@ -157,61 +139,20 @@ def _num_read(text: str, section: str, format_: str, *, is_first: bool) -> int:
         case "":
             found = None
         case _:
-            return len(text) if is_first or (section, format_) != ("query", "rules") else 0
+            return 0 if section == "query" and is_last else len(text)
     return 0 if found is None else found.end()
 
 
-def _of_linc(lines: Sequence[str]) -> Iterator[Comment]:
-    """Yield the texts of LINC's layout, each with the formula on the next line, and what is no text and no formula."""
-    at = 0
-    for line, behind in zip(lines, [*lines[1:], ""], strict=True):
-        found = _LINC.match(line)
-        if found is None:
-            yield _comment(line, 0, at, "", "")
-        elif found[1] == "TEXT":
-            yield _comment(line, found.end(1) + 1, at, "", behind)
-        at += len(line) + 1
-
-
-def _of_script(text: str) -> Iterator[Comment]:
-    """Yield what stands beside a script, its comments, and strings that say what comments say."""
-    before, script, behind = parted(text)
-    yield from _lines_of(before, 0, "")
-    lines, at = script.split("\n"), text.index(script, len(before))
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        code, mark, said = line.partition("#")
-        if mark and _ASSERTING.search(said):
-            yield _comment(line, len(code) + 1, at, _CODE, code.strip() or following)
-        at += len(line) + 1
-    for said in _idle_strings(parse_script(script_of(text))):
-        yield from (each for each in _lines_of(said, at, _CODE) if _ASSERTING.search(each.text))
-    yield from _lines_of(behind, len(text) - len(behind), "")
-
-
-def _lines_of(text: str, at: int, section: str) -> Iterator[Comment]:
+def comments_of_lines(text: str, at: int, section: str) -> Iterator[Comment]:
+    """Yield every line of a text that is no program; `at` is its place in the completion."""
     for line in text.split("\n"):
         if line.strip():
-            yield _comment(line, 0, at, section, "")
+            yield comment_in(line, 0, at, section, "")
         at += len(line) + 1
 
 
-def _idle_strings(tree: ast.Module) -> Iterator[str]:
-    """Yield the strings that stand alone, are given a name, or are printed whatever is found."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Expr(ast.Constant(str(said))) | ast.Assign(_, ast.Constant(str(said))):
-                yield said
-            case _:
-                pass
-    for node in tree.body:
-        match node:
-            case ast.Expr(ast.Call(ast.Name("print"), [ast.Constant(str(said))])):
-                yield said
-            case _:
-                pass
-
-
-def _comment(line: str, begin: int, start: int, section: str, formula: str, end: int | None = None) -> Comment:
+def comment_in(line: str, begin: int, start: int, section: str, formula: str, end: int | None = None) -> Comment:
+    """Return the words of a line, which begins at `start`, between two of its places, and the formula beside them."""
     said = line[begin:end].strip(" \t\r:")
     place = start + line.find(said, begin)
     return Comment(place, place + len(said), said, section, formula)
@@ -232,7 +173,7 @@ def _is_told(comment: Comment, problem: Problem, answer: str | None) -> bool:
         return _claimed(claim, problem) == answer
     if re.search(r"[^\W_]", said) is None or FILLERS.fullmatch(said.strip(" .:")):
         return claim is None
-    is_asked = comment.section.startswith(_ASKING) or comment.section in ("", _CODE)
+    is_asked = comment.section.startswith(_ASKING) or comment.section in ("", CODE)
     names = _NAME.findall(comment.formula)
     if names and comment.section.startswith(_DECLARING):
         return all(shared_words(names, one) and not _denies(one) for one in re.split(r"(?<=[.;!?])\s+", said))

@@ -7,12 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal as Choice
 
-from critics.formats.csp.reader import CspProgram, read_csp
-from critics.formats.logic_program.reader import LogicProgram, read_logic_program
 from critics.logic.programs.core import TooLarge, Undefined
 from critics.logic.programs.declarations import Declarations, Type
 from critics.logic.programs.grounding import Grounder
-from critics.logic.programs.sections import ProgramError, Repairs
 from critics.logic.programs.z3_solver import Satisfiable, Unsatisfiable, Z3Solver
 from critics.replay.finite.terms import Application, Constant, Function, Operator, Term
 from critics.text.faithfulness.english import name_words
@@ -36,31 +33,6 @@ class Program:
     constraints: tuple[Term, ...]
     options: tuple[tuple[Query, ...], ...]
     encodings: Callable[[Puzzle], Iterator[Encoding]]
-
-
-def program_of(format_: str, text: str) -> Program | None:
-    """Return what is compared of an attempt; None where it cannot be read, or its meaning is open."""
-    try:
-        if format_ == "csp":
-            return _of_csp(read_csp(text, Repairs()))
-        return _of_logic_program(read_logic_program(text, Repairs()))
-    except ProgramError:
-        return None
-
-
-def _of_logic_program(program: LogicProgram) -> Program | None:
-    """Return what is compared of a logic program; None where free variables leave its meaning open."""
-    declared = program.declared
-    if declared.free:
-        return None
-    options = tuple(tuple(Query(q.formula, q.wanted) for q in option.queries) for option in program.options)
-    return Program(declared.functions, program.constraints, options, lambda puzzle: _encodings(declared, puzzle))
-
-
-def _of_csp(program: CspProgram) -> Program:
-    """Return what is compared of a `csp` program, whose options must be true."""
-    options = tuple((Query(Operator("not", (option,)), False),) for option in program.options)
-    return Program(program.functions, program.constraints, options, lambda puzzle: _of_variables(program, puzzle))
 
 
 def difference(program: Program, reading: Reading) -> Difference:
@@ -108,7 +80,7 @@ def _are_same(functions: Mapping[str, Function], pairs: Sequence[tuple[Term, Ter
     ]
 
 
-def _encodings(declared: Declarations, puzzle: Puzzle) -> Iterator[Encoding]:
+def function_encodings(declared: Declarations, puzzle: Puzzle) -> Iterator[Encoding]:
     """Yield the ways in which a program's one function may say who is where."""
     if len(declared.functions) != 1:
         return
@@ -150,10 +122,10 @@ def _predicate(name: str, things: Sequence[int], values: Sequence[int], *, first
     return said
 
 
-def _of_variables(program: CspProgram, puzzle: Puzzle) -> Iterator[Encoding]:
+def variable_encodings(functions: Mapping[str, Function], puzzle: Puzzle) -> Iterator[Encoding]:
     """Yield the ways to read variables as things and numbers as places."""
-    names = _matched(list(program.functions), puzzle.things)
-    if names is None or any(function.domains for function in program.functions.values()):
+    names = _matched(list(functions), puzzle.things)
+    if names is None or any(function.domains for function in functions.values()):
         return
     for values in _rows(puzzle):
         yield lambda i, v, own=values: Operator("eq", (Application(names[i], ()), Constant(own[v])))

@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from critics.formats.english import phrases
-from critics.formats.english.language import ProblemLanguage, Said
-from critics.formats.english.passage import Passage, TextSentence
-from critics.formats.english.unit import (
+from critics.logic.clause import denied
+from critics.text.english import phrases
+from critics.text.english.language import ProblemLanguage, Said
+from critics.text.english.passage import Passage, TextSentence
+from critics.text.english.unit import (
     Aim,
     AnswerClaim,
     Assumption,
@@ -24,7 +25,6 @@ from critics.formats.english.unit import (
     Unit,
     UnreadSentence,
 )
-from critics.logic.clause import denied
 
 MAX_SENTENCE = 1_000
 """Characters of a sentence with all its claims."""

@@ -8,11 +8,11 @@ what an actor may be told.
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
-from critics.certificate import Certificate, read_certificate
 from critics.problem import RecordError, object_of, text_of
 from critics.replay.grades import Grade
-from critics.text.notebook import verdict_html
-from critics.text.reading import BadStep, Span, TextReading, read_reading
+from critics.verdict.certificate import Certificate, read_certificate
+from critics.verdict.notebook import verdict_html
+from critics.verdict.reading import BadStep, Span, TextReading, read_reading
 
 
 class _Accounting:

@@ -1,26 +1,48 @@
-"""Parts from other packages, found through entry points: nothing is imported before it is asked for by name.
+"""Registry of parts, by name and lazily: nothing is imported before it is asked for, built in or from another package.
 
-A package names its parts in its own `pyproject.toml`, one group for each kind (docs/plug-ins.md):
+A format that is built in is a folder of `critics/formats` with a module `format`. A package names its parts in its own
+`pyproject.toml`, one group for each kind (docs/plug-ins.md):
 
     [project.entry-points."certistar.critics"]
     factors = "my_package.factors:critic"
 
-What is built in keeps its name: a package cannot put another critic in the place of `guided`.
+What is built in keeps its name: a package cannot put another critic in the place of ours.
 """
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any, Literal
 
 from critics.errors import InputError
 
 Group = Literal["critics", "guides", "strategies", "datasets", "policies"]
 GROUPS: tuple[Group, ...] = ("critics", "guides", "strategies", "datasets", "policies")
+_FORMATS = Path(__file__).with_name("formats")
 
 
 class PluginError(InputError):
     """Plug-in that cannot be used; the message says which, and what to do."""
+
+
+@lru_cache
+def formats() -> tuple[str, ...]:
+    """Return the names of the formats that are built in."""
+    return tuple(sorted(path.parent.name.replace("_", "-") for path in _FORMATS.glob("*/format.py")))
+
+
+def all_formats() -> tuple[str, ...]:
+    """Return the names of all formats, those of packages last."""
+    return (*formats(), *names("critics", formats()))
+
+
+def load_format(name: str) -> Any:
+    """Import the format of a name: its `critics.formats.format.Format`, or what a package has in its place."""
+    if name not in formats():
+        return load("critics", name)
+    return import_module(f"critics.formats.{name.replace('-', '_')}.format").FORMAT
 
 
 def names(group: Group, built_in: Iterable[str] = ()) -> list[str]:

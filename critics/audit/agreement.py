@@ -6,8 +6,6 @@ A second formalisation is a second opinion. Where two differ, nobody knows which
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from critics.formats.equivalence.first_order import decide_first_order
-from critics.formats.equivalence.outcome import Different, Equivalent, UndecidedPair
 from critics.logic.first_order.syntax import Formula, FormulaError, conjunction, open_names, signature
 from critics.logic.first_order.theory import folded, unstated
 from critics.text.faithfulness.finding import Failed, Finding, NotApplicable, Passed, first_of
@@ -73,6 +71,9 @@ def _same_premises(left: Sequence[Formula], right: Sequence[Formula]) -> Finding
 
 
 def _equal(left: Formula, right: Formula) -> Finding:
+    from critics.formats.equivalence.first_order import decide_first_order
+    from critics.formats.equivalence.outcome import Different, Equivalent, UndecidedPair
+
     try:
         if signature([left]).symbols() != signature([right]).symbols() or open_names([left, right]):
             return NotApplicable("two samples use other names")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from critics.text.reading import Kind, Span
+from critics.verdict.reading import Kind, Span
 
 _FILLER: tuple[Kind, int | None] = ("filler", None)
 

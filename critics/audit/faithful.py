@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from critics.audit.agreement import Opinion, Opinions, cross_agreement, round_trip
+from critics.formats.format import find_format
 from critics.problem import Attempt, Problem, is_object, read_attempt
-from critics.text.faithfulness.agreement import Opinion, Opinions, cross_agreement, round_trip
-from critics.text.faithfulness.beside import TEXT_CHECKS, beside
-from critics.text.faithfulness.finding import Failed, Finding, Passed
-from critics.text.faithfulness.formalisation import formalisation
+from critics.text.faithfulness.beside import TEXT_CHECKS, beside, concluded
+from critics.text.faithfulness.finding import Failed, Finding
 
 ALL_CHECKS = (*TEXT_CHECKS, "cross_agreement", "round_trip")
 Outcome = Literal["checked", "passed", "failed", "nothing_applies", "not_certified"]
@@ -43,7 +43,12 @@ def read_judged(trace: Mapping[str, object]) -> JudgedAttempt:
 
 def findings(judged: JudgedAttempt, opinions: Opinions | None = None) -> dict[str, Finding]:
     """Return what every check finds in a certified attempt; `opinions` are other certified ones, by problem."""
-    return beside(judged.attempt, judged.answer) | _agreement(judged, opinions or {})
+    return text_findings(judged.attempt, judged.answer) | _agreement(judged, opinions or {})
+
+
+def text_findings(attempt: Attempt, answer: str | None) -> dict[str, Finding]:
+    """Return what every check finds that needs nothing but the attempt, what it answers and its problem's text."""
+    return beside(find_format(attempt.format), attempt, answer)
 
 
 def is_disputed(judged: JudgedAttempt, opinions: Opinions) -> bool:
@@ -56,17 +61,12 @@ def _agreement(judged: JudgedAttempt, opinions: Opinions) -> dict[str, Finding]:
     return {"cross_agreement": cross_agreement(own, others), "round_trip": round_trip(own, others)}
 
 
-def is_aligned(attempt: Attempt, answer: str) -> bool:
-    """Say whether the text of its problem bears out what an attempt formalises on trust, and answers with."""
-    return concluded(beside(attempt, answer))[0] == "passed"
-
-
 def gather(attempts: Iterable[JudgedAttempt]) -> dict[str, list[Opinion]]:
     """Return the certified attempts by problem, to be given to `findings`; what the text contradicts is no opinion."""
     found: dict[str, list[Opinion]] = {}
     for judged in attempts:
         is_compared = judged.grade in ("checked", "given")
-        if is_compared or (judged.grade and concluded(beside(judged.attempt, judged.answer))[0] != "failed"):
+        if is_compared or (judged.grade and concluded(text_findings(judged.attempt, judged.answer))[0] != "failed"):
             found.setdefault(problem_key(judged.attempt.problem), []).append(_opinion(judged))
     return found
 
@@ -82,14 +82,6 @@ def outcome(judged: JudgedAttempt, opinions: Opinions | None = None) -> tuple[Ou
             return concluded(findings(judged, opinions))
 
 
-def concluded(found: Mapping[str, Finding]) -> tuple[Outcome, tuple[str, ...]]:
-    """Conclude from the findings alone: not applicable is never a pass."""
-    failed = tuple(name for name, finding in found.items() if isinstance(finding, Failed))
-    if failed:
-        return "failed", failed
-    return ("passed" if any(isinstance(f, Passed) for f in found.values()) else "nothing_applies"), ()
-
-
 def problem_key(problem: Problem) -> str:
     """Return what two attempts at one problem share, whatever the problem is called."""
     return json.dumps([problem.context, problem.question, problem.options])
@@ -97,4 +89,5 @@ def problem_key(problem: Problem) -> str:
 
 def _opinion(judged: JudgedAttempt) -> Opinion:
     attempt = judged.attempt
-    return Opinion(attempt.id, attempt.format, str(judged.answer), attempt.completion, formalisation(attempt))
+    formalised = find_format(attempt.format).theory(attempt)
+    return Opinion(attempt.id, attempt.format, str(judged.answer), attempt.completion, formalised)

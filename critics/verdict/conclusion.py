@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from critics.certificate import Certificate
-from critics.checker import Rejected
 from critics.problem import Problem
+from critics.replay.certificate import Rejected
 from critics.verdict import Certified, CriticError, Malformed, Refusing, Refuted, TimedOut, Unproved, Verdict
+from critics.verdict.certificate import Certificate
 
 MAX_FEEDBACK = 300
 """Characters; a statement may be as long as the attempt, and an actor is told what was wrong with it."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from critics.checker import KEYS, digest
 from critics.problem import Formal, Problem, ProblemText, RecordError, object_of, read_problem_text, text_of, texts_of
+from critics.replay.certificate import KEYS, digest
 from critics.replay.grades import GRADES, Grade, grade_of_reference
 
 

@@ -4,28 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal as Choice
 
-from critics.formats.english.passage import lines
-from critics.problem import Attempt, Problem
+from critics.formats.format import find_format
+from critics.problem import Attempt
 from critics.replay.grades import STRICT
-from critics.text.blocks import BlockError
-from critics.text.pieces import pieces
-from critics.text.reading import UNDECIDED
+from critics.text.part import TextStep
 from critics.text.reference import ReferenceMismatch, reference
 from critics.text.trust.bars import is_foreign
 from critics.verdict import Certified, Verdict
+from critics.verdict.reading import UNDECIDED
 
 Label = Choice["good", "bad", "after-bad", "unknown"]
 """unknown: nothing is known of it: the critic refused the whole text, and no step of it, could not read it, or had
 nothing to hold its premises against."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextStep:
-    """A sentence or a block, and where it stands in the completion."""
-
-    start: int
-    end: int
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,26 +30,12 @@ class LabelledStep:
         return {"text": self.text, "label": self.label}
 
 
-def text_steps(format_: str, problem: Problem, completion: str) -> tuple[TextStep, ...]:
-    """Return the steps of a text whose format's critic reads it; none of every other one."""
-    if format_ in ("english", "cot"):
-        passages = [line.passage for line in lines(completion, problem.question)]
-        return tuple(TextStep(*passage.span, passage.text) for passage in passages)
-    if format_ != "guided":
-        return ()
-    try:
-        cut = [piece for piece in pieces(completion) if piece.is_step]
-    except BlockError:
-        return ()
-    return tuple(TextStep(piece.start, piece.end, completion[piece.start : piece.end]) for piece in cut)
-
-
 def labelled(verdict: Verdict, attempt: Attempt) -> tuple[LabelledStep, ...]:
     """Return the steps of a text with their labels: good before the first bad one, and where the text is certified.
 
     Nothing is good whose premises nobody compared with the problem. Attack: axioms of one's own, and what follows.
     """
-    steps = text_steps(attempt.format, attempt.problem, attempt.completion)
+    steps = find_format(attempt.format).steps(attempt.problem, attempt.completion)
     unread = [span for span in verdict.spans if span.kind == "unread"]
     bad = bad_place(verdict, steps) if verdict.coverage is not None else None
     is_unknown = verdict.first_bad_step is not None and verdict.first_bad_step.reason in UNDECIDED
@@ -80,7 +56,7 @@ def _is_compared(verdict: Verdict, attempt: Attempt) -> bool:
     if isinstance(verdict, Certified):
         return verdict.grade in STRICT
     problem = attempt.problem
-    if attempt.format != "guided":
+    if not find_format(attempt.format).states_premises:
         # Attack: formulas of a model's own for the context, and steps that follow from them.
         return verdict.reading is not None and verdict.reading.step_validity is None
     try:

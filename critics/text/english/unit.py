@@ -5,8 +5,8 @@ from enum import IntEnum
 from typing import Literal as Choice
 from typing import TypeAlias
 
-from critics.formats.english.language import Said
-from critics.formats.english.passage import Passage
+from critics.text.english.language import Said
+from critics.text.english.passage import Passage
 
 
 class Promise(IntEnum):

@@ -6,7 +6,7 @@ Whatever a text says is escaped: a rationale of a stranger is shown, and never r
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from critics.text.reading import Span, TextReading
+from critics.verdict.reading import Span, TextReading
 
 _COLOURS: Mapping[str, str] = {
     **dict.fromkeys(("premise", "citation"), "#dbeafe"),

@@ -12,13 +12,13 @@ from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 from critics.errors import ReasonedError
-from critics.formats.english.controlled import ControlledReader
-from critics.formats.english.wording import plain, variants, with_name
 from critics.logic.clause import Implication, clause_of, denied, ground_terms, read_clause
 from critics.logic.formula import parse_statement
 from critics.problem import Formal, Problem
 from critics.replay.semantics import Semantics, semantics_of
 from critics.text.background import background
+from critics.text.english.controlled import ControlledReader
+from critics.text.english.wording import plain, variants, with_name
 from critics.text.reference import TRANSLATORS, same_formal, translation
 from critics.text.translators import prontoqa
 from critics.text.translators.syllogism import ask

@@ -1,0 +1,47 @@
+"""The format `asp`: a program, tests and a query (LLM-ARC), judged by clingo."""
+
+from critics.formats.format import Format
+from critics.problem import Attempt, Problem
+from critics.replay.answers import in_terms_of
+from critics.verdict import Verdict
+from critics.verdict.certificate import Certificate
+from critics.verdict.conclusion import Refusal
+
+
+class AnswerSets(Format):
+    """Answer set programs with tests."""
+
+    is_held_to_text = True
+
+    def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
+        from critics.formats.asp.critic import judge_asp
+
+        return judge_asp(problem, attempt)
+
+    def bar(self, problem: Problem, attempt: Attempt, certificate: Certificate, *, aligned: bool) -> Refusal | None:
+        """Bar a query about what the text does not speak of, and `unknown` of premises that are not the text's."""
+        from critics.formats.asp.query import read_query
+        from critics.formats.asp.rules import is_variable
+        from critics.formats.asp.submission import read_submission
+        from critics.text.trust.bars import ELSEWHERE, UNKNOWN
+        from critics.text.trust.words import is_placeholder, shares_words
+
+        if is_placeholder(problem):
+            # The comments are asked then (`critics.formats.asp.premises`).
+            return None
+        submission = read_submission(attempt.completion)
+        atoms = read_query(submission.query).atoms()
+        things = [term for atom in atoms for term in atom.arguments if not is_variable(term)]
+        text = f"{problem.context}\n{problem.question}"
+        told = things and all(shares_words([thing], problem.context) for thing in things)
+        if not told and not shares_words([*things, *(atom.predicate for atom in atoms)], problem.question):
+            # Attack: constants that the text lacks, so that the comments are asked instead of it.
+            return ELSEWHERE
+        rules, numbered = submission.program.rules, submission.program.numbered()
+        firsts = [rules[positions[0]] for positions in numbered.values() if positions]
+        names = [[lit.predicate for lit in rule.literals()] + list(rule.terms()) for rule in firsts]
+        is_told = all(shares_words([name for name in said if not is_variable(name)], text) for said in names)
+        return None if certificate.claim != in_terms_of("unknown", problem.options) or is_told else UNKNOWN
+
+
+FORMAT = AnswerSets()

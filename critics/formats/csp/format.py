@@ -1,0 +1,75 @@
+"""The format `csp`: Logic-LM's language for LogicalDeduction, judged by finite-domain search."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from critics.errors import ReasonedError
+from critics.formats.format import Format
+from critics.logic.programs.sections import Repairs
+from critics.problem import Attempt, Problem
+from critics.verdict import Verdict
+from critics.verdict.certificate import Certificate
+
+if TYPE_CHECKING:
+    from critics.text.faithfulness.puzzles.comparison import Program
+    from critics.text.trust.comments import Comment
+
+
+class Csp(Format):
+    """Constraint programs over finite domains."""
+
+    is_program = True
+    is_held_to_text = True
+    is_puzzle = True
+
+    def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
+        from critics.formats.csp.critic import judge_csp
+
+        return judge_csp(problem, attempt)
+
+    def explain(self, attempt: Attempt) -> str | None:
+        from critics.formats.csp.explanation import explain_solutions
+
+        return explain_solutions(attempt)
+
+    def puzzle(self, completion: str) -> "Program | None":
+        from critics.formats.csp.reader import read_csp
+        from critics.replay.finite.terms import Operator
+        from critics.text.faithfulness.puzzles.comparison import Program, variable_encodings
+        from critics.text.faithfulness.puzzles.questions import Query
+
+        try:
+            program = read_csp(completion, Repairs())
+        except ReasonedError:
+            return None
+        # An option must be true.
+        options = tuple((Query(Operator("not", (option,)), False),) for option in program.options)
+        functions = program.functions
+        return Program(functions, program.constraints, options, lambda puzzle: variable_encodings(functions, puzzle))
+
+    def renamed(self, completion: str) -> str | None:
+        from critics.formats.csp.reader import read_csp
+        from critics.text.trust.renaming import fresh_names, with_names
+
+        try:
+            return with_names(completion, fresh_names(read_csp(completion, Repairs()).functions))
+        except ReasonedError:
+            return None
+
+    def comments(self, completion: str) -> "Iterator[Comment]":
+        from critics.formats.csp.reader import TITLES
+        from critics.text.trust.comments import comments_of_sections
+
+        return comments_of_sections(completion, TITLES)
+
+    def claimed(self, problem: Problem, certificate: Certificate) -> tuple[Sequence[str], str]:
+        from critics.formats.csp.certificate import SolutionEvidence
+        from critics.formats.csp.reader import variables_of
+        from critics.text.trust.bars import position_of, text_of_option
+
+        evidence, claim = certificate.evidence, certificate.claim
+        assert isinstance(evidence, SolutionEvidence)
+        return list(variables_of(evidence.program.options[position_of(claim)])), text_of_option(problem, claim)
+
+
+FORMAT = Csp()

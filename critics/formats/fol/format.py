@@ -1,0 +1,84 @@
+"""The format `fol`: premises and a conclusion in first-order logic (Logic-LM, FOLIO, LINC), judged by Z3 and cvc5."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from critics.errors import ReasonedError
+from critics.formats.format import Format
+from critics.problem import Attempt, Problem
+from critics.verdict import Verdict
+
+if TYPE_CHECKING:
+    from critics.text.faithfulness.formalisation import Formalisation
+    from critics.text.trust.comments import Comment
+
+_LINC = re.compile(r"\s*(TEXT|FOL):")
+_TITLES = {name: (name,) for name in ("predicates", "premises", "conclusion")}
+
+
+class FirstOrder(Format):
+    """Programs in first-order logic."""
+
+    is_program = True
+    is_held_to_text = True
+    is_for_prose = True
+
+    def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
+        from critics.formats.fol.critic import judge_fol
+
+        return judge_fol(problem, attempt)
+
+    def explain(self, attempt: Attempt) -> str | None:
+        from critics.formats.fol.explanation import explain_premises
+
+        return explain_premises(attempt)
+
+    def theory(self, attempt: Attempt) -> "Formalisation | None":
+        from critics.formats.fol.program import read_program
+        from critics.text.faithfulness.formalisation import Formalisation
+
+        try:
+            program = read_program(attempt.completion)
+        except ReasonedError:
+            return None
+        return Formalisation(tuple(dict.fromkeys(program.premises)), program.conclusion)
+
+    def renamed(self, completion: str) -> str | None:
+        from critics.formats.fol.program import read_program
+        from critics.logic.first_order.printing import canonical
+        from critics.logic.first_order.syntax import signature
+        from critics.text.trust.renaming import fresh_names, with_names
+
+        try:
+            program = read_program(completion)
+        except ReasonedError:
+            return None
+        used = signature(program.formulas())
+        names = fresh_names([*used.predicates, *used.functions, *used.constants])
+        *premises, conclusion = [with_names(canonical(formula), names) for formula in program.formulas()]
+        return "\n".join(["Premises:", *premises, "Conclusion:", conclusion])
+
+    def comments(self, completion: str) -> "Iterator[Comment]":
+        from critics.text.trust.comments import comments_of_sections
+
+        if any(map(_LINC.match, completion.split("\n"))):
+            return _comments_of_linc(completion.split("\n"))
+        return comments_of_sections(completion, _TITLES)
+
+
+def _comments_of_linc(lines: list[str]) -> "Iterator[Comment]":
+    """Yield the texts of LINC's layout, each with the formula on the next line, and what is no text and no formula."""
+    from critics.text.trust.comments import comment_in
+
+    at = 0
+    for line, behind in zip(lines, [*lines[1:], ""], strict=True):
+        found = _LINC.match(line)
+        if found is None:
+            yield comment_in(line, 0, at, "", "")
+        elif found[1] == "TEXT":
+            yield comment_in(line, found.end(1) + 1, at, "", behind)
+        at += len(line) + 1
+
+
+FORMAT = FirstOrder()

@@ -1,0 +1,178 @@
+"""Protocol of a format: what a format is to whoever judges, explains, compares with a text or re-checks.
+
+Each format is a folder of `critics.formats` whose module `format` has its `FORMAT`; a package brings its own through
+`critics.registry`. A method that works imports what it needs when it is called, so that a name alone costs nothing.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from critics import registry
+from critics.errors import InputError
+from critics.problem import Attempt, Problem, RecordError
+from critics.registry import PluginError
+from critics.replay.certificate import Rejected
+from critics.replay.grades import Grade
+from critics.text.part import TextStep
+from critics.verdict import Certified, Verdict
+from critics.verdict.certificate import Certificate, RecordedEvidence, certify, read_certificate, regraded
+from critics.verdict.conclusion import Refusal, wrong_answer
+
+if TYPE_CHECKING:
+    from critics.text.faithfulness.formalisation import Formalisation
+    from critics.text.faithfulness.puzzles.comparison import Program
+    from critics.text.trust.comments import Comment
+
+Judge = Callable[[Problem, Attempt], Verdict]
+
+
+class CertificateError(TypeError):
+    """A critic certifies with something that is no certificate."""
+
+
+class Format:
+    """One format of attempts: a subclass says how its attempts are judged, and what else it knows of them."""
+
+    catalogue: Path | None = None
+    """Cheats and honest attempts of a format from another package (docs/plug-ins.md), for `certistar audit`."""
+    is_quick: bool = False
+    """Attempts take a millisecond or two, and are judged in batches."""
+    is_program: bool = False
+    """Attempts are programs for a solver, whose failures are counted by kind."""
+    is_held_to_text: bool = False
+    """What is certified is compared with the problem's text afterwards."""
+    is_text: bool = False
+    """Attempts are prose, in which letters of two alphabets in one word hide something."""
+    is_for_prose: bool = False
+    """Formulas stand for free prose, so that the part of them that a proof rests on may be judged alone."""
+    is_puzzle: bool = False
+    """Programs put things into places."""
+    states_premises: bool = False
+    """Attempts state premises of their own, which a reference is compared with."""
+
+    def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
+        """Return the verdict on an attempt."""
+        raise NotImplementedError
+
+    def check(self, certificate: Mapping[str, Any]) -> bool:
+        """Replay the evidence of a certificate whose `kind` is the name of a package's format.
+
+        Returns whether that was a second solver's opinion; raises `critics.replay.certificate.Rejected`. Certificates
+        of kinds that are built in have a checker already.
+        """
+        raise Rejected("unknown_kind")
+
+    def explain(self, attempt: Attempt) -> str | None:
+        """Return what can be shown of a program that runs and gives no answer; None where there is nothing to show.
+
+        What is said depends on the program alone, never on the gold answer, and certifies nothing: it is advice to
+        whoever mends the program. Takes about as long as judging did, so it needs a killable worker as well.
+        """
+        return None
+
+    def theory(self, attempt: Attempt) -> "Formalisation | None":
+        """Return premises and goal; None where formulas are not read, or the attempt does not parse."""
+        return None
+
+    def puzzle(self, completion: str) -> "Program | None":
+        """Return what a program of things and places says; None where it cannot be read, or its meaning is open."""
+        return None
+
+    def renamed(self, completion: str) -> str | None:
+        """Return the program alone in fresh names; None where its names are not found."""
+        return None
+
+    def comments(self, completion: str) -> "Iterable[Comment] | None":
+        """Return the words beside the formulas; None where the format has none."""
+        return None
+
+    def claimed(self, problem: Problem, certificate: Certificate) -> tuple[Sequence[str], str]:
+        """Return the names in what a program claims, and the text that asks for it."""
+        return [], problem.question
+
+    def bar(self, problem: Problem, attempt: Attempt, certificate: Certificate, *, aligned: bool) -> Refusal | None:
+        """Return why an attempt on trust is not certified; None where nothing bars it."""
+        from critics.text.trust.bars import bar_on_trust
+
+        return bar_on_trust(self, problem, attempt, certificate, aligned=aligned)
+
+    def steps(self, problem: Problem, completion: str) -> tuple[TextStep, ...]:
+        """Return the steps of a text, as a verdict's `first_bad_step` counts them; none where no text is read."""
+        return ()
+
+
+class CriticPlugin(Format):
+    """A format from another package, in three parts: its critic, the checker of its certificates, its catalogue."""
+
+    def __init__(
+        self, judge: Judge, check: Callable[[Mapping[str, Any]], bool] | None = None, catalogue: Path | None = None
+    ) -> None:
+        self._judge, self._check, self.catalogue = judge, check, catalogue
+
+    def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
+        """Return the verdict of the package's critic."""
+        return self._judge(problem, attempt)
+
+    def check(self, certificate: Mapping[str, Any]) -> bool:
+        """Replay a certificate by the package's checker."""
+        return super().check(certificate) if self._check is None else self._check(certificate)
+
+
+@lru_cache
+def find_format(name: str) -> Format:
+    """Return the format of a name, built in or from a package; raises `PluginError` where there is none."""
+    return as_format(registry.load_format(name), name)
+
+
+def as_format(found: object, name: str) -> Format:
+    """Return what was found under a name as a format; a bare function is a critic. Raises `PluginError` for others."""
+    if isinstance(found, Format):
+        return found
+    if callable(found) and not isinstance(found, type):
+        return CriticPlugin(cast("Judge", found))
+    raise PluginError(
+        f"plug-in {name!r}: a critic is a function of a problem and an attempt, or a "
+        f"critics.formats.format.Format, not {type(found).__name__}"
+    )
+
+
+def judge_by(plugin: Format, problem: Problem, attempt: Attempt) -> Verdict:
+    """Judge by a critic of another package, and hold it to what a verdict promises.
+
+    Raises `TypeError` for what is no verdict, `CertificateError` for what is no certificate, and `RuntimeError`
+    where the critic complains of its input: then it failed. The gold answer counts whatever it says.
+    """
+    try:
+        verdict = cast("object", plugin.judge(problem, attempt))
+    except InputError as error:
+        raise RuntimeError(f"{type(error).__name__}: {error}") from error
+    if not isinstance(verdict, Verdict):
+        raise TypeError(f"a critic returns a verdict, not {type(verdict).__name__}")
+    if isinstance(verdict, Certified):
+        verdict = Certified(verdict.answer, _certificate(verdict.certificate))
+    if isinstance(verdict, Certified) and problem.answer not in (None, verdict.answer):
+        return wrong_answer(verdict.answer)
+    return verdict
+
+
+def _certificate(found: object) -> Certificate:
+    """Return a critic's certificate; one that it hands over as JSON is read."""
+    if isinstance(found, Certificate):
+        return found
+    try:
+        return read_certificate(found)
+    except RecordError as error:
+        raise CertificateError(str(error)) from error
+
+
+def plugin_certificate(
+    attempt: Attempt, claim: str, evidence: Mapping[str, object], *, engine: str, formalisation: Grade = "trusted"
+) -> Certificate:
+    """Return the certificate of an attempt in a package's format; no floats, because digests would differ.
+
+    Its `kind` is the format's name, and its evidence holds the `completion` that it is about.
+    """
+    found, formal = RecordedEvidence({**evidence, "completion": attempt.completion}), attempt.problem.formal
+    return regraded(certify(attempt.format, attempt.problem, claim, found, engine=engine, formal=formal), formalisation)

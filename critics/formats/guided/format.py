@@ -1,0 +1,73 @@
+"""The format `guided`: LogicGuide's text, judged by the Horn kernel."""
+
+import re
+from typing import TYPE_CHECKING
+
+from critics.errors import ReasonedError
+from critics.formats.format import Format
+from critics.problem import Attempt, Problem
+from critics.text.part import TextStep
+from critics.verdict import Verdict
+
+if TYPE_CHECKING:
+    from critics.text.faithfulness.formalisation import Formalisation
+
+_BLOCK_WORDS = frozenset({"not", "nothing", "->", ":"})
+_BLOCK_NAME = re.compile(r"[^\s()\[\]']+")
+
+
+class Guided(Format):
+    """Blocks `[[axiom:..]]`, `[[goal:..]]`, `[[infer:..]]` among sentences, and an answer."""
+
+    is_quick = True
+    is_held_to_text = True
+    is_text = True
+    states_premises = True
+
+    def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
+        from critics.formats.guided.critic import judge_guided
+
+        return judge_guided(problem, attempt)
+
+    def theory(self, attempt: Attempt) -> "Formalisation | None":
+        from critics.logic.formula import parse_literal, parse_statement
+        from critics.text.blocks import split_blocks
+        from critics.text.faithfulness.formalisation import of_statements
+
+        try:
+            blocks = split_blocks(attempt.completion)
+            goals = [block.content for block in blocks if block.action == "goal"]
+            axioms = [parse_statement(block.content) for block in blocks if block.action == "axiom"]
+            return of_statements(axioms, parse_literal(goals[0])) if len(goals) == 1 else None
+        except ReasonedError:
+            return None
+
+    def renamed(self, completion: str) -> str | None:
+        from critics.text.blocks import answer_start, split_blocks
+        from critics.text.trust.renaming import fresh_names
+
+        try:
+            blocks = split_blocks(completion)
+        except ReasonedError:
+            return None
+        start = answer_start(completion)
+        words = [word for block in blocks for word in _BLOCK_NAME.findall(block.content)]
+        names = fresh_names(word for word in words if word not in _BLOCK_WORDS)
+        name = re.compile(r"(?<![^\s()\[\]])" + _BLOCK_NAME.pattern)
+        written = [
+            f"[[{block.action}:{name.sub(lambda found: names.get(found[0], found[0]), block.content)}]]"
+            for block in blocks
+        ]
+        return " ".join(written) + f"\n{'' if start is None else completion[start:].strip()}"
+
+    def steps(self, problem: Problem, completion: str) -> tuple[TextStep, ...]:
+        from critics.text.pieces import pieces
+
+        try:
+            cut = [piece for piece in pieces(completion) if piece.is_step]
+        except ReasonedError:
+            return ()
+        return tuple(TextStep(piece.start, piece.end, completion[piece.start : piece.end]) for piece in cut)
+
+
+FORMAT = Guided()

@@ -1,0 +1,82 @@
+"""The format `logic-program`: Logic-LM's language for AR-LSAT, judged by Z3."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from critics.errors import ReasonedError
+from critics.formats.format import Format
+from critics.logic.programs.sections import Repairs
+from critics.problem import Attempt, Problem
+from critics.verdict import Verdict
+from critics.verdict.certificate import Certificate
+
+if TYPE_CHECKING:
+    from critics.text.faithfulness.puzzles.comparison import Program
+    from critics.text.trust.comments import Comment
+
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+
+
+class LogicPrograms(Format):
+    """Programs of declarations, constraints and options."""
+
+    is_program = True
+    is_held_to_text = True
+    is_puzzle = True
+
+    def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
+        from critics.formats.logic_program.critic import judge_logic_program
+
+        return judge_logic_program(problem, attempt)
+
+    def explain(self, attempt: Attempt) -> str | None:
+        from critics.formats.logic_program.explanation import explain_options
+
+        return explain_options(attempt)
+
+    def puzzle(self, completion: str) -> "Program | None":
+        from critics.formats.logic_program.reader import read_logic_program
+        from critics.text.faithfulness.puzzles.comparison import Program, function_encodings
+        from critics.text.faithfulness.puzzles.questions import Query
+
+        try:
+            program = read_logic_program(completion, Repairs())
+        except ReasonedError:
+            return None
+        declared = program.declared
+        if declared.free:
+            # Free variables leave its meaning open.
+            return None
+        options = tuple(tuple(Query(q.formula, q.wanted) for q in option.queries) for option in program.options)
+        functions = declared.functions
+        return Program(functions, program.constraints, options, lambda puzzle: function_encodings(declared, puzzle))
+
+    def renamed(self, completion: str) -> str | None:
+        from critics.formats.logic_program.reader import read_logic_program
+        from critics.text.trust.renaming import fresh_names, with_names
+
+        try:
+            declared = read_logic_program(completion, Repairs()).declared
+        except ReasonedError:
+            return None
+        names = (*declared.sorts, *declared.members, *declared.functions)
+        return with_names(completion, fresh_names(name for name in names if not name.isdigit()))
+
+    def comments(self, completion: str) -> "Iterator[Comment]":
+        from critics.formats.logic_program.reader import TITLES
+        from critics.text.trust.comments import comments_of_sections
+
+        return comments_of_sections(completion, TITLES)
+
+    def claimed(self, problem: Problem, certificate: Certificate) -> tuple[Sequence[str], str]:
+        from critics.formats.logic_program.certificate import OptionsEvidence
+        from critics.text.trust.bars import position_of, text_of_option
+
+        evidence, claim = certificate.evidence, certificate.claim
+        assert isinstance(evidence, OptionsEvidence)
+        written = evidence.program.options[position_of(claim)].line.text.partition(":::")[0]
+        return _IDENTIFIER.findall(written), text_of_option(problem, claim)
+
+
+FORMAT = LogicPrograms()

@@ -1,0 +1,65 @@
+"""The format `rules`: Logic-LM's language for ProntoQA and ProofWriter, judged by forward chaining."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from critics.errors import ReasonedError
+from critics.formats.format import Format
+from critics.logic.programs.sections import Repairs
+from critics.problem import Attempt, Problem
+from critics.verdict import Verdict
+
+if TYPE_CHECKING:
+    from critics.text.faithfulness.formalisation import Formalisation
+    from critics.text.trust.comments import Comment
+
+
+class Rules(Format):
+    """Facts, rules and a query."""
+
+    is_quick = True
+    is_program = True
+    is_held_to_text = True
+
+    def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
+        from critics.formats.rules.critic import judge_rules
+
+        return judge_rules(problem, attempt)
+
+    def explain(self, attempt: Attempt) -> str | None:
+        from critics.formats.rules.explanation import explain_derivations
+
+        return explain_derivations(attempt)
+
+    def theory(self, attempt: Attempt) -> "Formalisation | None":
+        from critics.formats.rules.names import RuleNames, elaborate
+        from critics.formats.rules.reader import read_rules
+        from critics.text.faithfulness.formalisation import of_statements
+
+        repairs, text = Repairs(), f"{attempt.problem.context} {attempt.problem.question}"
+        try:
+            statements, goal = elaborate(read_rules(attempt.completion, repairs), RuleNames([], repairs, text))
+            return of_statements(statements, goal)
+        except ReasonedError:
+            return None
+
+    def renamed(self, completion: str) -> str | None:
+        from critics.formats.rules.reader import read_rules
+        from critics.text.trust.renaming import fresh_names, with_names
+
+        try:
+            read = read_rules(completion, Repairs())
+        except ReasonedError:
+            return None
+        clauses = [atom for clause in read.clauses for atom in (*clause.premises, clause.conclusion)]
+        names = [name for atom in (*clauses, read.query) for name in (atom.predicate, *atom.arguments)]
+        return with_names(completion, fresh_names((n for n in names if not n.startswith("$")), merged=True))
+
+    def comments(self, completion: str) -> "Iterator[Comment]":
+        from critics.formats.rules.reader import TITLES
+        from critics.text.trust.comments import comments_of_sections
+
+        return comments_of_sections(completion, TITLES, has_one_query=True)
+
+
+FORMAT = Rules()

@@ -1,0 +1,113 @@
+"""The format `z3-python`: a Python script for Z3, run by an interpreter in a jail."""
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from critics.formats.format import Format
+from critics.problem import Attempt, Problem
+from critics.verdict import Verdict
+from critics.verdict.certificate import Certificate
+from critics.verdict.conclusion import Refusal
+
+if TYPE_CHECKING:
+    from critics.formats.z3_python.certificate import ScriptEvidence
+    from critics.text.trust.comments import Comment
+
+_ASSERTING = re.compile(r"\b(?:is|are|no|not|every|each|all|if)\b", re.IGNORECASE)
+
+
+class Scripts(Format):
+    """Scripts that assert premises and check statements or options."""
+
+    is_program = True
+    is_held_to_text = True
+
+    def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
+        from critics.formats.z3_python.critic import judge_script
+
+        return judge_script(problem, attempt)
+
+    def comments(self, completion: str) -> "Iterator[Comment]":
+        """Return what stands beside a script, its comments, and strings that say what comments say."""
+        return _comments(completion)
+
+    def claimed(self, problem: Problem, certificate: Certificate) -> tuple[Sequence[str], str]:
+        from critics.formats.z3_python.dialect import tokens
+        from critics.text.trust.bars import position_of, text_of_option
+
+        examined, claim = _evidence(certificate).examined, certificate.claim
+        is_truth, statements = examined.argument.mode == "truth", examined.argument.statements
+        shown = statements[0] if is_truth else statements[position_of(claim)]
+        names = examined.report.names
+        asking = problem.question if is_truth else text_of_option(problem, claim)
+        return [names[token] for token in tokens(shown) if token in names], asking
+
+    def bar(self, problem: Problem, attempt: Attempt, certificate: Certificate, *, aligned: bool) -> Refusal | None:
+        """Bar a script whose premises hold the statement in other words, too."""
+        return super().bar(problem, attempt, certificate, aligned=aligned) or _same(_evidence(certificate))
+
+
+def _evidence(certificate: Certificate) -> "ScriptEvidence":
+    from critics.formats.z3_python.certificate import ScriptEvidence
+
+    assert isinstance(certificate.evidence, ScriptEvidence)
+    return certificate.evidence
+
+
+def _same(evidence: "ScriptEvidence") -> Refusal | None:
+    from critics.formats.z3_python.dialect import members, needed, negated, script
+    from critics.formats.z3_python.examination import asking
+    from critics.text.trust.bars import SAME, UNDECIDED
+
+    examined = evidence.examined
+    argument, declarations = examined.argument, examined.report.declarations
+    if argument.mode != "truth" or examined.value == "unknown" or members(needed(declarations, argument.statements)):
+        # Of finitely many values one is the others' denial: what is left of them when all others are denied is proved.
+        return None
+    (statement,) = argument.statements
+    claimed = statement if examined.value == "true" else negated(statement)
+    ask = asking()
+    found = ask([script(declarations, [claimed, negated(premise)]) for premise in argument.premises])
+    said = [premise for premise, result in zip(argument.premises, found, strict=True) if result == "unsat"]
+    rest = ask([script(declarations, [*said, negated(claimed)])]) if said else ["sat"]
+    if "unknown" in [*found, *rest]:
+        return UNDECIDED
+    return SAME if rest == ["unsat"] else None
+
+
+def _comments(text: str) -> "Iterator[Comment]":
+    from critics.formats.z3_python.source import parse_script, parted, script_of
+    from critics.text.trust.comments import CODE, comment_in, comments_of_lines
+
+    before, script, behind = parted(text)
+    yield from comments_of_lines(before, 0, "")
+    lines, at = script.split("\n"), text.index(script, len(before))
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        code, mark, said = line.partition("#")
+        if mark and _ASSERTING.search(said):
+            yield comment_in(line, len(code) + 1, at, CODE, code.strip() or following)
+        at += len(line) + 1
+    for said in _idle_strings(parse_script(script_of(text))):
+        yield from (each for each in comments_of_lines(said, at, CODE) if _ASSERTING.search(each.text))
+    yield from comments_of_lines(behind, len(text) - len(behind), "")
+
+
+def _idle_strings(tree: ast.Module) -> Iterator[str]:
+    """Yield the strings that stand alone, are given a name, or are printed whatever is found."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(ast.Constant(str(said))) | ast.Assign(_, ast.Constant(str(said))):
+                yield said
+            case _:
+                pass
+    for node in tree.body:
+        match node:
+            case ast.Expr(ast.Call(ast.Name("print"), [ast.Constant(str(said))])):
+                yield said
+            case _:
+                pass
+
+
+FORMAT = Scripts()

@@ -1,0 +1,61 @@
+"""A format as a text sees it: what its attempts say, for whoever compares them with their problem's text."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from critics.problem import Attempt, Problem
+from critics.verdict.certificate import Certificate
+from critics.verdict.conclusion import Refusal
+
+if TYPE_CHECKING:
+    from critics.text.faithfulness.formalisation import Formalisation
+    from critics.text.faithfulness.puzzles.comparison import Program
+    from critics.text.trust.comments import Comment
+
+
+@dataclass(frozen=True, slots=True)
+class TextStep:
+    """A sentence or a block, and where it stands in the completion."""
+
+    start: int
+    end: int
+    text: str
+
+
+class TextPart(Protocol):
+    """The part of a format that speaks of texts; `critics.formats.format.Format` has a default for each."""
+
+    @property
+    def is_for_prose(self) -> bool:
+        """Whether its formulas stand for free prose, so that a proof's part of them may be judged alone."""
+        ...
+
+    @property
+    def is_puzzle(self) -> bool:
+        """Whether its programs put things into places."""
+        ...
+
+    def theory(self, attempt: Attempt) -> "Formalisation | None":
+        """Return premises and goal; None where formulas are not read, or the attempt does not parse."""
+        ...
+
+    def puzzle(self, completion: str) -> "Program | None":
+        """Return what a program of things and places says; None where it cannot be read, or its meaning is open."""
+        ...
+
+    def renamed(self, completion: str) -> str | None:
+        """Return the program alone in fresh names; None where its names are not found."""
+        ...
+
+    def comments(self, completion: str) -> "Iterable[Comment] | None":
+        """Return the words beside the formulas; None where the format has none."""
+        ...
+
+    def claimed(self, problem: Problem, certificate: Certificate) -> tuple[Sequence[str], str]:
+        """Return the names in what a program claims, and the text that asks for it."""
+        ...
+
+    def bar(self, problem: Problem, attempt: Attempt, certificate: Certificate, *, aligned: bool) -> Refusal | None:
+        """Return why an attempt on trust is not certified; None where nothing bars it."""
+        ...
