@@ -256,6 +256,6 @@ def test_attacks_on_proofwriter_are_not_aligned() -> None:
 
 
 def test_no_word_of_a_lexicon_is_lost() -> None:
-    text = (Path(__file__).parents[1] / "critics" / "faithfulness" / "verbs.txt").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[1] / "critics" / "text" / "faithfulness" / "verbs.txt").read_text(encoding="utf-8")
     assert all(re.fullmatch(r"[a-z]+ [a-z]+", line) for line in text.splitlines())
     assert stem("written") == stem("write")

@@ -275,7 +275,7 @@ def tree_paths(text: str) -> Iterator[str]:
             parents.pop()
         folder = parents[-1][1] if parents else ""
         for name in _names(line[indent:]):
-            if name in TREE_ROOTS:
+            if name in TREE_ROOTS and not folder:
                 continue
             if name.endswith("/"):
                 parents.append((indent, folder + name))
