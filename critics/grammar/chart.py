@@ -1,0 +1,130 @@
+"""The state of reading one sentence: its tokens, what spans were read as, and what bars the sentence."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import Concatenate, Literal, ParamSpec, TypeVar
+
+from critics.grammar.lexicon import Vocabulary, is_adverb, is_base, is_content, past, third
+from critics.grammar.meaning import Variable
+from critics.grammar.tokens import Token
+from critics.grammar.words import BE, DO, HAVE, MODALS, OPENERS
+
+Span = ParamSpec("Span")
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """What a data set, or a user, settles where English leaves it open."""
+
+    pronoun: Literal["one", "first"] = "one"
+    """`it` needs exactly one antecedent, or takes the first."""
+    every_not: Literal["refuse", "none"] = "refuse"
+    """`Every cat is not warm`: two readings, or none is warm."""
+    people: Literal["person", "everything"] = "everything"
+    """`someone` is a person, or anything there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The reason why a sentence is refused: one token's place, and what to write instead."""
+
+    at: int
+    why: str
+
+
+class Overworked(Exception):  # noqa: N818
+    """The sentence takes too much work."""
+
+
+MAX_SPANS = 60_000
+
+
+@dataclass(slots=True)
+class Chart:
+    """One sentence being read. A rule may bar the sentence: the reading that is barred may be the one that is meant."""
+
+    tokens: tuple[Token, ...]
+    vocabulary: Vocabulary
+    conventions: Conventions
+    words: tuple[str, ...] = ()
+    memory: dict[tuple[object, ...], tuple[object, ...]] = field(default_factory=dict[tuple[object, ...], tuple[object, ...]])
+    bars: list[Bar] = field(default_factory=list[Bar])
+    troubles: list[Bar] = field(default_factory=list[Bar])
+    """Reasons why one reading failed; others may stand."""
+    furthest: int = 0
+    num_variables: int = 0
+    notes: set[str] = field(default_factory=set[str])
+    """The conventions that some reading used."""
+
+    def __post_init__(self) -> None:
+        self.words = tuple(token.word for token in self.tokens)
+
+    def bar(self, at: int, why: str) -> None:
+        """Refuse the sentence, whatever other readings it has."""
+        self.bars.append(Bar(at, why))
+
+    def trouble(self, at: int, why: str) -> None:
+        """Note why one reading fails."""
+        self.troubles.append(Bar(at, why))
+
+    def variable(self) -> Variable:
+        """Return a variable of its own for each quantifier."""
+        self.num_variables += 1
+        return Variable(f"?{self.num_variables}")
+
+    def rearranged(self, tokens: Iterable[Token]) -> "Chart":
+        """Return a chart of the same words in another order; it bars this sentence too."""
+        other = replace(self, tokens=tuple(tokens), memory={}, furthest=0)
+        other.num_variables = self.num_variables + 1_000
+        return other
+
+    def is_name(self, at: int) -> bool:
+        """Say whether a token is a name."""
+        return self.tokens[at].is_name
+
+    def is_content(self, at: int) -> bool:
+        """Say whether a token can be part of the name of a predicate."""
+        return not self.tokens[at].is_name and is_content(self.words[at])
+
+    def has(self, i: int, j: int, *words: str) -> bool:
+        """Say whether one of the words stands in a span."""
+        return any(word in words for word in self.words[i:j])
+
+    def starts_verb(self, at: int, end: int) -> bool:
+        """Say whether a predicate with a finite verb may start here, also behind an adverb."""
+        if at >= end or self.tokens[at].is_name:
+            return False
+        word = self.words[at]
+        if word in BE or word in DO or word in MODALS or word in HAVE or word in OPENERS or word in ("never", "do"):
+            return True
+        if third(word) or past(word) or is_base(word):
+            return True
+        after = self.words[at + 1] if at + 1 < end else ""
+        auxiliary = after in BE or after in MODALS or after in HAVE
+        return is_adverb(word) and not auxiliary and self.starts_verb(at + 1, end)
+
+    def is_finite(self, at: int, end: int) -> bool:
+        """Say whether a word is certainly a finite verb."""
+        word = self.words[at] if at < end else ""
+        return word in BE or word in DO or word in MODALS or word in ("has", "never") or third(word) is not None
+
+
+def rule(
+    read: Callable[Concatenate[Chart, Span], Iterable[Item]],
+) -> Callable[Concatenate[Chart, Span], tuple[Item, ...]]:
+    """Remember what a span was read as; a span being read is not read again inside itself."""
+
+    @wraps(read)
+    def remembered(chart: Chart, *args: Span.args, **kwargs: Span.kwargs) -> tuple[Item, ...]:
+        key = (read, *args)
+        known = chart.memory.get(key)
+        if known is None:
+            if len(chart.memory) > MAX_SPANS:
+                raise Overworked
+            chart.memory[key] = ()
+            known = chart.memory[key] = tuple(dict.fromkeys(read(chart, *args, **kwargs)))
+        return known  # type: ignore[return-value]
+
+    return remembered

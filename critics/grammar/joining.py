@@ -1,0 +1,192 @@
+"""Coordination of predicates: either A or B, neither A nor B, both A and B, lists, and A and B."""
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+from typing import Literal
+
+from critics.grammar.chart import Chart, rule
+from critics.grammar.lexicon import is_adverb, is_base, is_participle, is_plural, past, third
+from critics.grammar.meaning import Compound, Formula, Not, Operator, both, joined
+from critics.grammar.words import BE, DO, HAVE, MODALS, OPENERS, POSTPOSED, PREPOSITIONS, PRONOUNS, RELATIVE, Number
+
+Place = Literal["finite", "base", "complement"]
+_TWO_WAYS = "`and` and `or` may be grouped in two ways: say `both .. and` or `either .. or`"
+
+
+@rule
+def coordinated(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterator[Formula]:
+    """Read a span as predicates that are joined."""
+    word = chart.words[i]
+    if word == "both" and "and" not in chart.words[i:j] and number != "singular":
+        yield from _part(chart, i + 1, j, place, number)
+    elif word in OPENERS:
+        yield from _opened(chart, i, j, place, number)
+    else:
+        for cut in range(i + 1, j - 1):
+            if chart.words[cut] in ("and", "or", "but"):
+                yield from _at(chart, i, cut, j, place, number)
+
+
+def has_coordination(chart: Chart, i: int, j: int, place: Place) -> bool:
+    """Say whether an `and` in a span can join two predicates."""
+    return any(chart.words[k] == "and" and _parallel(chart, i, k, k + 1, j, place) for k in range(i + 1, j - 1))
+
+
+def _opened(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterator[Formula]:
+    """Either A or B; either A, B, or C; neither A nor B; both A and B."""
+    opener = chart.words[i]
+    words = {"either": ("or",), "neither": ("nor", "or"), "both": ("and",)}[opener]
+    for cut in range(i + 2, j - 1):
+        if chart.words[cut] not in words:
+            continue
+        pieces = _pieces(chart, i + 1, cut, place)
+        lefts = [_item(chart, a, b, place, number) for a, b in pieces] if len(pieces) > 1 else None
+        if lefts is not None:
+            for parts in product(*lefts, _part(chart, cut + 1, j, place, number)):
+                yield _together(opener, parts)
+        for parts in product(_part(chart, i + 1, cut, place, number), _part(chart, cut + 1, j, place, number)):
+            yield _together(opener, parts)
+
+
+def _together(opener: str, parts: tuple[Formula, ...]) -> Formula:
+    if opener == "either":
+        return Compound(Operator.XOR, parts)
+    return both(*(map(Not, parts) if opener == "neither" else parts))
+
+
+def _pieces(chart: Chart, i: int, j: int, place: Place) -> list[tuple[int, int]]:
+    """Cut a list at its commas."""
+    if j > i and chart.words[j - 1] == ",":
+        j -= 1
+    pieces: list[tuple[int, int]] = []
+    start = i
+    for at in range(i + 1, j - 1):
+        if chart.words[at] == "," and _parallel(chart, i, at, at + 1, j, place):
+            pieces.append((start, at))
+            start = at + 1
+    return [*pieces, (start, j)]
+
+
+def _at(chart: Chart, i: int, cut: int, j: int, place: Place, number: Number) -> Iterator[Formula]:
+    """Join what stands on both sides of one connective."""
+    words = chart.words
+    operator = Operator.OR if words[cut] == "or" else Operator.AND
+    right = cut + 2 if words[cut + 1] in ("also", "then", "therefore", "thus", "hence") and cut + 2 < j else cut + 1
+    if not _parallel(chart, i, cut, right, j, place):
+        return
+    if operator is Operator.AND and place == "finite" and "both" in words[i:cut] and "and" not in words[i:cut]:
+        return
+    pieces = _pieces(chart, i, cut, place)
+    if len(pieces) > 1:
+        lists = [_item(chart, a, b, place, number) for a, b in [*pieces, (right, j)]]
+        yield from (joined(operator, *parts) for parts in product(*lists))
+        return
+    for one, other in product(_item(chart, i, cut, place, number), _part(chart, right, j, place, number)):
+        _check_groups(chart, i, cut, right, j, one, other, operator)
+        yield joined(operator, one, other)
+    for one, other in product(_part(chart, i, cut, place, number), _item(chart, right, j, place, number)):
+        yield joined(operator, one, other)
+
+
+def _check_groups(
+    chart: Chart, i: int, cut: int, right: int, j: int, one: Formula, other: Formula, operator: Operator
+) -> None:
+    mixed = isinstance(other, Compound) and other.operator in (Operator.AND, Operator.OR) and other.operator is not operator
+    if mixed and chart.words[cut - 1] != "," and chart.words[right] not in OPENERS:
+        same = isinstance(one, Compound) and isinstance(other, Compound) and one.operator is other.operator
+        if {"and", "or"} <= set(chart.words[i:j]) and not same:
+            chart.trouble(cut, _TWO_WAYS)
+
+
+def _part(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterable[Formula]:
+    """Read one side of a connective; after `is either` it may have a verb of its own."""
+    from critics.grammar.predicates import finite, inner
+
+    if i < j and chart.words[j - 1] == ",":
+        j -= 1
+    if i >= j:
+        return []
+    word = chart.words[i]
+    if word == "not":
+        return [Not(part) for part in inner(chart, i + 1, j, place, number)]
+    if word in PRONOUNS and chart.words[i - 1] in ("or", "nor") and _one_name(chart):
+        return finite(chart, i + 1, j, "plural" if word == "they" else "singular")
+    if place == "finite":
+        return finite(chart, i, j, number)
+    found = list(inner(chart, i, j, place, number))
+    if place == "complement" and chart.starts_verb(i, j):
+        own = word in BE or word in MODALS or word in DO or word in HAVE or third(word) is not None
+        adverb = is_adverb(word) and chart.is_finite(i + 1, j)
+        if own or adverb or (number == "plural" and is_base(word)):
+            found += finite(chart, i, j, number)
+    return found
+
+
+def _one_name(chart: Chart) -> bool:
+    return len({token.word for token in chart.tokens if token.is_name}) <= 1
+
+
+def _item(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterable[Formula]:
+    """Read one side of a connective that holds no other."""
+    from critics.grammar.predicates import finite, simple
+
+    if i < j and chart.words[j - 1] == ",":
+        j -= 1
+    if i >= j or (chart.words[i] in OPENERS and place != "finite"):
+        return []
+    word = chart.words[i]
+    if word == "not":
+        return [Not(part) for part in simple(chart, i + 1, j, place, number)]
+    if place == "finite":
+        nested = any(
+            chart.words[k] in ("and", "or") and _parallel(chart, i, k, k + 1, j, place) for k in range(i + 1, j - 1)
+        )
+        return [] if nested else finite(chart, i, j, number)
+    found = list(simple(chart, i, j, place, number))
+    if place == "complement" and (word in BE or word in ("has", "have", "does", "can") or third(word)):
+        found += finite(chart, i, j, number)
+    return found
+
+
+def _parallel(chart: Chart, i: int, cut: int, right: int, j: int, place: Place) -> bool:
+    """Say whether what follows a connective can be a predicate of its own, and not the end of an object."""
+    if right >= j:
+        return False
+    word = chart.words[right]
+    if place in ("finite", "base"):
+        return not chart.is_name(right) and _parallel_verb(chart, i, cut, right, j, place)
+    if word in POSTPOSED or word in ("a", "an", "not", "very") or word in OPENERS:
+        return True
+    if chart.is_name(right):
+        return not _has_object(chart, i, cut) and cut - i == 1 and chart.is_name(i)
+    if word in BE or word in MODALS or word in DO or word in HAVE:
+        return True
+    if is_participle(word) or word in PREPOSITIONS or is_adverb(word):
+        return True
+    if third(word) and not is_plural(chart.words[cut - 1]) and not chart.is_content(cut - 1):
+        return True
+    if chart.words[i] in ("a", "an") and chart.words[right - 1] != "," and j - right != 1:
+        return False
+    return not _has_object(chart, i, cut)
+
+
+def _has_object(chart: Chart, i: int, cut: int) -> bool:
+    return any(
+        word in PREPOSITIONS or word in ("the", "to") or word in RELATIVE for word in chart.words[i:cut]
+    )
+
+
+def _parallel_verb(chart: Chart, i: int, cut: int, right: int, j: int, place: Place) -> bool:
+    words, word = chart.words, chart.words[right]
+    if word in BE or word in DO or word in MODALS or word in HAVE or word in OPENERS or word in ("never", "not"):
+        return place == "finite" or word in ("have", "never", "not", "do") or word in OPENERS
+    if is_adverb(word):
+        return right + 1 < j and _parallel(chart, i, cut, right + 1, j, place)
+    if place == "base":
+        return is_base(word)
+    before = range(i, min(i + 3, cut))
+    if any(third(words[at]) or words[at] in ("has", "is", "does") for at in before):
+        return third(word) is not None
+    if any(past(words[at]) and not chart.is_name(at) and not is_base(words[at]) for at in before):
+        return past(word) is not None
+    return is_base(word) or third(word) is not None

@@ -1,0 +1,204 @@
+"""The open class: the forms of verbs from a dictionary, the number of nouns, and what one problem says of its words.
+
+`verbs.txt` and `plurals.txt` are written once by `tools/verbs.py`. A word may be a verb and a noun: the grammar tries
+both, and refuses the sentence where both can be read.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from critics.grammar.words import FLEXIBLE_ADVERBS, FUNCTION, NOT_ADVERBS, POSTPOSED
+from critics.inflection import is_plural as has_plural_shape
+from critics.inflection import singular as singular_by_rule
+
+_VOWELS = "aeiou"
+_NO_PLURALS = frozenset(
+    """
+    physics mathematics economics politics athletics news series species always perhaps sometimes besides christmas
+    texas kansas paris gas bias atlas canvas lens chaos pancreas ethics linguistics genetics aerobics gymnastics thus
+    has does was its his less across towards upwards downwards overseas yes this as us is afterwards nowadays alas
+    towards forwards backwards indoors outdoors headquarters various previous serious famous dangerous
+    """.split()  # noqa: SIM905 (a list of quoted words is harder to read)
+)
+_OWN_PLURALS = frozenset(
+    """
+    arms glasses customs pants spirits goods means manners minutes forces grounds quarters savings scales spectacles
+    stairs surroundings thanks trousers waters airs brains contents damages dues effects funds greens guts looks pains
+    premises remains riches sands shorts slacks jeans scissors tights troops wits woods odds blues briefs boxers amends
+    ashes barracks belongings clothes credentials earnings outskirts proceeds spurs irons cards darts drafts draughts
+    arts sports sales games letters lodgings links humanities
+    """.split()  # noqa: SIM905
+)
+"""Plurals with a meaning that their singular has not: they keep their form, and nothing is said of an `arm`."""
+_IRREGULAR_PLURALS = {"people": "person", "genera": "genus", "data": "data", "police": "police", "cattle": "cattle"}
+_NO_PARTICIPLES = frozenset(
+    """
+    building evening morning something nothing everything anything thing king ring spring during red need seed speed
+    bed wedding ceiling being sibling string wing darling pudding sacred hundred kindred wicked naked ragged rugged
+    crooked learned aged indeed shed feed breed weed bleed greed
+    """.split()  # noqa: SIM905
+)
+
+
+def regular_forms(verb: str) -> tuple[str, str, str]:
+    """Return the past, the participle and the -ing of a regular verb."""
+    if verb.endswith("e"):
+        past, gerund = f"{verb}d", f"{verb}ing" if verb.endswith(("ee", "oe", "ye")) else f"{verb[:-1]}ing"
+    elif re.search(r"[^aeiou]y$", verb):
+        past, gerund = f"{verb[:-1]}ied", f"{verb}ing"
+    else:
+        past, gerund = f"{verb}ed", f"{verb}ing"
+    return past, past, gerund
+
+
+def third_person(verb: str) -> str:
+    """Return a verb's third person singular."""
+    if verb == "have":
+        return "has"
+    if re.search(r"[^aeiou]y$", verb):
+        return f"{verb[:-1]}ies"
+    return verb + ("es" if re.search(r"(?:s|x|z|ch|sh|[^aeiou]o)$", verb) else "s")
+
+
+@dataclass(frozen=True, slots=True)
+class VerbForms:
+    """The dictionary's verbs, by each of their forms."""
+
+    bases: frozenset[str]
+    third: dict[str, str]
+    past: dict[str, str]
+    participle: dict[str, str]
+    gerund: dict[str, str]
+
+
+@lru_cache(maxsize=1)
+def verb_forms() -> VerbForms:
+    """Return all verbs, read from the data file once."""
+    found = VerbForms(frozenset(_verb_lines()), {}, {}, {}, {})
+    for verb, (past, participle, gerund) in _verb_lines().items():
+        found.third.setdefault(third_person(verb), verb)
+        for texts, forms in ((past, found.past), (participle, found.participle), (gerund, found.gerund)):
+            for form in texts.split("/"):
+                forms.setdefault(form, verb)
+    for forms in (found.past, found.participle):
+        forms.pop("-", None)
+    # A form that is the base of another verb is that verb first: `found` is of `find` as well.
+    for form, verb in (("found", "find"), ("saw", "see"), ("felt", "feel"), ("lay", "lie"), ("left", "leave")):
+        found.past[form] = verb
+    return found
+
+
+@lru_cache(maxsize=1)
+def _verb_lines() -> dict[str, tuple[str, str, str]]:
+    text = Path(__file__).with_name("verbs.txt").read_text(encoding="utf-8")
+    lines = [line.split(" ") for line in text.splitlines() if not line.startswith("#")]
+    return {verb: (forms[0], forms[1], forms[2]) if forms else regular_forms(verb) for verb, *forms in lines}
+
+
+@lru_cache(maxsize=1)
+def _doubtful_plurals() -> dict[str, tuple[str, ...]]:
+    text = Path(__file__).with_name("plurals.txt").read_text(encoding="utf-8")
+    return {form: tuple(singulars) for form, *singulars in (line.split(" ") for line in text.splitlines())}
+
+
+def is_plural(word: str) -> bool:
+    """Say whether a noun has the shape of a plural."""
+    return _one_of(word) != word or word in _OWN_PLURALS
+
+
+@lru_cache(maxsize=8_192)
+def _one_of(word: str) -> str:
+    """Return the singular of a noun by rule and dictionary; the word itself where it is none."""
+    if word in _IRREGULAR_PLURALS:
+        return _IRREGULAR_PLURALS[word]
+    if word in _NO_PLURALS or len(word) < 3 or not word.replace("-", "").isalpha() or not has_plural_shape(word):
+        return word
+    try:
+        return singular_by_rule(word)
+    except ValueError:
+        return word
+
+
+def is_adverb(word: str) -> bool:
+    """Say whether a word stands beside a verb: by its ending, or from a list."""
+    return word in FLEXIBLE_ADVERBS or (word.endswith("ly") and len(word) > 4 and word not in NOT_ADVERBS)
+
+
+def third(word: str) -> str | None:
+    """Return the verb of a third person singular, `has` and `does` among them."""
+    return verb_forms().third.get(word)
+
+
+def past(word: str) -> str | None:
+    """Return the verb of a past tense."""
+    return verb_forms().past.get(word)
+
+
+def gerund(word: str) -> str | None:
+    """Return the verb of a form in -ing."""
+    return None if word in _NO_PARTICIPLES else verb_forms().gerund.get(word)
+
+
+def is_base(word: str) -> bool:
+    """Say whether a word is a verb's base form."""
+    return word in verb_forms().bases
+
+
+def is_participle(word: str) -> bool:
+    """Say whether a word after a noun can open what restricts it: `sold`, `working`, `available`."""
+    if word in _NO_PARTICIPLES:
+        return False
+    return word in POSTPOSED or word in verb_forms().participle or word in verb_forms().gerund
+
+
+@dataclass(slots=True)
+class Vocabulary:
+    """What the texts of one problem say of its words: which are names, and which stand in lower case."""
+
+    lower: set[str] = field(default_factory=set[str])
+    names: set[str] = field(default_factory=set[str])
+
+    @classmethod
+    def of(cls, sentences: Iterable[str]) -> "Vocabulary":
+        """Collect the words of sentences; the first word of each tells nothing by its capital."""
+        found = cls()
+        for sentence in sentences:
+            found.add(sentence)
+        return found
+
+    def add(self, sentence: str) -> None:
+        """Collect the words of one more sentence."""
+        for at, word in enumerate(re.findall(r"[\w'’+#./-]+", sentence)):
+            plain = re.sub(r"['’]s$", "", word.strip("./'’"))
+            if plain[:1].islower() and plain == plain.lower():
+                self.lower.add(plain)
+            elif at and plain and (plain[0].isupper() or any(map(str.isdigit, plain))):
+                self.names.add(plain.lower())
+
+    def singular(self, word: str) -> str:
+        """Return the singular of a noun; a plural of two nouns is of the one that the problem uses."""
+        if word in _OWN_PLURALS:
+            return word
+        several = _doubtful_plurals().get(word, ())
+        used = [one for one in several if one in self.lower]
+        if len(used) > 1:
+            return word
+        return used[0] if used else _one_of(word)
+
+    def starts_as_name(self, word: str, after: str) -> bool:
+        """Say whether the capitalised first word of a sentence is a name, judged by the problem and the next word."""
+        low = word.lower()
+        if low in self.names:
+            return True
+        if low in self.lower or _one_of(low) in self.lower or third_person(low) in self.lower:
+            return False
+        opens_plural = after in ("are", "have", "do", "were", "can", "that", "who", "in", "with", "must", "will", "of")
+        return not (is_plural(low) and (opens_plural or is_base(after) or past(after) is not None or is_adverb(after)))
+
+
+def is_content(word: str) -> bool:
+    """Say whether a word can be part of the name of a predicate."""
+    return word not in FUNCTION and word != ","

@@ -1,0 +1,356 @@
+"""Noun phrases: subjects with their quantifiers, heads, and what restricts them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from critics.grammar.chart import Chart, rule
+from critics.grammar.lexicon import gerund, is_adverb, is_base, is_participle, is_plural, past, third
+from critics.grammar.meaning import HOLE, Atom, Constant, Formula, Not, Operator, Term, atom, both, joined
+from critics.grammar.phrases import definite, opaque
+from critics.grammar.words import (
+    BE,
+    DO,
+    EVERY,
+    HAVE,
+    KINDS,
+    MODALS,
+    NUMBERS,
+    POSTPOSED,
+    PREPOSITIONS,
+    PRONOUNS,
+    RELATIVE,
+    SOMEONE,
+    STRUCTURE,
+    Number,
+)
+
+Kind = Literal["term", "terms", "every", "any", "none", "some", "only", "generic"]
+_KINDS: dict[str, Kind] = {"every": "every", "some": "some", "any": "any", "no": "none"}
+
+
+@dataclass(frozen=True, slots=True)
+class Referent:
+    """An individual that a pronoun may stand for, and by which pronouns."""
+
+    term: Term
+    pronouns: frozenset[str] = PRONOUNS
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A subject read: named individuals, or a quantifier with what restricts it."""
+
+    kind: Kind
+    number: Number
+    restriction: Formula | None = None
+    terms: tuple[Term, ...] = ()
+    operator: Operator = Operator.AND
+    head: str = ""
+
+
+@rule
+def subject(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> Iterator[Subject]:
+    """Read a span as a subject, in all ways."""
+    if j - i > 1 and chart.words[j - 1] == ",":
+        j -= 1
+    if i >= j:
+        return
+    word = chart.words[i]
+    if j - i == 1 and chart.is_name(i):
+        yield from _name(chart, i)
+    elif j - i == 1 and word in PRONOUNS:
+        yield from _pronoun(chart, i, referents)
+    elif word == "the":
+        yield from _definite(chart, i, j)
+    elif chart.tokens[i].owns and j - i > 1 and all(map(chart.is_content, range(i + 1, j))):
+        if not is_plural(chart.words[j - 1]):
+            yield Subject("term", "singular", terms=(Constant(" ".join(chart.words[i:j])),))
+    elif _is_list_of_names(chart, i, j):
+        yield from _names(chart, i, j)
+    elif word in SOMEONE:
+        yield from _someone(chart, i, j)
+    elif word == "only":
+        yield from (Subject("only", "plural", body) for body in nominal(chart, i + 1, j, "plural"))
+    elif word in EVERY or word in ("no", "some", "a", "an"):
+        yield from _quantified(chart, i, j)
+    else:
+        yield from _bare(chart, i, j)
+
+
+def _name(chart: Chart, i: int) -> Iterator[Subject]:
+    word = chart.words[i]
+    if chart.tokens[i].owns:
+        return
+    plural = word.endswith("s") and not word.endswith("ss")
+    yield Subject("term", "either" if plural and " " in word else "singular", terms=(Constant(word),))
+    if plural and " " not in word and is_plural(word):
+        singular = chart.vocabulary.singular(word)
+        yield Subject("generic", "plural", atom(singular), head=singular)
+
+
+def _pronoun(chart: Chart, i: int, referents: tuple[Referent, ...]) -> Iterator[Subject]:
+    word = chart.words[i]
+    number: Number = "plural" if word == "they" else "singular"
+    possible = [each.term for each in referents if word in each.pronouns]
+    if word == "they" and possible and referents[0].term.name == "any":  # type: ignore[union-attr]
+        possible = possible[:1]
+    if len(possible) > 1 and chart.conventions.pronoun == "first":
+        chart.notes.add("pronoun: the first that was named")
+        possible = possible[:1]
+    if len(possible) == 1:
+        yield Subject("term", number, terms=(possible[0],))
+    elif possible:
+        chart.bar(i, "it may stand for more than one: name who is meant")
+    else:
+        chart.trouble(i, "nothing in the sentence is what it stands for: name who is meant")
+
+
+def _definite(chart: Chart, i: int, j: int) -> Iterator[Subject]:
+    last = chart.words[j - 1]
+    if is_plural(last) and not chart.is_name(j - 1) and not is_base(last):
+        chart.trouble(i, "`the` with a plural may mean each of them or all together: say `all`")
+        return
+    found = definite(chart, i, j)
+    if found is None:
+        return
+    if chart.is_name(j - 1) and is_plural(last):
+        yield Subject("term", "either", terms=(found,))
+    elif not is_plural(last):
+        yield Subject("term", "singular", terms=(found,))
+
+
+def _is_list_of_names(chart: Chart, i: int, j: int) -> bool:
+    words = [chart.words[at] for at in range(i, j) if not chart.is_name(at)]
+    return bool({"and", "or", "nor"} & set(words)) and all(
+        word in (",", "and", "or", "nor", "both", "either", "neither", "the") for word in words
+    )
+
+
+def _names(chart: Chart, i: int, j: int) -> Iterator[Subject]:
+    """Tom and Ann; either Tom or Ann; neither Tom nor Ann."""
+    words = set(chart.words[i:j])
+    names = tuple(Constant(chart.words[at]) for at in range(i, j) if chart.is_name(at))
+    if len(names) < 2 or len({"and", "or", "nor"} & words) != 1 or chart.tokens[j - 1].owns:
+        return
+    if "neither" in words:
+        if "nor" in words and chart.words[i] == "neither":
+            yield Subject("terms", "either", terms=names, operator=Operator.IFF)
+    elif "and" in words and "either" not in words:
+        yield Subject("terms", "plural", terms=names)
+    elif "or" in words and "both" not in words:
+        yield Subject("terms", "singular", terms=names, operator=Operator.XOR if "either" in words else Operator.OR)
+
+
+def people(chart: Chart) -> Formula | None:
+    """Return what `someone` is said to be."""
+    if chart.conventions.people == "everything":
+        chart.notes.add("person: everyone and everything")
+        return None
+    return atom("person")
+
+
+def _someone(chart: Chart, i: int, j: int) -> Iterator[Subject]:
+    determiner, noun = SOMEONE[chart.words[i]]
+    kind = _KINDS[determiner]
+    head = None if noun == "thing" else people(chart)
+    name = "something" if noun == "thing" else "someone"
+    if i + 1 == j:
+        yield Subject(kind, "singular", head, head=name)
+    else:
+        for number in ("singular", "plural") if kind == "none" else ("singular",):
+            for more in modifiers(chart, i + 1, j, number):
+                yield Subject(kind, "singular", both(head, more), head=name)
+
+
+def _quantified(chart: Chart, i: int, j: int) -> Iterator[Subject]:
+    word, rest = chart.words[i], i + 1
+    if rest >= j or chart.words[rest] in ("the", "of"):
+        return
+    if word in ("a", "an"):
+        for body in nominal(chart, rest, j, "singular"):
+            yield Subject("generic", "singular", body, head=_head_of(chart, rest, j))
+        return
+    kind: Kind = "none" if word == "no" else "some" if word == "some" else "any" if word == "any" else "every"
+    if chart.words[rest] in ("who", "that") and word != "some":
+        yield from (Subject(kind, "plural", body) for body in modifiers(chart, rest, j, "plural"))
+        return
+    for number in ("singular", "plural"):
+        if EVERY.get(word, "either") in ("either", number):
+            for body in nominal(chart, rest, j, number):
+                yield Subject(kind, number, body, head=_head_of(chart, rest, j))
+    if kind in ("every", "any") and j - rest == 3 and chart.words[rest + 1] == "and":
+        # All cats and dogs: each of both kinds.
+        if is_plural(chart.words[rest]) and is_plural(chart.words[j - 1]):
+            for one in nominal(chart, rest, rest + 1, "plural"):
+                for other in nominal(chart, rest + 2, j, "plural"):
+                    if one is not None and other is not None:
+                        yield Subject(kind, "plural", joined(Operator.OR, one, other))
+
+
+def _head_of(chart: Chart, i: int, j: int) -> str:
+    """Return the singular of the last word before what restricts a noun."""
+    stop = i + 1
+    while stop < j and (chart.is_content(stop) or chart.is_name(stop)) and not is_participle(chart.words[stop]):
+        stop += 1
+    return chart.vocabulary.singular(chart.words[stop - 1])
+
+
+def _bare(chart: Chart, i: int, j: int) -> Iterator[Subject]:
+    word = chart.words[i]
+    if (word in NUMBERS or word.isdigit()) and j - i > 1:
+        chart.trouble(i, "a number is neither all nor some: say `all`, `some` or `no`")
+        return
+    if word in STRUCTURE or word in PREPOSITIONS:
+        return
+    for body in nominal(chart, i, j, "plural"):
+        yield Subject("generic", "plural", body, head=_head_of(chart, i, j))
+    mass = j - i <= 2 and not is_plural(chart.words[j - 1]) and word != "very" and not is_adverb(word)
+    if mass and all(map(chart.is_content, range(i, j))) and not is_participle(chart.words[j - 1]):
+        # Corruption is a crime: the kind itself.
+        yield Subject("term", "singular", terms=(Constant(" ".join(chart.words[i:j])),))
+
+
+# ---- nouns with what restricts them ----
+
+
+@rule
+def nominal(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula | None]:
+    """Read head words, and a relative clause, a participle or a preposition behind them; None restricts nothing."""
+    for stop in range(i + 1, j + 1):
+        if stop < j and not _opens_modifier(chart, stop, j):
+            continue
+        found = head(chart, i, stop, number)
+        if found is None:
+            continue
+        agrees: Number = "plural" if is_plural(chart.words[stop - 1]) and number != "singular" else "singular"
+        if stop == j:
+            yield found.formula
+        elif chart.words[stop] == "of":
+            yield from _of(chart, i, stop, j, agrees)
+        else:
+            for more in modifiers(chart, stop, j, agrees):
+                yield both(found.formula, more)
+
+
+def _of(chart: Chart, i: int, stop: int, j: int, number: Number) -> Iterator[Formula]:
+    """A member of the club: a relation, not two properties; up to a relative clause."""
+    ends = [at for at in range(stop + 2, j) if chart.words[at] in RELATIVE]
+    for end in [*ends, j]:
+        for relation in opaque(chart, i, end, "noun"):
+            if end == j:
+                yield relation
+            else:
+                yield from (both(relation, more) for more in modifiers(chart, end, j, number))
+
+
+def _opens_modifier(chart: Chart, at: int, j: int) -> bool:
+    word = chart.words[at]
+    if chart.is_name(at):
+        return False
+    if word in RELATIVE or word == "not" or (word in PREPOSITIONS and word != "to"):
+        return True
+    if at + 1 < j and is_participle(word):
+        return True
+    if at + 2 >= j or not chart.is_content(at):
+        return False
+    # Students good at math; products commonly used in China.
+    if is_adverb(word):
+        return is_participle(chart.words[at + 1])
+    after_plural = is_plural(chart.words[at - 1]) and not is_plural(word) and not is_base(word) and past(word) is None
+    return after_plural and chart.words[at + 1] in PREPOSITIONS
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head of a noun phrase; no formula where it is said of everything."""
+
+    formula: Formula | None
+
+
+def head(chart: Chart, i: int, j: int, number: Number) -> Head | None:
+    """Read adjectives and nouns as one predicate; None where they are none of this number."""
+    words = [chart.words[at] for at in range(i, j) if chart.words[at] != ","]
+    places = [at for at in range(i, j) if chart.words[at] != ","]
+    last = places[-1] if places else i
+    if not words or not all(chart.is_content(at) or chart.is_name(at) for at in places if chart.words[at] != "and"):
+        return None
+    if "and" in words and not (len(words) > 2 and chart.vocabulary.singular(words[-1]) in KINDS and words[-3] == "and"):
+        return None
+    if not _can_end(chart, i, last, j) or not _agrees(chart, i, last, number):
+        return None
+    singular = chart.vocabulary.singular(words[-1])
+    modifying = [word for word in words[:-1] if word != "and"]
+    if singular in KINDS:
+        kind = people(chart) if singular == "person" else None if singular == "thing" else atom(singular)
+        parts = tuple(part for part in (kind, *map(atom, modifying)) if part is not None)
+        return Head(both(*parts) if parts else None)
+    if "," in chart.words[i:j] or "and" in words:
+        return None
+    return Head(atom(" ".join([*modifying, singular])))
+
+
+def _can_end(chart: Chart, i: int, last: int, j: int) -> bool:
+    """Say whether the last word can be a noun, and those before it can modify it."""
+    word = chart.words[last]
+    if chart.is_name(last):
+        return not chart.tokens[last].owns
+    if word in POSTPOSED or is_adverb(word) or (last > i and word.endswith("ed") and is_participle(word)):
+        return False
+    if last > i and gerund(word) and j < len(chart.words) and chart.words[j] in PREPOSITIONS:
+        return False
+    plain = chart.vocabulary.singular(word) in KINDS
+    return plain or not any(
+        is_plural(chart.words[at]) and chart.words[at] not in ("sports", "arts", "sales", "goods", "games", "savings")
+        for at in range(i, last)
+        if not chart.is_name(at)
+    )
+
+
+def _agrees(chart: Chart, i: int, last: int, number: Number) -> bool:
+    word = chart.words[last]
+    unchanged = is_plural(word) and chart.vocabulary.singular(word) == word
+    if number == "plural":
+        before = chart.words[i - 1] if i else ""
+        return is_plural(word) or unchanged or before in ("all", "no", "some", "any")
+    return number == "either" or unchanged or not is_plural(word)
+
+
+@rule
+def modifiers(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
+    """Read what restricts a noun behind it."""
+    from critics.grammar.predicates import finite
+
+    if i >= j:
+        return
+    word = chart.words[i]
+    if chart.is_name(i):
+        return
+    if word in RELATIVE:
+        yield from finite(chart, i + 1, j, number)
+        yield from _object_relative(chart, i, j)
+        return
+    if word == "not":
+        yield from (Not(part) for part in opaque(chart, i + 1, j, "complement"))
+        return
+    verb = third(word) is not None and not is_participle(word)
+    if verb or word in BE or word in MODALS or word in DO or word in HAVE:
+        return
+    ends = [at for at in range(i + 1, j) if chart.words[at] in RELATIVE]
+    for end in [*ends, j]:
+        for part in opaque(chart, i, end, "modifier"):
+            if end == j:
+                yield part
+            else:
+                yield from (both(part, more) for more in modifiers(chart, end, j, number))
+
+
+def _object_relative(chart: Chart, i: int, j: int) -> Iterator[Formula]:
+    """That Tom likes: the head is what the verb's last place holds."""
+    from critics.grammar.predicates import finite
+
+    if i + 2 >= j or not chart.is_name(i + 1) or not chart.starts_verb(i + 2, j):
+        return
+    for part in finite(chart, i + 2, j, "singular"):
+        if isinstance(part, Atom) and part.arguments == (HOLE,):
+            yield Atom(f"{part.predicate} _", (Constant(chart.words[i + 1]), HOLE))

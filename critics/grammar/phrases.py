@@ -1,0 +1,245 @@
+"""Opaque phrases: content words become one predicate, named by their lemmas; names and definites are its arguments.
+
+    works for Google          work for _(x, google)
+    attended the ceremony     did attend _(x, the ceremony)
+    dependent on caffeine     dependent on caffeine(x)
+"""
+
+from typing import Literal
+
+from critics.grammar.chart import Chart, rule
+from critics.grammar.lexicon import gerund, is_adverb, is_base, is_participle, is_plural, past, third
+from critics.grammar.meaning import HOLE, Constant, Formula, Term, atom
+from critics.grammar.words import (
+    ARTICLES,
+    ATTITUDES,
+    BE,
+    DO,
+    DROPPED_ADVERBS,
+    HAVE,
+    MODALS,
+    OBJECTS,
+    POSSESSIVES,
+    PREPOSITIONS,
+    REFLEXIVES,
+    RELATIVE,
+    STRUCTURE,
+    TIMES,
+)
+
+Role = Literal["verb", "complement", "modifier", "noun"]
+MAX_WORDS = 30
+
+
+@rule
+def opaque(chart: Chart, i: int, j: int, role: Role) -> "list[Formula]":
+    """Read a span as one predicate of the subject; nothing where a word in it carries structure."""
+    if i < j and chart.words[j - 1] == ",":
+        j -= 1
+    phrase = _Phrase(chart, i, j, role)
+    found = phrase.read() if i < j else None
+    return [] if found is None else [found]
+
+
+def definite(chart: Chart, i: int, j: int) -> Constant | None:
+    """Return the individual of `the lease` or `the capital of France`, named by its words; None where it is none."""
+    words = chart.words[i + 1 : j]
+    if not words or words[-1] in ("of", "the"):
+        return None
+    for at in range(i + 1, j):
+        word = chart.words[at]
+        if word == "the" and chart.words[at - 1] != "of":
+            return None
+        if not (chart.is_content(at) or chart.is_name(at) or word in ("of", "the")):
+            return None
+    if len(words) == 1 and chart.is_name(i + 1):
+        return Constant(words[0])
+    if _speaks_of_earlier(chart, i, j):
+        chart.bar(i, "`the` may speak of what `a` brought in: say `it`, or name it")
+        return None
+    return Constant("the " + " ".join(words))
+
+
+def _speaks_of_earlier(chart: Chart, i: int, j: int) -> bool:
+    """Say whether the sentence brought in one of these nouns by `a`, `an` or `if`."""
+    last = chart.vocabulary.singular(chart.words[j - 1])
+    return any(
+        chart.words[at] in ("a", "an", "some", "every", "each", "all", "if", "no")
+        and any(chart.vocabulary.singular(word) == last for word in chart.words[at + 1 : min(at + 4, i)])
+        for at in range(i)
+    )
+
+
+class _Phrase:
+    """Reads one phrase from left to right; `None` from a step means that the phrase is not opaque."""
+
+    def __init__(self, chart: Chart, i: int, j: int, role: Role) -> None:
+        self.chart, self.at, self.start, self.end, self.role = chart, i, i, j, role
+        self.words: list[str] = []
+        self.terms: list[Term] = [HOLE]
+        self.has_verb = role != "verb"
+        self.in_clause = False
+        """Behind `that`: the rest is what is believed or what an object is like, and stays one name."""
+
+    def read(self) -> Formula | None:
+        while self.at < self.end:
+            if not self._step():
+                return None
+            self.at += 1
+        words = [word for word in self.words if word]
+        if not words or words[-1] in ("and", "or", "than") or len(words) > MAX_WORDS or set(words) == {"_"}:
+            return None
+        if self.role in ("complement", "modifier") and (words[-1] in PREPOSITIONS or words[-1] == "to"):
+            return None
+        if any(one == other == "_" for one, other in zip(words, words[1:], strict=False)):
+            return None
+        return atom(" ".join(words), *self.terms)
+
+    def _step(self) -> bool:
+        """Take one token, or several of a definite; False where the phrase cannot hold it."""
+        chart, at = self.chart, self.at
+        word = chart.words[at]
+        if chart.is_name(at):
+            return self._name(word)
+        if word in ("a", "an"):
+            return True
+        if word == "the":
+            return self._definite()
+        if word in RELATIVE or word == "that":
+            return self._relative(word)
+        if word in PREPOSITIONS or word == "to":
+            self.words.append(word)
+            return True
+        if word in POSSESSIVES or word in REFLEXIVES or word in OBJECTS:
+            return self._own(word)
+        if word in ("and", "or", ","):
+            return self._connective(word)
+        return self._auxiliary(word) if self._is_auxiliary(word) else self._content(word)
+
+    def _name(self, word: str) -> bool:
+        chart, at = self.chart, self.at
+        after = at + 1 < self.end and chart.is_content(at + 1)
+        modifies = after and not is_participle(chart.words[at + 1]) and not is_adverb(chart.words[at + 1])
+        if chart.tokens[at].owns or modifies or (self.role == "noun" and at == self.start) or self.in_clause:
+            self.words.append(word)
+        else:
+            self.words.append("_")
+            self.terms.append(Constant(word))
+        return True
+
+    def _definite(self) -> bool:
+        chart = self.chart
+        if self.in_clause:
+            self.words.append("the")
+            return True
+        stop = self.at + 1
+        while stop < self.end and (chart.is_content(stop) or chart.is_name(stop) or self._of(stop)):
+            opens = is_participle(chart.words[stop]) and not is_plural(chart.words[stop])
+            if stop > self.at + 1 and not chart.is_name(stop) and (opens or is_adverb(chart.words[stop])):
+                break
+            stop += 1
+        found = definite(chart, self.at, stop)
+        if found is None:
+            return False
+        self.words.append("_")
+        self.terms.append(found)
+        self.at = stop - 1
+        return True
+
+    def _of(self, at: int) -> bool:
+        """Say whether a definite goes on: `the capital of France`."""
+        word, after = self.chart.words[at], at + 1 < self.end
+        if word == "of":
+            return after and (self.chart.is_name(at + 1) or self.chart.is_content(at + 1) or self.chart.words[at + 1] == "the")
+        return word == "the" and self.chart.words[at - 1] == "of"
+
+    def _relative(self, word: str) -> bool:
+        chart, at = self.chart, self.at
+        if self.in_clause or not self.words or at + 1 >= self.end:
+            return False
+        about = word == "that" and self.words[-1] in ATTITUDES
+        of_object = self.role != "noun" and at > self.start + 1 and chart.starts_verb(at + 1, self.end)
+        if not (about or of_object):
+            return False
+        self.in_clause = True
+        self.words.append("that")
+        return True
+
+    def _own(self, word: str) -> bool:
+        owned = self.at + 1 < self.end and self.chart.is_content(self.at + 1)
+        if word in OBJECTS and not (word == "her" and owned):
+            self.chart.trouble(self.at, "a pronoun as object: name who is meant")
+            return False
+        self.words.append("own" if word in POSSESSIVES else "self")
+        return True
+
+    def _connective(self, word: str) -> bool:
+        chart, at = self.chart, self.at
+        if at == self.start or at + 1 >= self.end:
+            return False
+        if self.in_clause:
+            self.words.append(word)
+            return True
+        if word == ",":
+            rest = chart.words[at + 1 : self.end]
+            if not {"and", "or"} & set(rest) or (rest[0] in STRUCTURE and rest[0] not in ("and", "or")):
+                return False
+            if rest[0] not in ("and", "or"):
+                self.words.append("and" if "and" in rest else "or")
+            return True
+        self.words.append(word)
+        return True
+
+    def _is_auxiliary(self, word: str) -> bool:
+        return (
+            word in BE or word in MODALS or word in DO or word in HAVE or word in STRUCTURE or word == "this"
+            or word in ("other", "another", "others", "one")
+        )  # fmt: skip
+
+    def _auxiliary(self, word: str) -> bool:
+        chart, at = self.chart, self.at
+        after = chart.words[at + 1] if at + 1 < self.end else ""
+        if word in HAVE and not self.has_verb:
+            self.words += ["did", "have"] if word == "had" else ["have"]
+            self.has_verb = True
+            return True
+        if word in ("do", "does") and not self.has_verb and chart.is_content(at + 1 if after else at):
+            self.words.append("do")
+            self.has_verb = True
+            return True
+        timed = word in ("every", "each", "all", "some", "this", "any") and chart.vocabulary.singular(after) in TIMES
+        verbal = word in ("be", "been", "being") and at > self.start
+        perfect = word == "have" and at > self.start and chart.words[at - 1] == "to"
+        other = word in ("other", "another", "others", "one") and at > self.start and self.role != "noun"
+        if timed or verbal or perfect or word == "than" or other:
+            self.words.append(word)
+            return bool(after) or verbal or word == "others"
+        if self.in_clause and (word in BE or word in MODALS or word in DO or word in HAVE or word == "not"):
+            self.words.append({"are": "is", "have": "has"}.get(word, word))
+            return True
+        return word in DROPPED_ADVERBS
+
+    def _content(self, word: str) -> bool:
+        chart, at = self.chart, self.at
+        if not chart.is_content(at):
+            if word not in ARTICLES:
+                chart.trouble(at, "")
+            return False
+        after = chart.words[at + 1] if at + 1 < self.end else ""
+        if word in DROPPED_ADVERBS or (word == "too" and not after) or (word == "located" and after in ("in", "at", "on")):
+            return True
+        if self.role == "modifier" and at == self.start and (base := gerund(word)):
+            self.words.append(base)
+        elif not self.has_verb and not is_adverb(word):
+            self.has_verb = True
+            self._verb(word)
+        elif not (word == "own" and self.words[-1:] == ["own"]):
+            self.words.append(word if is_adverb(word) else chart.vocabulary.singular(word))
+        return True
+
+    def _verb(self, word: str) -> None:
+        base = third(word) or (word if is_base(word) else None)
+        if base is None and (before := past(word)) is not None:
+            self.words += ["did", before]
+        else:
+            self.words.append(base or word)

@@ -1,0 +1,318 @@
+"""Predicates: what follows a subject, as a formula about it."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from critics.grammar.chart import Chart, rule
+from critics.grammar.joining import coordinated, has_coordination
+from critics.grammar.lexicon import is_adverb, is_base, is_participle, past, third
+from critics.grammar.meaning import (
+    HOLE,
+    Atom,
+    Compound,
+    Constant,
+    Formula,
+    Not,
+    Operator,
+    Quantified,
+    Quantifier,
+    atom,
+    both,
+    buried,
+    filled,
+    implies,
+    marked,
+)
+from critics.grammar.nouns import modifiers, nominal, people
+from critics.grammar.phrases import definite, opaque
+from critics.grammar.words import (
+    BE,
+    DENIABLE_MODALS,
+    DO,
+    HAVE,
+    MODALS,
+    OPENERS,
+    PREPOSITIONS,
+    RELATIVE,
+    TIMES,
+    Number,
+)
+
+Place = Literal["finite", "base", "complement"]
+"""Where a predicate stands: with a verb of its own, after `does` or a modal, after `is`."""
+_NEGATIVE = ("not", "never", "no", "nobody", "nothing")
+
+
+def agrees(verb: Number, number: Number) -> bool:
+    """Say whether a verb and a subject have the same number."""
+    return verb == number or "either" in (verb, number)
+
+
+@rule
+def finite(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
+    """Read all that follows a subject."""
+    if i < j and chart.words[j - 1] == ",":
+        j -= 1
+    if i >= j:
+        return
+    chart.furthest = max(chart.furthest, i)
+    split = coordinated(chart, i, j, "finite", number)
+    yield from split
+    word = chart.words[i]
+    after = chart.words[i + 1] if i + 1 < j else ""
+    if chart.is_name(i):
+        return
+    if word in BE:
+        if agrees(BE[word], number):
+            yield from negatable(chart, i + 1, j, "complement", number, "was" if word in ("was", "were") else "")
+    elif word in DO and (after in ("not", "both") or (word == "did" and is_base(after))):
+        if agrees(DO[word], number):
+            yield from negatable(chart, i + 1, j, "base", number, "did" if word == "did" else "")
+    elif word in MODALS:
+        yield from _modal(chart, i, j, number)
+    elif word == "never":
+        yield from (Not(part) for part in simple(chart, i + 1, j, "finite", number))
+    elif word in HAVE and after in ("not", "never"):
+        yield from (Not(marked(part, "has")) for part in opaque(chart, i + 2, j, "complement"))
+    elif word in HAVE and after == "no":
+        yield from (Not(part) for part in _object(chart, i, i + 2, j))
+    elif word in HAVE and is_participle(after) and after not in ("left",) and not split:
+        if agrees(HAVE[word], number):
+            yield from (marked(part, "had" if word == "had" else "has") for part in opaque(chart, i + 1, j, "complement"))
+    elif not split:
+        yield from simple(chart, i, j, "finite", number)
+
+
+def _object(chart: Chart, i: int, start: int, j: int) -> Iterator[Formula]:
+    """Read `has no car` as what `has a car` says."""
+    other = chart.rearranged([*chart.tokens[i : i + 1], *chart.tokens[start:j]])
+    yield from opaque(other, 0, len(other.words), "verb")
+
+
+def _modal(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
+    word = chart.words[i]
+    denied = i + 1 < j and chart.words[i + 1] == "not"
+    if denied and word in ("may", "might"):
+        chart.bar(i, "`may not` forbids, or leaves open: say `must not`, or `it is not known`")
+        return
+    for part in negatable(chart, i + 2 if denied else i + 1, j, "base", number, word):
+        if not denied:
+            yield part
+        elif word in DENIABLE_MODALS:
+            yield Not(part)
+        else:
+            yield marked(part, "not")
+
+
+def negatable(chart: Chart, i: int, j: int, place: Place, number: Number, mark: str) -> Iterator[Formula]:
+    """Read what stands after `is`, `does` or a modal, with or without `not`."""
+    if i >= j:
+        return
+    word = chart.words[i]
+    if word == "not":
+        yield from _denied(chart, i, j, place, number, mark)
+    elif word == "never":
+        yield from (Not(_marked(part, mark)) for part in inner(chart, i + 1, j, place, number))
+    else:
+        yield from (_marked(part, mark) for part in inner(chart, i, j, place, number))
+
+
+def _marked(formula: Formula, mark: str) -> Formula:
+    return marked(formula, mark) if mark else formula
+
+
+def _denied(chart: Chart, i: int, j: int, place: Place, number: Number, mark: str) -> Iterator[Formula]:
+    """Read `not A`, `not both A and B`, `not A but B`; `not A and B` may mean two things."""
+    words = chart.words
+    together = i + 1 < j and words[i + 1] == "both"
+    for at in range(i + 2, j):
+        if words[at] == "not" and words[at - 1] in ("and", "or", "but", "also") and not together:
+            return
+        ends = words[at] in ("and", "but", "or") and chart.is_finite(at + 1, j) and place != "base"
+        if ends and not together and not chart.has(i, at, *RELATIVE, "either", "neither"):
+            return
+    start = i + 2 if together else i + 1
+    for part in inner(chart, start, j, place, number):
+        conjunction = isinstance(part, Compound) and part.operator is Operator.AND
+        if conjunction and not together and "and" in words[start:j] and has_coordination(chart, start, j, place):
+            chart.bar(i, "`not` before what `and` joins may deny one part or both: say `not both`, or `neither .. nor`")
+            continue
+        if place == "complement" and buried(part) and "and" in words[start:j]:
+            chart.trouble(i, "`not` before what `and` joins may deny one part or both: say `not both`")
+            continue
+        yield Not(_marked(part, mark))
+    for at in range(i + 2, j - 1):
+        if words[at] == "but":
+            for one in inner(chart, i + 1, at, place, number):
+                for other in inner(chart, at + 1, j, place, number):
+                    yield both(Not(_marked(one, mark)), _marked(other, mark))
+
+
+@rule
+def inner(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterator[Formula]:
+    """Read a predicate without its auxiliary: joined ones, or one."""
+    if i < j and chart.words[j - 1] == ",":
+        j -= 1
+    if i >= j:
+        return
+    split = coordinated(chart, i, j, place, number)
+    yield from split
+    if not split or chart.words[i] in ("a", "an"):
+        yield from simple(chart, i, j, place, number)
+
+
+@rule
+def simple(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterator[Formula]:
+    """Read one predicate that no connective joins."""
+    if i >= j or (chart.is_name(i) and place != "complement"):
+        return
+    if chart.has(i + 1, j, "either", "both"):
+        yield from _spliced(chart, i, j, place, number)
+    elif place == "complement":
+        yield from _complement(chart, i, j, number)
+    else:
+        yield from _verb(chart, i, j, place, number)
+
+
+def _spliced(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterator[Formula]:
+    """Written either in C or in Python: the words before belong to each."""
+    words = chart.words
+    for at in range(i + 1, j - 2):
+        if words[at] not in ("either", "both") or chart.has(i, at, "and", "or", "not", *RELATIVE):
+            continue
+        word, operator = ("or", Operator.XOR) if words[at] == "either" else ("and", Operator.AND)
+        for cut in range(at + 2, j - 1):
+            if words[cut] != word or chart.has(at + 1, j, "not", "either", "neither", *RELATIVE):
+                continue
+            tokens = chart.tokens
+            charts = [
+                chart.rearranged([*tokens[i:at], *rest]) for rest in (tokens[at + 1 : cut], tokens[cut + 1 : j])
+            ]
+            one, other = (simple(each, 0, len(each.words), place, number) for each in charts)
+            yield from (Compound(operator, (left, right)) if operator is Operator.XOR else both(left, right)
+                        for left in one for right in other)  # fmt: skip
+
+
+def _complement(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
+    """Read what follows `is`: a kind, a property, a place, a definite."""
+    word = chart.words[i]
+    if word in ("someone", "somebody", "something"):
+        for more in modifiers(chart, i + 1, j, "singular"):
+            yield both(None if word == "something" else people(chart), more)
+    elif word in ("a", "an"):
+        for body in nominal(chart, i + 1, j, "singular"):
+            yield atom(chart.words[j - 1]) if body is None else body
+    elif word == "not":
+        yield from (Not(part) for part in simple(chart, i + 1, j, "complement", number))
+    elif j - i == 1 and chart.is_name(i):
+        yield atom(chart.words[i])
+    elif chart.words[i : i + 3] == ("one", "of", "the"):
+        yield from (body for body in nominal(chart, i + 3, j, "plural") if body is not None)
+    elif word == "the":
+        yield from _definite_complement(chart, i, j)
+    elif word not in ("one", "no", "all", "every", "some", "each", "any", "only"):
+        plural = number != "singular" and not is_participle(word) and word not in PREPOSITIONS
+        found = [body for body in nominal(chart, i, j, "plural") if body is not None] if plural else []
+        yield from found
+        if not found:
+            yield from opaque(chart, i, j, "complement")
+
+
+def _definite_complement(chart: Chart, i: int, j: int) -> Iterator[Formula]:
+    found = definite(chart, i, j)
+    if isinstance(found, Constant):
+        yield atom(found.name)
+    elif not any(third(word) for word in chart.words[i + 2 : j]):
+        for part in opaque(chart, i + 1, j, "noun"):
+            yield marked(part, "the")
+
+
+def _verb(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterator[Formula]:
+    """Read a verb with its objects; one with a quantifier of its own stands at the end."""
+    at = i
+    while at < j and is_adverb(chart.words[at]):
+        at += 1
+    if at == j or not _is_verb(chart, at, place, number):
+        return
+    if chart.words[at] == "be" and place == "base":
+        yield from negatable(chart, at + 1, j, "complement", number, "")
+        return
+    for place_of in range(at + 1, j):
+        if chart.words[place_of] in ("every", "each", "all", "some", "no", "any") and not _is_time(chart, place_of, j):
+            yield from _quantified_object(chart, i, place_of, j)
+            return
+    shared = list(_shared_verb(chart, i, at, j))
+    yield from shared
+    if not shared:
+        yield from opaque(chart, i, j, "verb")
+
+
+def _is_verb(chart: Chart, at: int, place: Place, number: Number) -> bool:
+    word = chart.words[at]
+    if chart.is_name(at):
+        return False
+    base = is_base(word) or word in ("have", "be", "do")
+    if place == "finite":
+        present = (third(word) or word in ("has", "does")) and number != "plural"
+        return bool(present or past(word) or word == "had" or (base and number != "singular" and word != "be"))
+    return base
+
+
+def _is_time(chart: Chart, at: int, j: int) -> bool:
+    after = chart.words[at + 1] if at + 1 < j else ""
+    return chart.words[at] != "no" and chart.vocabulary.singular(after) in TIMES
+
+
+def _quantified_object(chart: Chart, i: int, at: int, j: int) -> Iterator[Formula]:
+    """Chases all dogs; likes some cat; eats no meat."""
+    word = chart.words[at]
+    if chart.words[at - 1] in ("among", "of", "than", "without", "except"):
+        return
+    negative = chart.has(0, at, *_NEGATIVE)
+    if word == "some" and negative:
+        chart.bar(at, "`some` after `not`: say `any`, or make it a sentence of its own")
+    for verb in opaque(chart, i, at, "verb"):
+        for body in nominal(chart, at + 1, j, "either"):
+            variable = chart.variable()
+            if not isinstance(verb, Atom):
+                continue
+            related = Atom(f"{verb.predicate} _", (*verb.arguments, variable))
+            kind = None if body is None else filled(body, HOLE, variable)
+            there_is = Quantified(Quantifier.SOME, variable.name, both(kind, related))
+            if word == "no":
+                yield Not(there_is)
+            elif word == "some" or (word == "any" and negative):
+                yield there_is
+            elif word != "any":
+                yield Quantified(Quantifier.ALL, variable.name, implies(kind, related))
+
+
+_BETWEEN = frozenset({"between", "among", "connect", "combine", "mix", "introduce", "compare", "join", "separate"})
+
+
+def _shared_verb(chart: Chart, i: int, at: int, j: int) -> Iterator[Formula]:
+    """Owns a car or a bike; likes Tom and Ann: the verb belongs to each object."""
+    words = chart.words
+    cuts = [k for k in range(at + 2, j - 1) if words[k] in ("and", "or")]
+    if len(cuts) != 1 or chart.has(i, j, *_BETWEEN, *RELATIVE, "not", *OPENERS):
+        return
+    (cut,) = cuts
+    starts = ("a", "an", "the")
+    for first in range(at + 1, cut):
+        named = chart.is_name(first) and first + 1 == cut and cut + 2 == j and chart.is_name(cut + 1)
+        determined = words[first] in starts and words[cut + 1] in starts
+        if not (named or determined):
+            continue
+        if words[first - 1] in ("between", "among"):
+            return
+        tokens = chart.tokens
+        charts = [chart.rearranged([*tokens[i:first], *rest]) for rest in (tokens[first:cut], tokens[cut + 1 : j])]
+        one, other = (opaque(each, 0, len(each.words), "verb") for each in charts)
+        operator = Operator.OR if words[cut] == "or" else Operator.AND
+        for left in one:
+            for right in other:
+                yield Compound(operator, (left, right)) if operator is Operator.OR else both(left, right)
+        return
+
+
+__all__ = ["Place", "agrees", "finite", "inner", "negatable", "simple"]

@@ -1,0 +1,151 @@
+"""The reader of one problem: each sentence becomes one `Reading`, or one `Refusal` with the word and what to write instead.
+
+    reader = Reader(sentences)      # the sentences of the whole problem settle which words are names
+    reader.read("Every employee who works remotely has a laptop.")
+    # Reading(formula=∀x. employee(x) ∧ "work remotely"(x) → "have laptop"(x), ..)
+
+Content phrases are opaque: they match where they have the same lemmas in the same order with the same places.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from critics.grammar.chart import Bar, Chart, Conventions, Overworked
+from critics.grammar.clauses import question, sentence
+from critics.grammar.lexicon import Vocabulary
+from critics.grammar.logic import are_equivalent, canonical
+from critics.grammar.meaning import (
+    Compound,
+    Formula,
+    Not,
+    Operator,
+    both,
+    buried,
+    distinct,
+    inclusive,
+    lettered,
+    predicates,
+    rebuilt_exclusive,
+)
+from critics.grammar.tokens import Token, UnreadMark, tokenize
+from critics.grammar.words import REFUSED
+
+MAX_CHARACTERS = 2_000
+MAX_TOKENS = 80
+_PLAIN_WHY = "no rule of the grammar goes on here: say it in shorter sentences"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one sentence says."""
+
+    text: str
+    formula: Formula
+    """With `either .. or` as at least one of the two."""
+    exclusive: Formula
+    """With `either .. or` as exactly one; a verdict must be the same under both."""
+    phrases: dict[str, tuple[int, int]]
+    """By each content phrase its place in the sentence."""
+    conventions: tuple[str, ...] = ()
+    """The choices that this reading rests on where English leaves one."""
+
+    def __str__(self) -> str:
+        return canonical(self.formula)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The word at which a sentence cannot be read, its place, and what to write instead."""
+
+    text: str
+    word: str
+    start: int
+    end: int
+    why: str
+
+
+class Reader:
+    """Reads the sentences of one problem."""
+
+    def __init__(self, sentences: Iterable[str] = (), conventions: Conventions | None = None) -> None:
+        self.conventions = conventions or Conventions()
+        self.vocabulary = Vocabulary.of(sentences)
+
+    def read(self, text: str) -> Reading | Refusal:
+        """Read one statement, or a yes-no question as the statement that it asks about."""
+        if len(text) > MAX_CHARACTERS:
+            return Refusal(text, "", 0, 0, f"it has more than {MAX_CHARACTERS} characters: write shorter sentences")
+        try:
+            tokens = tokenize(text, self.vocabulary)
+        except UnreadMark as error:
+            end = error.start + len(error.mark)
+            return Refusal(text, error.mark, error.start, end, "a mark that is not read: write sentences of words alone")
+        if not tokens or len(tokens) > MAX_TOKENS:
+            return Refusal(text, "", 0, 0, "write a sentence of one to eighty words")
+        chart = Chart(tokens, self.vocabulary, self.conventions)
+        try:
+            return self._chosen(text, chart, _readings(chart))
+        except (Overworked, RecursionError):
+            return Refusal(text, tokens[0].word, 0, len(text), "it takes too much work: write shorter sentences")
+
+    def _chosen(self, text: str, chart: Chart, found: list[Formula]) -> Reading | Refusal:
+        if chart.bars:
+            return _refusal(text, chart, chart.bars[0])
+        if not found:
+            return _refusal(text, chart, _blame(chart))
+        # A connective that stays inside a phrase is read only where it cannot join anything.
+        least = min(map(buried, found))
+        first, *others = [formula for formula in found if buried(formula) == least]
+        for other in others:
+            if not are_equivalent(first, other):
+                both_of = f"two readings: {canonical(lettered(first))}, or {canonical(lettered(other))}"
+                return _refusal(text, chart, Bar(0, f"{both_of}: say which is meant"))
+        formula = lettered(first)
+        plain = inclusive(formula)
+        notes = set(chart.notes)
+        if plain != formula:
+            notes.add("either: at least one")
+        return Reading(text, plain, rebuilt_exclusive(formula), _phrases(plain, chart), tuple(sorted(notes)))
+
+
+def _readings(chart: Chart) -> list[Formula]:
+    found = distinct(said.formula for said in sentence(chart, 0, len(chart.tokens), ()))
+    if not found and not chart.bars:
+        found = distinct(question(chart))
+    return found
+
+
+def _refusal(text: str, chart: Chart, bar: Bar) -> Refusal:
+    at = min(bar.at, len(chart.tokens) - 1)
+    token = chart.tokens[at]
+    return Refusal(text, token.word, token.start, token.end, bar.why)
+
+
+def _blame(chart: Chart) -> Bar:
+    for at, word in enumerate(chart.words):
+        if word in REFUSED and not chart.is_name(at):
+            return Bar(at, REFUSED[word])
+    told = [trouble for trouble in chart.troubles if trouble.why]
+    return told[0] if told else Bar(chart.furthest, _PLAIN_WHY)
+
+
+def _phrases(formula: Formula, chart: Chart) -> dict[str, tuple[int, int]]:
+    """Return where the words of each predicate stand: from the first to the last of them."""
+    places: dict[str, tuple[int, int]] = {}
+    for name in sorted(predicates(formula)):
+        wanted = {word for word in name.split(" ") if word not in ("_", "did", "was")}
+        found = [token for token in chart.tokens if wanted & _forms(token, chart.vocabulary)]
+        if found:
+            places[name] = (found[0].start, found[-1].end)
+    return places
+
+
+def _forms(token: Token, vocabulary: Vocabulary) -> set[str]:
+    from critics.grammar.lexicon import gerund, past, third
+
+    word = token.word
+    forms = (word, vocabulary.singular(word), third(word), past(word), gerund(word))
+    return {form for form in forms if form is not None}
+
+
+__all__ = ["Compound", "Not", "Operator", "Reader", "Reading", "Refusal", "both"]

@@ -1,0 +1,158 @@
+"""Tokens of a sentence: words in lower case and commas, each with its place; a run of capitalised words is one name."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from critics.grammar.lexicon import Vocabulary
+from critics.grammar.words import ARTICLES, COORDINATING_NAMES, FUNCTION, NUMBERS, PREPOSITIONS
+
+_PIECE = re.compile(r'"[^"\n]*"|,|[^\s,"]+')
+_FULL_STOP = re.compile(r"[.?!]+\s*$")
+_ABBREVIATION = re.compile(r"(?:\b[A-Z]|\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Inc|Co|Ltd|No|vs))\.$")
+_MARK = re.compile(r"[;:()\[\]{}—–=<>*|\\^~→∀∃¬∧∨]|--|[.?!](?=\s)")
+_CONTRACTIONS = {
+    "can't": ("can", "not"), "cannot": ("can", "not"), "won't": ("will", "not"), "shan't": ("shall", "not"),
+    "he's": ("he", "is"), "she's": ("she", "is"), "it's": ("it", "is"), "they're": ("they", "are"),
+    "that's": ("that", "is"), "who's": ("who", "is"), "there's": ("there", "is"), "isnt": ("is", "not"),
+    "doesnt": ("does", "not"), "dont": ("do", "not"),
+}  # fmt: skip
+_JOINED = {("no", "one"): "nobody", ("every", "one"): "everyone", ("he/she",): "they", ("she/he",): "they"}
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "\u00a0": " "})
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, a comma or a name; `word` is lower case, `start` and `end` are its place in the sentence."""
+
+    word: str
+    start: int
+    end: int
+    is_name: bool = False
+
+    @property
+    def owns(self) -> bool:
+        """Whether it is a name in the genitive."""
+        return self.is_name and self.word.endswith(("'s", "s'"))
+
+
+class UnreadMark(Exception):  # noqa: N818
+    """A mark that no sentence of the grammar holds, and where it stands."""
+
+    def __init__(self, mark: str, start: int) -> None:
+        super().__init__(mark)
+        self.mark, self.start = mark, start
+
+
+def tokenize(sentence: str, vocabulary: Vocabulary) -> tuple[Token, ...]:
+    """Return the tokens of one sentence; raises `UnreadMark`."""
+    text = sentence.translate(_QUOTES).rstrip()
+    if not _ABBREVIATION.search(text) or re.search(r"\b[A-Z]\.$", text) is not None:
+        text = _FULL_STOP.sub("", text)
+    for mark in _MARK.finditer(text):
+        if mark[0] != "." or not _ABBREVIATION.search(text[: mark.end()]):
+            raise UnreadMark(mark[0], mark.start())
+    return tuple(_joined(list(_named(list(_pieces(text)), vocabulary))))
+
+
+def _pieces(text: str) -> Iterator[Token]:
+    """Yield raw words with their capitals, contractions taken apart."""
+    for match in _PIECE.finditer(text):
+        piece, start = match[0], match.start()
+        if piece.startswith('"'):
+            yield Token(piece.strip('".,').strip(), start, match.end(), is_name=True)
+            continue
+        low = piece.lower()
+        parts = _CONTRACTIONS.get(low)
+        if parts is None and low.endswith("n't") and len(low) > 3:
+            parts = (low[:-3], "not")
+        if parts is None:
+            yield Token(piece, start, match.end())
+            continue
+        first, second = parts
+        middle = start + min(len(first), len(piece) - 1)
+        yield Token(first.capitalize() if piece[0].isupper() else first, start, middle)
+        yield Token(second, middle, match.end())
+
+
+def _named(raw: list[Token], vocabulary: Vocabulary) -> Iterator[Token]:
+    """Join runs of capitalised words to names, and put all others in lower case."""
+    run: list[Token] = []
+    for at, token in enumerate(raw):
+        if token.is_name:
+            yield from _closed(run)
+            yield replace(token, word=token.word.lower())
+            continue
+        after = raw[at + 1] if at + 1 < len(raw) else None
+        if _is_capital(raw, at, run, vocabulary) or (run and (token.word.isdigit() or _links(token, after, raw, at))):
+            run.append(token)
+            if token.word.endswith(("'s", "'")):
+                yield from _closed(run)
+            continue
+        yield from _closed(run)
+        yield replace(token, word=token.word.lower())
+    yield from _closed(run)
+
+
+def _closed(run: list[Token]) -> Iterator[Token]:
+    if run:
+        word = " ".join(re.sub(r"[^\w'+#./-]", "", token.word) for token in run).lower().rstrip(".")
+        yield Token(word, run[0].start, run[-1].end, is_name=True)
+        run.clear()
+
+
+def _is_capital(raw: list[Token], at: int, run: list[Token], vocabulary: Vocabulary) -> bool:
+    """Say whether a word belongs to a name by its capital, or by a digit among its letters."""
+    word = raw[at].word
+    low = word.lower()
+    if not (word[:1].isupper() or (re.search(r"\d", word) and re.search(r"[A-Za-z]", word))):
+        return False
+    function = low in FUNCTION or low in NUMBERS
+    if at and word.isupper() and (len(word) > 1 or run):
+        function = False
+    if function or low in ARTICLES:
+        return False
+    if at:
+        return True
+    return vocabulary.starts_as_name(re.sub(r"'s$", "", word), raw[1].word.lower() if len(raw) > 1 else "")
+
+
+def _links(token: Token, after: Token | None, raw: list[Token], at: int) -> bool:
+    """Say whether a small word joins two parts of one name: `de`, `of`, `of the`."""
+    if after is None:
+        return False
+    if token.word in COORDINATING_NAMES:
+        return after.word[:1].isupper()
+    second = raw[at + 2] if at + 2 < len(raw) else None
+    if token.word == "of":
+        return after.word[:1].isupper() or (after.word == "the" and second is not None and second.word[:1].isupper())
+    return token.word == "the" and raw[at - 1].word == "of" and after.word[:1].isupper()
+
+
+def _joined(tokens: list[Token]) -> Iterator[Token]:
+    """Join `no one`, `he or she`, and a place with what it lies in: `in Portland, Oregon`."""
+    at = 0
+    while at < len(tokens):
+        words = tuple(token.word for token in tokens[at : at + 3])
+        if words[:2] in _JOINED or words[:1] in _JOINED:
+            size = 2 if words[:2] in _JOINED else 1
+            yield Token(_JOINED[words[:size]], tokens[at].start, tokens[at + size - 1].end)
+            at += size
+        elif words in (("he", "or", "she"), ("she", "or", "he")):
+            yield Token("they", tokens[at].start, tokens[at + 2].end)
+            at += 3
+        elif _is_place(tokens, at):
+            yield Token(f"{words[0]}, {words[2]}", tokens[at].start, tokens[at + 2].end, is_name=True)
+            at += 3
+        else:
+            yield tokens[at]
+            at += 1
+
+
+def _is_place(tokens: list[Token], at: int) -> bool:
+    if not at or at + 2 >= len(tokens) or tokens[at - 1].word not in PREPOSITIONS or tokens[at + 1].word != ",":
+        return False
+    listed = [token.word for token in tokens[at + 3 : at + 5]]
+    if listed[:1] in (["and"], ["or"]) or (listed[:1] == [","] and listed[1:] in (["and"], ["or"])):
+        return False
+    return tokens[at].is_name and tokens[at + 2].is_name

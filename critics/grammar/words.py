@@ -1,0 +1,146 @@
+"""The closed class: the function words that the grammar reads, and the words that it refuses with what to write instead."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+Number = Literal["singular", "plural", "either"]
+"""Grammatical number of a subject or a verb."""
+
+
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+BE: dict[str, Number] = {"is": "singular", "are": "plural", "was": "singular", "were": "plural"}
+DO: dict[str, Number] = {"does": "singular", "do": "plural", "did": "either"}
+HAVE: dict[str, Number] = {"has": "singular", "have": "plural", "had": "either"}
+MODALS = _listed("can could will would must should may might shall")
+DENIABLE_MODALS = _listed("can could will would")
+"""`Cannot` denies `can`; `must not` forbids, which is not the denial of `must`."""
+EVERY: dict[str, Number] = {"every": "singular", "each": "singular", "all": "either", "any": "either"}
+PRONOUNS = _listed("he she it they")
+SOMEONE: dict[str, tuple[str, str]] = {
+    first + second: (first, second)
+    for first in ("every", "some", "any", "no")
+    for second in ("one", "body", "thing")
+}
+"""By `someone` and its kin the determiner and the noun."""
+POSSESSIVES = _listed("his her its their")
+REFLEXIVES = _listed("himself herself itself themselves")
+OBJECTS = _listed("him them her")
+RELATIVE = _listed("who that which")
+ARTICLES = _listed("a an the")
+PREPOSITIONS = _listed(
+    """in on at by for from to with of about into over under during since after before within between among around
+    near as against through across above below outside inside along past like until upon toward towards throughout
+    off onto behind beside via per"""
+)
+PLACES = _listed("in on at near under behind inside outside above below over")
+TIMES = _listed(
+    """day week month year morning night evening afternoon time weekend summer winter spring autumn monday tuesday
+    wednesday thursday friday saturday sunday hour semester"""
+)
+CONNECTIVES = _listed("and or but nor")
+OPENERS = _listed("either neither both")
+CONDITIONS = _listed("if when whenever")
+NUMBERS = _listed(
+    "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand "
+    "million billion dozen"
+)
+QUANTIFIED = _listed("every each all some no any")
+KINDS = _listed("person thing individual human-being")
+"""Heads of which an adjective before them can be taken off: a kind person is kind."""
+POSTPOSED = _listed("available able capable born dependent full aware unaware eligible responsible")
+FLEXIBLE_ADVERBS = _listed("also often always regularly frequently currently then too still ever now once already")
+DROPPED_ADVERBS = _listed("also then thus therefore hence")
+NOT_ADVERBS = _listed(
+    "family italy july early only reply daily friendly deadly lonely costly lively likely ugly silly holy elderly fly "
+    "apply rely supply multiply lovely cowardly orderly weekly monthly yearly ally belly bully jelly lily rally"
+)
+ATTITUDES = _listed(
+    "aware unaware know believe think say sure admit claim fact show mean knows believes thinks says admits claims"
+)
+STATES = _listed(
+    """available hungry tired sick ill thirsty asleep awake lost angry late busy ready drunk sleepy absent present
+    missing empty open closed broken wet dirty naked pregnant bored nervous"""
+)
+"""What holds of one at one time: `A tiger is hungry` is no rule about tigers."""
+KIND_PREDICATES = _listed(
+    "widespread extinct rare common numerous abundant endangered scarce everywhere plentiful ubiquitous diverse"
+)
+"""What holds of a kind and of none of its members."""
+RECIPROCAL = _listed(
+    """friend brother sister sibling partner neighbor neighbour twin colleague rival enemy cousin married similar equal
+    different spouse classmate roommate relative acquainted adjacent identical"""
+)
+COLLECTIVE = _listed("together apart mutually jointly collectively")
+COORDINATING_NAMES = _listed("de van von del la bin da di le du der")
+
+
+def _refused(why: str, words: Iterable[str]) -> dict[str, str]:
+    return dict.fromkeys(words, why)
+
+
+REFUSED: dict[str, str] = {
+    **_refused(
+        "it is a quantity that is neither all nor some: say `all`, `some` or `no`",
+        _listed(
+            "few fewer most many several majority minority half almost nearly mostly much little enough numerous "
+            "plenty countless umpteen dozens hundreds thousands millions various certain"
+        ),
+    ),
+    **_refused(
+        "it hides a negation: say `not`",
+        _listed("hardly scarcely barely rarely seldom without except lack lacks lacking lacked nor neither besides"),
+    ),
+    **_refused(
+        "what it excludes is not said: say `All .. are ..` or `No other than ..` as two sentences",
+        _listed("only just even alone merely solely exclusively"),
+    ),
+    **_refused(
+        "it holds in some cases only: say `every`, or leave it out",
+        _listed(
+            "usually generally typically normally sometimes occasionally probably perhaps maybe likely unlikely "
+            "possibly presumably apparently supposedly reportedly potentially"
+        ),
+    ),
+    **_refused(
+        "a clause of this kind is not read: write a sentence of its own",
+        _listed(
+            "whose whom where whether how why what whoever whatever whichever because although though while however "
+            "whereas despite since so than-that until lest provided instead otherwise whereby"
+        ),
+    ),
+    **_refused(
+        "it denies or doubts the noun behind it: say `is not`",
+        _listed(
+            "former formerly fake alleged allegedly supposed so-called would-be pseudo counterfeit toy imaginary "
+            "fictional ex-husband mock hypothetical false myth"
+        ),
+    ),
+    **_refused(
+        "it points to something outside of the sentence: name it",
+        _listed("there here this these those such same other another others one ones former latter respectively"),
+    ),
+    **_refused(
+        "it speaks of a speaker or a hearer: name who is meant",
+        _listed("i you we us me my your our mine yours ours let myself yourself ourselves"),
+    ),
+}
+"""Words that no reading may hold, unless a rule reads them; by each one what to write instead."""
+
+STRUCTURE = (
+    frozenset(BE)
+    | frozenset(DO)
+    | MODALS
+    | frozenset(EVERY)
+    | frozenset(SOMEONE)
+    | PRONOUNS
+    | CONNECTIVES
+    | OPENERS
+    | CONDITIONS
+    | (RELATIVE - {"which"})
+    | _listed("which then unless not no some am be been being cannot never none than")
+)
+"""Words that carry the structure of a sentence: none is part of the name of a predicate by itself."""
+FUNCTION = STRUCTURE | PREPOSITIONS | ARTICLES | POSSESSIVES | REFLEXIVES | OBJECTS | frozenset(HAVE) | frozenset(REFUSED)
