@@ -1,10 +1,11 @@
-"""Writes the forms of English verbs and the doubtful plurals, from lemminflect's dictionary.
+"""Writes the forms of English verbs and the doubtful plurals, from two dictionaries that are packages.
 
     python -m tools.verbs
 
-critics/grammar/verbs.txt: a verb a line, then past, participle and -ing where they are not regular.
-critics/grammar/plurals.txt: a plural that has two singulars, and they.
-Source: lemminflect 0.2.3 (MIT), made from the NIH SPECIALIST lexicon (public domain).
+critics/grammar/verbs.txt: a verb a line, behind a colon `n` where it is a noun too and `r` where it is mostly none, then
+past, participle and -ing where they are not regular. critics/grammar/plurals.txt: a plural of two singulars, and they.
+Sources: lemminflect 0.2.3 (MIT; NIH SPECIALIST lexicon, public domain) for forms; the lexicon of Brill's tagger in
+textblob 0.20.1 (MIT; Brown corpus and Penn Treebank) for what a word mostly is.
 """
 
 import csv
@@ -23,14 +24,21 @@ FOLDER = Path(lexicon.__file__).parent
 def main() -> None:
     """Write the files anew."""
     verbs: dict[str, list[str]] = {}
+    nouns: set[str] = set()
     singulars: dict[str, set[str]] = defaultdict(set)
     for word, part, forms in _rows():
         if part == "verb":
             verbs[word] = forms
         elif part == "noun":
+            nouns.add(word)
             for form in forms[0].split("/"):
                 singulars[form] |= {word} if form != word else set()
-    lines = [_line(verb, forms) for verb, forms in sorted(verbs.items())]
+    tags = _tags()
+    lines: list[str] = []
+    for verb, forms in sorted(verbs.items()):
+        base, third = tags.get(verb, "VB"), tags.get(lexicon.third_person(verb), "")
+        flags = ("n" if verb in nouns else "") + ("" if base.startswith("VB") or third.startswith("VB") else "r")
+        lines.append(_line(f"{verb}:{flags}" if flags else verb, forms))
     (FOLDER / "verbs.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     doubtful = {form: words for form, words in singulars.items() if len(words) > 1 and _is_plain(form)}
     lines = [f"{form} {' '.join(sorted(words))}" for form, words in sorted(doubtful.items())]
@@ -46,6 +54,13 @@ def _rows() -> Iterator[tuple[str, str, list[str]]]:
             yield word, part, forms
 
 
+def _tags() -> dict[str, str]:
+    """Return what each word mostly is."""
+    text = resources.files("textblob").joinpath("en/en-lexicon.txt").read_text(encoding="utf-8")
+    pairs = (line.split(" ") for line in text.splitlines() if not line.startswith(";;;"))
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
+
+
 def _is_plain(word: str) -> bool:
     return word.isascii() and word.isalpha() and word.islower()
 
@@ -54,7 +69,7 @@ def _line(verb: str, forms: list[str]) -> str:
     """Return a verb with the forms that the rules of the lexicon miss."""
     past, participle, gerund = (*forms, "", "", "")[:3]
     given = [past, participle or past, gerund]
-    return verb if given == list(lexicon.regular_forms(verb)) else " ".join([verb, *(text or "-" for text in given)])
+    return verb if given == list(lexicon.regular_forms(verb.partition(":")[0])) else " ".join([verb, *(text or "-" for text in given)])
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Concatenate, Literal, ParamSpec, TypeVar
 
-from critics.grammar.lexicon import Vocabulary, is_adverb, is_base, is_content, past, third
+from critics.grammar.lexicon import Vocabulary, is_adverb, is_base, is_content, is_rare, past, third
 from critics.grammar.meaning import Variable
 from critics.grammar.tokens import Token
 from critics.grammar.words import BE, DO, HAVE, MODALS, OPENERS
@@ -48,6 +48,8 @@ class Chart:
     tokens: tuple[Token, ...]
     vocabulary: Vocabulary
     conventions: Conventions
+    rare: bool = False
+    """Whether words that are mostly no verbs are tried as verbs."""
     words: tuple[str, ...] = ()
     memory: dict[tuple[object, ...], tuple[object, ...]] = field(default_factory=dict[tuple[object, ...], tuple[object, ...]])
     bars: list[Bar] = field(default_factory=list[Bar])
@@ -99,7 +101,9 @@ class Chart:
         word = self.words[at]
         if word in BE or word in DO or word in MODALS or word in HAVE or word in OPENERS or word in ("never", "do"):
             return True
-        if third(word) or past(word) or is_base(word):
+        if (third(word) or is_base(word)) and (self.rare or not is_rare(word)):
+            return True
+        if past(word):
             return True
         after = self.words[at + 1] if at + 1 < end else ""
         auxiliary = after in BE or after in MODALS or after in HAVE

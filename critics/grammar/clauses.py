@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from critics.grammar.chart import Chart, rule
-from critics.grammar.lexicon import is_base, is_participle, past, third
+from critics.grammar.lexicon import is_base, is_participle, is_plural, past, third
 from critics.grammar.meaning import (
     ANY,
     HOLE,
@@ -263,8 +263,9 @@ def _check_two_clauses(chart: Chart, cut: int, j: int, rest: tuple[Said, ...]) -
     if second in words[cut + 1 : j] and not chart.has(cut + 1, j, *OPENERS):
         if any(isinstance(each.formula, Compound) and each.formula.operator is other and not buried(each.formula) for each in rest):
             chart.bar(cut, "`and` and `or` may be grouped in two ways: say `both .. and` or `either .. or`")
-    verb = words[cut - 1]
-    if rest and (past(verb) or third(verb)) and not (past(words[j - 1]) or third(words[j - 1])):
+    verb, last = words[cut - 1], words[j - 1]
+    bare = (past(verb) or third(verb)) and not is_plural(verb) and not chart.is_name(cut - 1)
+    if words[cut] == "and" and rest and bare and not (past(last) or third(last)):
         chart.bar(cut, "what stands behind the second verb may belong to the first too: say it twice")
 
 

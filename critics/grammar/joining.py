@@ -34,7 +34,13 @@ def has_coordination(chart: Chart, i: int, j: int, place: Place) -> bool:
 
 def _opened(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterator[Formula]:
     """Either A or B; either A, B, or C; neither A nor B; both A and B."""
+    from critics.grammar.predicates import shared_verb
+
     opener = chart.words[i]
+    if opener == "either" and place != "complement":
+        for part in shared_verb(chart, i + 1, i + 1, j):
+            if isinstance(part, Compound) and part.operator is Operator.OR:
+                yield Compound(Operator.XOR, part.operands)
     words = {"either": ("or",), "neither": ("nor", "or"), "both": ("and",)}[opener]
     for cut in range(i + 2, j - 1):
         if chart.words[cut] not in words:
@@ -74,6 +80,9 @@ def _at(chart: Chart, i: int, cut: int, j: int, place: Place, number: Number) ->
     right = cut + 2 if words[cut + 1] in ("also", "then", "therefore", "thus", "hence") and cut + 2 < j else cut + 1
     if not _parallel(chart, i, cut, right, j, place):
         return
+    if _shares_object(chart, i, cut, right, j, place):
+        chart.bar(cut, "what stands behind the second verb may belong to the first too: say it twice")
+        return
     if operator is Operator.AND and place == "finite" and "both" in words[i:cut] and "and" not in words[i:cut]:
         return
     pieces = _pieces(chart, i, cut, place)
@@ -86,6 +95,20 @@ def _at(chart: Chart, i: int, cut: int, j: int, place: Place, number: Number) ->
         yield joined(operator, one, other)
     for one, other in product(_part(chart, i, cut, place, number), _item(chart, right, j, place, number)):
         yield joined(operator, one, other)
+
+
+def _shares_object(chart: Chart, i: int, cut: int, right: int, j: int, place: Place) -> bool:
+    """Say whether a bare verb stands before the connective and one with an object behind it: opens and closes the door."""
+    if place == "complement":
+        return False
+    first = [at for at in range(i, cut) if not is_adverb(chart.words[at])]
+    start = right
+    while start < j and is_adverb(chart.words[start]):
+        start += 1
+    word = chart.words[start] if start < j else ""
+    if len(first) != 1 or start + 1 >= j or word in BE or word in HAVE or word in MODALS or word in DO or word in OPENERS:
+        return False
+    return chart.words[i] not in OPENERS and chart.starts_verb(first[0], cut) and word not in ("not", "never")
 
 
 def _check_groups(

@@ -5,7 +5,7 @@ both, and refuses the sentence where both can be read.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -33,7 +33,7 @@ _OWN_PLURALS = frozenset(
     """.split()  # noqa: SIM905
 )
 """Plurals with a meaning that their singular has not: they keep their form, and nothing is said of an `arm`."""
-_IRREGULAR_PLURALS = {"people": "person", "genera": "genus", "data": "data", "police": "police", "cattle": "cattle"}
+_IRREGULAR_PLURALS = {"people": "person", "fish": "fish", "sheep": "sheep", "deer": "deer", "genera": "genus", "data": "data", "police": "police", "cattle": "cattle"}
 _NO_PARTICIPLES = frozenset(
     """
     building evening morning something nothing everything anything thing king ring spring during red need seed speed
@@ -72,12 +72,18 @@ class VerbForms:
     past: dict[str, str]
     participle: dict[str, str]
     gerund: dict[str, str]
+    nouns: frozenset[str]
+    """Those that are nouns too."""
+    rare: frozenset[str]
+    """Those that are mostly something else: tried where nothing else can be read."""
 
 
 @lru_cache(maxsize=1)
 def verb_forms() -> VerbForms:
     """Return all verbs, read from the data file once."""
-    found = VerbForms(frozenset(_verb_lines()), {}, {}, {}, {})
+    flags = _verb_flags()
+    nouns, rare = (frozenset(verb for verb, text in flags.items() if flag in text) for flag in "nr")
+    found = VerbForms(frozenset(_verb_lines()), {}, {}, {}, {}, nouns, rare)
     for verb, (past, participle, gerund) in _verb_lines().items():
         found.third.setdefault(third_person(verb), verb)
         for texts, forms in ((past, found.past), (participle, found.participle), (gerund, found.gerund)):
@@ -91,11 +97,19 @@ def verb_forms() -> VerbForms:
     return found
 
 
+def _lines() -> Iterator[list[str]]:
+    text = Path(__file__).with_name("verbs.txt").read_text(encoding="utf-8")
+    return (line.split(" ") for line in text.splitlines())
+
+
 @lru_cache(maxsize=1)
 def _verb_lines() -> dict[str, tuple[str, str, str]]:
-    text = Path(__file__).with_name("verbs.txt").read_text(encoding="utf-8")
-    lines = [line.split(" ") for line in text.splitlines() if not line.startswith("#")]
-    return {verb: (forms[0], forms[1], forms[2]) if forms else regular_forms(verb) for verb, *forms in lines}
+    pairs = ((head.partition(":")[0], forms) for head, *forms in _lines())
+    return {verb: (forms[0], forms[1], forms[2]) if forms else regular_forms(verb) for verb, forms in pairs}
+
+
+def _verb_flags() -> dict[str, str]:
+    return {verb: flags for head, *_ in _lines() for verb, _, flags in [head.partition(":")]}
 
 
 @lru_cache(maxsize=1)
@@ -105,8 +119,14 @@ def _doubtful_plurals() -> dict[str, tuple[str, ...]]:
 
 
 def is_plural(word: str) -> bool:
-    """Say whether a noun has the shape of a plural."""
-    return _one_of(word) != word or word in _OWN_PLURALS
+    """Say whether a word is a plural noun: by its shape, where it is not a verb alone."""
+    verb = verb_forms().third.get(word)
+    if verb is not None and verb not in verb_forms().nouns:
+        return False
+    return _one_of(word) != word or word in _OWN_PLURALS or (word in _SAME_PLURALS)
+
+
+_SAME_PLURALS = frozenset("fish sheep deer species series aircraft carp goldfish police cattle data".split())  # noqa: SIM905
 
 
 @lru_cache(maxsize=8_192)
@@ -129,7 +149,7 @@ def is_adverb(word: str) -> bool:
 
 def third(word: str) -> str | None:
     """Return the verb of a third person singular, `has` and `does` among them."""
-    return verb_forms().third.get(word)
+    return {"has": "have", "does": "do"}.get(word) or verb_forms().third.get(word)
 
 
 def past(word: str) -> str | None:
@@ -140,6 +160,11 @@ def past(word: str) -> str | None:
 def gerund(word: str) -> str | None:
     """Return the verb of a form in -ing."""
     return None if word in _NO_PARTICIPLES else verb_forms().gerund.get(word)
+
+
+def is_rare(word: str) -> bool:
+    """Say whether a word that can be a verb in the present is mostly something else."""
+    return (third(word) or word) in verb_forms().rare
 
 
 def is_base(word: str) -> bool:
@@ -191,8 +216,9 @@ class Vocabulary:
     def starts_as_name(self, word: str, after: str) -> bool:
         """Say whether the capitalised first word of a sentence is a name, judged by the problem and the next word."""
         low = word.lower()
-        if low in self.names:
+        if low in self.names or (after[:1].isupper() and after.lower() not in FUNCTION):
             return True
+        after = after.lower()
         if low in self.lower or _one_of(low) in self.lower or third_person(low) in self.lower:
             return False
         opens_plural = after in ("are", "have", "do", "were", "can", "that", "who", "in", "with", "must", "will", "of")

@@ -85,6 +85,9 @@ def closed(formula: Formula, variable: Variable) -> Formula:
 def marked(formula: Formula, mark: str) -> Formula:
     """Put a tense or a modal before the predicates of the subject: what they say of another time is not known."""
     if isinstance(formula, Atom) and HOLE in formula.arguments:
+        if formula.predicate.startswith(("did ", "was ", "had ")):
+            # A clause within has a tense of its own.
+            return formula
         return Atom(f"{mark} {formula.predicate}", formula.arguments)
     return rebuilt(formula, lambda part: marked(part, mark))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from critics.grammar.chart import Chart, rule
-from critics.grammar.lexicon import gerund, is_adverb, is_base, is_participle, is_plural, past, third
+from critics.grammar.lexicon import gerund, is_adverb, is_base, is_participle, is_plural, is_rare, past, third
 from critics.grammar.meaning import HOLE, Atom, Constant, Formula, Not, Operator, Term, atom, both, joined
 from critics.grammar.phrases import definite, opaque
 from critics.grammar.words import (
@@ -175,6 +175,11 @@ def _quantified(chart: Chart, i: int, j: int) -> Iterator[Subject]:
     if chart.words[rest] in ("who", "that") and word != "some":
         yield from (Subject(kind, "plural", body) for body in modifiers(chart, rest, j, "plural"))
         return
+    if kind in ("every", "none", "any") and is_participle(chart.words[rest]) and rest + 1 < j:
+        # All sold in the market.
+        if chart.words[rest + 1] in PREPOSITIONS:
+            yield from (Subject(kind, "plural", body) for body in modifiers(chart, rest, j, "plural"))
+            return
     for number in ("singular", "plural"):
         if EVERY.get(word, "either") in ("either", number):
             for body in nominal(chart, rest, j, number):
@@ -205,7 +210,8 @@ def _bare(chart: Chart, i: int, j: int) -> Iterator[Subject]:
         return
     for body in nominal(chart, i, j, "plural"):
         yield Subject("generic", "plural", body, head=_head_of(chart, i, j))
-    mass = j - i <= 2 and not is_plural(chart.words[j - 1]) and word != "very" and not is_adverb(word)
+    mass = j - i <= 2 and not any(is_plural(each) or third(each) for each in chart.words[i:j]) and word != "very"
+    mass = mass and not is_adverb(word) and (j - i == 1 or not is_base(word) or is_rare(word))
     if mass and all(map(chart.is_content, range(i, j))) and not is_participle(chart.words[j - 1]):
         # Corruption is a crime: the kind itself.
         yield Subject("term", "singular", terms=(Constant(" ".join(chart.words[i:j])),))

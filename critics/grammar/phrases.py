@@ -52,6 +52,8 @@ def definite(chart: Chart, i: int, j: int) -> Constant | None:
             return None
         if not (chart.is_content(at) or chart.is_name(at) or word in ("of", "the")):
             return None
+        if not chart.is_name(at) and at > i + 1 and third(word) and not is_plural(word):
+            return None
     if len(words) == 1 and chart.is_name(i + 1):
         return Constant(words[0])
     if _speaks_of_earlier(chart, i, j):
@@ -203,7 +205,7 @@ class _Phrase:
             self.words += ["did", "have"] if word == "had" else ["have"]
             self.has_verb = True
             return True
-        if word in ("do", "does") and not self.has_verb and chart.is_content(at + 1 if after else at):
+        if word in ("do", "does") and not self.has_verb and (after in ARTICLES or (after and chart.is_content(at + 1))):
             self.words.append("do")
             self.has_verb = True
             return True

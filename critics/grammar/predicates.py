@@ -5,7 +5,7 @@ from typing import Literal
 
 from critics.grammar.chart import Chart, rule
 from critics.grammar.joining import coordinated, has_coordination
-from critics.grammar.lexicon import is_adverb, is_base, is_participle, past, third
+from critics.grammar.lexicon import is_adverb, is_base, is_participle, is_rare, past, third
 from critics.grammar.meaning import (
     HOLE,
     Atom,
@@ -110,6 +110,9 @@ def negatable(chart: Chart, i: int, j: int, place: Place, number: Number, mark: 
         return
     word = chart.words[i]
     if word == "not":
+        if place == "complement" and any(chart.words[k] == "not" for k in range(i + 2, j)):
+            # Not A and also not B.
+            yield from (_marked(part, mark) for part in coordinated(chart, i, j, place, number))
         yield from _denied(chart, i, j, place, number, mark)
     elif word == "never":
         yield from (Not(_marked(part, mark)) for part in inner(chart, i + 1, j, place, number))
@@ -235,13 +238,13 @@ def _verb(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterato
     if at == j or not _is_verb(chart, at, place, number):
         return
     if chart.words[at] == "be" and place == "base":
-        yield from negatable(chart, at + 1, j, "complement", number, "")
+        yield from negatable(chart, at + 1, j, "complement", number, "be")
         return
     for place_of in range(at + 1, j):
         if chart.words[place_of] in ("every", "each", "all", "some", "no", "any") and not _is_time(chart, place_of, j):
             yield from _quantified_object(chart, i, place_of, j)
             return
-    shared = list(_shared_verb(chart, i, at, j))
+    shared = list(shared_verb(chart, i, at, j))
     yield from shared
     if not shared:
         yield from opaque(chart, i, j, "verb")
@@ -251,9 +254,10 @@ def _is_verb(chart: Chart, at: int, place: Place, number: Number) -> bool:
     word = chart.words[at]
     if chart.is_name(at):
         return False
-    base = is_base(word) or word in ("have", "be", "do")
+    allowed = chart.rare or not is_rare(word) or place == "base"
+    base = (is_base(word) and allowed) or word in ("have", "be", "do")
     if place == "finite":
-        present = (third(word) or word in ("has", "does")) and number != "plural"
+        present = ((third(word) and allowed) or word in ("has", "does")) and number != "plural"
         return bool(present or past(word) or word == "had" or (base and number != "singular" and word != "be"))
     return base
 
@@ -290,7 +294,8 @@ def _quantified_object(chart: Chart, i: int, at: int, j: int) -> Iterator[Formul
 _BETWEEN = frozenset({"between", "among", "connect", "combine", "mix", "introduce", "compare", "join", "separate"})
 
 
-def _shared_verb(chart: Chart, i: int, at: int, j: int) -> Iterator[Formula]:
+@rule
+def shared_verb(chart: Chart, i: int, at: int, j: int) -> Iterator[Formula]:
     """Owns a car or a bike; likes Tom and Ann: the verb belongs to each object."""
     words = chart.words
     cuts = [k for k in range(at + 2, j - 1) if words[k] in ("and", "or")]
@@ -300,6 +305,8 @@ def _shared_verb(chart: Chart, i: int, at: int, j: int) -> Iterator[Formula]:
     starts = ("a", "an", "the")
     for first in range(at + 1, cut):
         named = chart.is_name(first) and first + 1 == cut and cut + 2 == j and chart.is_name(cut + 1)
+        # In `includes Byzantine and Islamic Art` the last word is of both.
+        named = named and (" " in words[first] or " " not in words[cut + 1])
         determined = words[first] in starts and words[cut + 1] in starts
         if not (named or determined):
             continue

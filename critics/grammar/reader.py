@@ -84,7 +84,11 @@ class Reader:
             return Refusal(text, "", 0, 0, "write a sentence of one to eighty words")
         chart = Chart(tokens, self.vocabulary, self.conventions)
         try:
-            return self._chosen(text, chart, _readings(chart))
+            found = _readings(chart)
+            if not found and not chart.bars:
+                chart = Chart(tokens, self.vocabulary, self.conventions, rare=True)
+                found = _readings(chart)
+            return self._chosen(text, chart, found)
         except (Overworked, RecursionError):
             return Refusal(text, tokens[0].word, 0, len(text), "it takes too much work: write shorter sentences")
 

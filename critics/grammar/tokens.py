@@ -17,7 +17,7 @@ _CONTRACTIONS = {
     "that's": ("that", "is"), "who's": ("who", "is"), "there's": ("there", "is"), "isnt": ("is", "not"),
     "doesnt": ("does", "not"), "dont": ("do", "not"),
 }  # fmt: skip
-_JOINED = {("no", "one"): "nobody", ("every", "one"): "everyone", ("he/she",): "they", ("she/he",): "they"}
+_JOINED = {("no", "one"): "nobody", ("every", "one"): "everyone", ("he/she",): "he", ("she/he",): "he"}
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "\u00a0": " "})
 
 
@@ -110,11 +110,13 @@ def _is_capital(raw: list[Token], at: int, run: list[Token], vocabulary: Vocabul
     function = low in FUNCTION or low in NUMBERS
     if at and word.isupper() and (len(word) > 1 or run):
         function = False
+    if word == "A" and run:
+        return True
     if function or low in ARTICLES:
         return False
     if at:
         return True
-    return vocabulary.starts_as_name(re.sub(r"'s$", "", word), raw[1].word.lower() if len(raw) > 1 else "")
+    return vocabulary.starts_as_name(re.sub(r"'s$", "", word), raw[1].word if len(raw) > 1 else "")
 
 
 def _links(token: Token, after: Token | None, raw: list[Token], at: int) -> bool:
@@ -139,7 +141,7 @@ def _joined(tokens: list[Token]) -> Iterator[Token]:
             yield Token(_JOINED[words[:size]], tokens[at].start, tokens[at + size - 1].end)
             at += size
         elif words in (("he", "or", "she"), ("she", "or", "he")):
-            yield Token("they", tokens[at].start, tokens[at + 2].end)
+            yield Token("he", tokens[at].start, tokens[at + 2].end)
             at += 3
         elif _is_place(tokens, at):
             yield Token(f"{words[0]}, {words[2]}", tokens[at].start, tokens[at + 2].end, is_name=True)
