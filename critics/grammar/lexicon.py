@@ -11,8 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from critics.grammar.words import FLEXIBLE_ADVERBS, FUNCTION, NOT_ADVERBS, POSTPOSED
-from critics.inflection import is_plural as has_plural_shape
-from critics.inflection import singular as singular_by_rule
+from critics.text.inflection import is_plural as has_plural_shape
+from critics.text.inflection import singular as singular_by_rule
 
 _VOWELS = "aeiou"
 _NO_PLURALS = frozenset(

@@ -1,9 +1,9 @@
 """What the grammar takes from first-order logic: printing, and whether two readings say the same."""
 
-from critics.fol.entailment import can_fail
-from critics.fol.printing import canonical
-from critics.fol.solvers import Answer
-from critics.fol.syntax import Formula, FormulaError
+from critics.logic.first_order.entailment import can_fail
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.solvers import Answer
+from critics.logic.first_order.syntax import Formula, FormulaError
 
 
 def are_equivalent(one: Formula, other: Formula) -> bool:

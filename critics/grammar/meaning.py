@@ -7,8 +7,8 @@
 from collections.abc import Iterable
 from itertools import combinations
 
-from critics.fol.normal import key
-from critics.fol.syntax import (
+from critics.logic.first_order.normal import key
+from critics.logic.first_order.syntax import (
     Atom,
     Compound,
     Constant,
