@@ -1,7 +1,7 @@
 """Clauses and sentences: conditions, connectives between clauses, `there is`, and what pronouns stand for."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from critics.grammar.chart import Chart, rule
 from critics.grammar.lexicon import is_base, is_participle, is_plural, past, third
@@ -23,6 +23,7 @@ from critics.grammar.meaning import (
     filled,
     implies,
     joined,
+    marked,
     predicates,
     quantifiers,
     some,
@@ -76,6 +77,14 @@ def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
     if i < j and words[i] == ",":
         i += 1
     if i >= j:
+        return
+    if i == 0 and words[0] in ("and", "but", "also", "so"):
+        i += 1
+    if words[i : i + 2] == ("those", "who"):
+        # Those who work: people who work.
+        start, after = chart.tokens[i], chart.tokens[i + 1 :]
+        chart = chart.rearranged([replace(start, word="everyone"), *after])
+        yield from sentence(chart, 0, j - i, referents)
         return
     lead = _lead(words[i:j])
     if lead is not None:
@@ -311,7 +320,7 @@ def _opened_clause(chart: Chart, i: int, j: int, referents: Referents) -> Iterat
             for part in finite(chart, at, j, each.number):
                 indefinite = True
                 kind = None if each.restriction is None else filled(each.restriction, HOLE, ANY)
-                open_one = Referent(ANY, _OPEN.get(each.head, PRONOUNS))
+                open_one = Referent(ANY, _OPEN.get(each.head, PRONOUNS), each.head)
                 yield Said(both(kind, filled(part, HOLE, ANY)), (open_one, *_objects(chart, at, j)))
     if not indefinite:
         for said in clause(chart, i, j, referents):
@@ -327,7 +336,8 @@ def _objects(chart: Chart, i: int, j: int) -> tuple[Referent, ...]:
         if chart.is_name(at) and not chart.tokens[at].owns:
             complement = before in BE or before in ("a", "an", "not", "either", "neither", "or", "nor", "and", "both")
             modifies = at + 1 < j and chart.is_content(at + 1) and not is_participle(chart.words[at + 1])
-            if complement or modifies or before == "of":
+            kind = chart.is_content(at - 1) and chart.has(max(i, at - 4), at, "a", "an")
+            if complement or modifies or before == "of" or kind:
                 continue
             thing = before in PLACES or before in ("from", "to", "during", "since", "the", "by")
             found.append(Referent(Constant(chart.words[at]), frozenset({"it"}) if thing else PRONOUNS))
@@ -392,6 +402,8 @@ def applied(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula)
         chart.bar(place, "two quantifiers in one clause: which comes first is not said")
         return
     match each.kind:
+        case "term" if each.owned:
+            yield Said(filled(marked(part, each.owned), HOLE, each.terms[0]))
         case "term":
             own = Referent(each.terms[0])
             yield Said(filled(part, HOLE, each.terms[0]), _merged((own,), _objects(chart, at, j)))

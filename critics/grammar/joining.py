@@ -25,6 +25,10 @@ def coordinated(chart: Chart, i: int, j: int, place: Place, number: Number) -> I
         for cut in range(i + 1, j - 1):
             if chart.words[cut] in ("and", "or", "but"):
                 yield from _at(chart, i, cut, j, place, number)
+            elif chart.words[cut : cut + 2] == (",", "not") and place == "complement":
+                # Is A, not B.
+                for one, other in product(_item(chart, i, cut, place, number), _item(chart, cut + 1, j, place, number)):
+                    yield both(one, other)
 
 
 def has_coordination(chart: Chart, i: int, j: int, place: Place) -> bool:
@@ -188,7 +192,7 @@ def _parallel(chart: Chart, i: int, cut: int, right: int, j: int, place: Place) 
         return True
     if third(word) and not is_plural(chart.words[cut - 1]) and not chart.is_content(cut - 1):
         return True
-    if chart.words[i] in ("a", "an") and chart.words[right - 1] != "," and j - right != 1:
+    if chart.words[i] in ("a", "an") and "," not in (chart.words[right - 1], chart.words[cut - 1]) and j - right != 1:
         return False
     return not _has_object(chart, i, cut)
 

@@ -16,9 +16,11 @@ from critics.grammar.words import (
     KINDS,
     MODALS,
     NUMBERS,
+    POSSESSIVES,
     POSTPOSED,
     PREPOSITIONS,
     PRONOUNS,
+    QUANTITIES,
     RELATIVE,
     SOMEONE,
     STRUCTURE,
@@ -26,6 +28,7 @@ from critics.grammar.words import (
 )
 
 Kind = Literal["term", "terms", "every", "any", "none", "some", "only", "generic"]
+_PLURAL_MODIFIERS = frozenset({"sports", "arts", "sales", "goods", "games", "savings", "police", "data", "fish", "species"})
 _KINDS: dict[str, Kind] = {"every": "every", "some": "some", "any": "any", "no": "none"}
 
 
@@ -35,6 +38,8 @@ class Referent:
 
     term: Term
     pronouns: frozenset[str] = PRONOUNS
+    head: str = ""
+    """The noun that brought it in: `the student` of `if a student ..`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,8 @@ class Subject:
     terms: tuple[Term, ...] = ()
     operator: Operator = Operator.AND
     head: str = ""
+    owned: str = ""
+    """Of `his score` the noun: a predicate is said of its owner."""
 
 
 @rule
@@ -61,8 +68,10 @@ def subject(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> It
         yield from _name(chart, i)
     elif j - i == 1 and word in PRONOUNS:
         yield from _pronoun(chart, i, referents)
-    elif word == "the":
-        yield from _definite(chart, i, j)
+    elif word in POSSESSIVES:
+        yield from _own(chart, i, j, referents)
+    elif word in ("the", "that", "this"):
+        yield from _definite(chart, i, j, referents)
     elif chart.tokens[i].owns and j - i > 1 and all(map(chart.is_content, range(i + 1, j))):
         if not is_plural(chart.words[j - 1]):
             yield Subject("term", "singular", terms=(Constant(" ".join(chart.words[i:j])),))
@@ -106,15 +115,39 @@ def _pronoun(chart: Chart, i: int, referents: tuple[Referent, ...]) -> Iterator[
         chart.trouble(i, "nothing in the sentence is what it stands for: name who is meant")
 
 
-def _definite(chart: Chart, i: int, j: int) -> Iterator[Subject]:
+def _own(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> Iterator[Subject]:
+    """His score: what is said of it is said of him, as one predicate."""
+    word = chart.words[i]
+    person = {"his": "he", "her": "she", "its": "it", "their": "they"}[word]
+    possible = {each.term: None for each in referents if person in each.pronouns}
+    if len(possible) != 1:
+        chart.trouble(i, "it may stand for nothing, or for more than one: name who is meant")
+        return
+    if i + 1 < j and all(chart.is_content(at) or chart.is_name(at) for at in range(i + 1, j)):
+        plural = is_plural(chart.words[j - 1])
+        noun = [*chart.words[i + 1 : j - 1], chart.vocabulary.singular(chart.words[j - 1])]
+        yield Subject("term", "plural" if plural else "singular", terms=tuple(possible), owned=" ".join(["own", *noun]))
+
+
+def _definite(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> Iterator[Subject]:
     last = chart.words[j - 1]
+    if j - i == 2 and any(each.head == last for each in referents):
+        # If a student works, then the student ..: the one noun that `a` brought in.
+        verb = next((at for at in range(2, i) if chart.starts_verb(at, i)), i)
+        if any(chart.vocabulary.singular(word) == last for word in chart.words[verb:i]):
+            chart.bar(i, f"there may be two of `{last}`: say it with names")
+            return
+        yield from (Subject("term", "singular", terms=(each.term,)) for each in referents if each.head == last)
+        return
+    if chart.words[i] != "the":
+        return
     if is_plural(last) and not chart.is_name(j - 1) and not is_base(last):
         chart.trouble(i, "`the` with a plural may mean each of them or all together: say `all`")
         return
     found = definite(chart, i, j)
     if found is None:
         return
-    if chart.is_name(j - 1) and is_plural(last):
+    if chart.is_name(j - 1) and last.endswith("s"):
         yield Subject("term", "either", terms=(found,))
     elif not is_plural(last):
         yield Subject("term", "singular", terms=(found,))
@@ -279,6 +312,8 @@ def head(chart: Chart, i: int, j: int, number: Number) -> Head | None:
     words = [chart.words[at] for at in range(i, j) if chart.words[at] != ","]
     places = [at for at in range(i, j) if chart.words[at] != ","]
     last = places[-1] if places else i
+    if words and words[0] in QUANTITIES:
+        return None
     if not words or not all(chart.is_content(at) or chart.is_name(at) for at in places if chart.words[at] != "and"):
         return None
     if "and" in words and not (len(words) > 2 and chart.vocabulary.singular(words[-1]) in KINDS and words[-3] == "and"):
@@ -307,7 +342,7 @@ def _can_end(chart: Chart, i: int, last: int, j: int) -> bool:
         return False
     plain = chart.vocabulary.singular(word) in KINDS
     return plain or not any(
-        is_plural(chart.words[at]) and chart.words[at] not in ("sports", "arts", "sales", "goods", "games", "savings")
+        is_plural(chart.words[at]) and chart.words[at] not in _PLURAL_MODIFIERS
         for at in range(i, last)
         if not chart.is_name(at)
     )

@@ -18,6 +18,7 @@ from critics.grammar.words import (
     DROPPED_ADVERBS,
     HAVE,
     MODALS,
+    OBJECT_QUANTITIES,
     OBJECTS,
     POSSESSIVES,
     PREPOSITIONS,
@@ -29,6 +30,7 @@ from critics.grammar.words import (
 
 Role = Literal["verb", "complement", "modifier", "noun"]
 MAX_WORDS = 30
+_BRINGERS = frozenset({"a", "an", "some", "every", "each", "all", "if", "no"})
 
 
 @rule
@@ -65,11 +67,17 @@ def definite(chart: Chart, i: int, j: int) -> Constant | None:
 def _speaks_of_earlier(chart: Chart, i: int, j: int) -> bool:
     """Say whether the sentence brought in one of these nouns by `a`, `an` or `if`."""
     last = chart.vocabulary.singular(chart.words[j - 1])
-    return any(
-        chart.words[at] in ("a", "an", "some", "every", "each", "all", "if", "no")
-        and any(chart.vocabulary.singular(word) == last for word in chart.words[at + 1 : min(at + 4, i)])
-        for at in range(i)
-    )
+    for at in range(i):
+        word = chart.words[at]
+        if word == "if" and not is_plural(chart.words[at + 1]):
+            continue
+        if word in _BRINGERS:
+            for k in range(at + 1, min(at + 4, i)):
+                if not chart.is_content(k):
+                    break
+                if chart.vocabulary.singular(chart.words[k]) == last:
+                    return True
+    return False
 
 
 class _Phrase:
@@ -136,7 +144,7 @@ class _Phrase:
             return True
         stop = self.at + 1
         while stop < self.end and (chart.is_content(stop) or chart.is_name(stop) or self._of(stop)):
-            opens = is_participle(chart.words[stop]) and not is_plural(chart.words[stop])
+            opens = is_participle(chart.words[stop]) and not is_plural(chart.words[stop]) and chart.words[stop - 1] != "of"
             if stop > self.at + 1 and not chart.is_name(stop) and (opens or is_adverb(chart.words[stop])):
                 break
             stop += 1
@@ -223,9 +231,7 @@ class _Phrase:
 
     def _content(self, word: str) -> bool:
         chart, at = self.chart, self.at
-        if not chart.is_content(at):
-            if word not in ARTICLES:
-                chart.trouble(at, "")
+        if not chart.is_content(at) and not (word in OBJECT_QUANTITIES and at > self.start):
             return False
         after = chart.words[at + 1] if at + 1 < self.end else ""
         if word in DROPPED_ADVERBS or (word == "too" and not after) or (word == "located" and after in ("in", "at", "on")):

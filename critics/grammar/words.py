@@ -85,8 +85,8 @@ REFUSED: dict[str, str] = {
     **_refused(
         "it is a quantity that is neither all nor some: say `all`, `some` or `no`",
         _listed(
-            "few fewer most many several majority minority half almost nearly mostly much little enough numerous "
-            "plenty countless umpteen dozens hundreds thousands millions various certain"
+            "few fewer most many several majority minority half almost nearly mostly much little numerous "
+            "plenty countless umpteen dozens hundreds thousands millions"
         ),
     ),
     **_refused(
@@ -115,7 +115,7 @@ REFUSED: dict[str, str] = {
         "it denies or doubts the noun behind it: say `is not`",
         _listed(
             "former formerly fake alleged allegedly supposed so-called would-be pseudo counterfeit toy imaginary "
-            "fictional ex-husband mock hypothetical false myth"
+            "fictional ex-husband mock hypothetical myth"
         ),
     ),
     **_refused(
@@ -128,6 +128,13 @@ REFUSED: dict[str, str] = {
     ),
 }
 """Words that no reading may hold, unless a rule reads them; by each one what to write instead."""
+
+QUANTITIES = _listed(
+    "enough various certain many several much numerous countless sufficient insufficient plenty dozens hundreds "
+    "thousands millions few fewer most little half false"
+)
+"""Words that no noun phrase may start with: neither all nor some, or a doubt. In an object some are part of a name."""
+OBJECT_QUANTITIES = _listed("enough various certain many several much numerous hundreds thousands millions")
 
 STRUCTURE = (
     frozenset(BE)
