@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from critics.grammar.reader import Reading, Refusal
     from critics.problem import Attempt, Problem
     from critics.verdict import (
         Certified,
@@ -41,6 +42,8 @@ __all__ = [
     "CriticError",
     "Malformed",
     "Problem",
+    "Reading",
+    "Refusal",
     "Refuted",
     "TimedOut",
     "Trace",
@@ -50,11 +53,13 @@ __all__ = [
     "__version__",
     "filter",
     "judge",
+    "read",
     "recheck",
     "save",
 ]
 
 _HOMES = {
+    "critics.grammar.reader": ("Reading", "Refusal"),
     "critics.verdict.certificate": ("Certificate",),
     "critics.problem": ("Attempt", "Problem"),
     "critics.verdict": (
@@ -103,6 +108,17 @@ def judge(
     if verdict.reading is None:
         return verdict
     return replace(verdict, reading=replace(verdict.reading, text=completion))
+
+
+def read(context: str, question: str | None = None, *, axioms: Iterable[str] = ()) -> "list[Reading | Refusal]":
+    """Read the sentences of a context, declared axioms and the question; one `Reading` or `Refusal` for each, in order.
+
+    A `Reading` has `formula` (its text is `str(reading)`), the `phrases` with their places, and the `conventions` it
+    rests on. A `Refusal` has the `word` that cannot be read, its `start` and `end`, and `why`: what to write instead.
+    """
+    from critics.grammar.text import read_text
+
+    return read_text(context, question, axioms)
 
 
 def filter(  # noqa: A001

@@ -2,8 +2,8 @@
 
     python -m tools.verbs
 
-critics/grammar/verbs.txt: a verb a line, behind a colon `n` where it is a noun too and `r` where it is mostly none, then
-past, participle and -ing where they are not regular. critics/grammar/plurals.txt: a plural of two singulars, and they.
+critics/grammar/verbs.txt: a verb a line, behind a colon `n` where it is a noun too and `r` where it is mostly no verb,
+then past, participle and -ing where they are irregular. critics/grammar/plurals.txt: a plural and its two singulars.
 Sources: lemminflect 0.2.3 (MIT; NIH SPECIALIST lexicon, public domain) for forms; the lexicon of Brill's tagger in
 textblob 0.20.1 (MIT; Brown corpus and Penn Treebank) for what a word mostly is.
 """
@@ -69,7 +69,11 @@ def _line(verb: str, forms: list[str]) -> str:
     """Return a verb with the forms that the rules of the lexicon miss."""
     past, participle, gerund = (*forms, "", "", "")[:3]
     given = [past, participle or past, gerund]
-    return verb if given == list(lexicon.regular_forms(verb.partition(":")[0])) else " ".join([verb, *(text or "-" for text in given)])
+    return (
+        verb
+        if given == list(lexicon.regular_forms(verb.partition(":")[0]))
+        else " ".join([verb, *(text or "-" for text in given)])
+    )
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from training.commands.completion import completer
 COMMANDS = (
     *("demo", "run", "compare", "report", "view", "pack"),
     *("problems", "rollout", "judge", "failures", "explain", "recheck", "audit", "audit-data"),
-    *("filter", "demonstrate", "guide"),
+    *("filter", "demonstrate", "guide", "read"),
     *("train", "evaluate", "answer", "prefer", "reinforce"),
     *("export", "push", "pull", "lineage", "trace", "revoke", "bench", "schema", "doctor"),
 )

@@ -6,12 +6,14 @@ from functools import wraps
 from typing import Concatenate, Literal, ParamSpec, TypeVar
 
 from critics.grammar.lexicon import Vocabulary, is_adverb, is_base, is_content, is_rare, past, third
-from critics.grammar.meaning import Variable
+from critics.grammar.meaning import Formula, Variable
 from critics.grammar.tokens import Token
-from critics.grammar.words import BE, DO, HAVE, MODALS, OPENERS
+from critics.grammar.words import BE, DO, HAVE, MODALS, OPENERS, Number
 
 Span = ParamSpec("Span")
 Item = TypeVar("Item")
+Place = Literal["finite", "base", "complement"]
+"""Where a predicate stands: with a verb of its own, after `does` or a modal, after `is`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,8 @@ class Conventions:
     """`it` needs exactly one antecedent, or takes the first."""
     every_not: Literal["refuse", "none"] = "refuse"
     """`Every cat is not warm`: two readings, or none is warm."""
+    states: Literal["refuse", "all"] = "refuse"
+    """`Tigers are hungry`: some or all is not said, or all."""
     people: Literal["person", "everything"] = "everything"
     """`someone` is a person, or anything there is."""
 
@@ -41,6 +45,16 @@ class Overworked(Exception):  # noqa: N818
 MAX_SPANS = 60_000
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules for predicates, which nouns and lists of predicates hold again: a relative clause has a predicate."""
+
+    finite: "Callable[[Chart, int, int, Number], tuple[Formula, ...]]"
+    inner: "Callable[[Chart, int, int, Place, Number], tuple[Formula, ...]]"
+    simple: "Callable[[Chart, int, int, Place, Number], tuple[Formula, ...]]"
+    shared_verb: "Callable[[Chart, int, int, int], tuple[Formula, ...]]"
+
+
 @dataclass(slots=True)
 class Chart:
     """One sentence being read. A rule may bar the sentence: the reading that is barred may be the one that is meant."""
@@ -48,10 +62,13 @@ class Chart:
     tokens: tuple[Token, ...]
     vocabulary: Vocabulary
     conventions: Conventions
+    rules: Rules
     rare: bool = False
     """Whether words that are mostly no verbs are tried as verbs."""
     words: tuple[str, ...] = ()
-    memory: dict[tuple[object, ...], tuple[object, ...]] = field(default_factory=dict[tuple[object, ...], tuple[object, ...]])
+    memory: dict[tuple[object, ...], tuple[object, ...]] = field(
+        default_factory=dict[tuple[object, ...], tuple[object, ...]]
+    )
     bars: list[Bar] = field(default_factory=list[Bar])
     troubles: list[Bar] = field(default_factory=list[Bar])
     """Reasons why one reading failed; others may stand."""

@@ -2,14 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import product
-from typing import Literal
 
-from critics.grammar.chart import Chart, rule
+from critics.grammar.chart import Chart, Place, rule
 from critics.grammar.lexicon import is_adverb, is_base, is_participle, is_plural, past, third
 from critics.grammar.meaning import Compound, Formula, Not, Operator, both, joined
 from critics.grammar.words import BE, DO, HAVE, MODALS, OPENERS, POSTPOSED, PREPOSITIONS, PRONOUNS, RELATIVE, Number
 
-Place = Literal["finite", "base", "complement"]
 _TWO_WAYS = "`and` and `or` may be grouped in two ways: say `both .. and` or `either .. or`"
 
 
@@ -31,18 +29,11 @@ def coordinated(chart: Chart, i: int, j: int, place: Place, number: Number) -> I
                     yield both(one, other)
 
 
-def has_coordination(chart: Chart, i: int, j: int, place: Place) -> bool:
-    """Say whether an `and` in a span can join two predicates."""
-    return any(chart.words[k] == "and" and _parallel(chart, i, k, k + 1, j, place) for k in range(i + 1, j - 1))
-
-
 def _opened(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterator[Formula]:
     """Either A or B; either A, B, or C; neither A nor B; both A and B."""
-    from critics.grammar.predicates import shared_verb
-
     opener = chart.words[i]
     if opener == "either" and place != "complement":
-        for part in shared_verb(chart, i + 1, i + 1, j):
+        for part in chart.rules.shared_verb(chart, i + 1, i + 1, j):
             if isinstance(part, Compound) and part.operator is Operator.OR:
                 yield Compound(Operator.XOR, part.operands)
     words = {"either": ("or",), "neither": ("nor", "or"), "both": ("and",)}[opener]
@@ -102,7 +93,7 @@ def _at(chart: Chart, i: int, cut: int, j: int, place: Place, number: Number) ->
 
 
 def _shares_object(chart: Chart, i: int, cut: int, right: int, j: int, place: Place) -> bool:
-    """Say whether a bare verb stands before the connective and one with an object behind it: opens and closes the door."""
+    """Say whether a bare verb stands before one with an object: opens and closes the door."""
     if place == "complement":
         return False
     first = [at for at in range(i, cut) if not is_adverb(chart.words[at])]
@@ -110,7 +101,15 @@ def _shares_object(chart: Chart, i: int, cut: int, right: int, j: int, place: Pl
     while start < j and is_adverb(chart.words[start]):
         start += 1
     word = chart.words[start] if start < j else ""
-    if len(first) != 1 or start + 1 >= j or word in BE or word in HAVE or word in MODALS or word in DO or word in OPENERS:
+    if (
+        len(first) != 1
+        or start + 1 >= j
+        or word in BE
+        or word in HAVE
+        or word in MODALS
+        or word in DO
+        or word in OPENERS
+    ):
         return False
     return chart.words[i] not in OPENERS and chart.starts_verb(first[0], cut) and word not in ("not", "never")
 
@@ -118,7 +117,9 @@ def _shares_object(chart: Chart, i: int, cut: int, right: int, j: int, place: Pl
 def _check_groups(
     chart: Chart, i: int, cut: int, right: int, j: int, one: Formula, other: Formula, operator: Operator
 ) -> None:
-    mixed = isinstance(other, Compound) and other.operator in (Operator.AND, Operator.OR) and other.operator is not operator
+    mixed = (
+        isinstance(other, Compound) and other.operator in (Operator.AND, Operator.OR) and other.operator is not operator
+    )
     if mixed and chart.words[cut - 1] != "," and chart.words[right] not in OPENERS:
         same = isinstance(one, Compound) and isinstance(other, Compound) and one.operator is other.operator
         if {"and", "or"} <= set(chart.words[i:j]) and not same:
@@ -127,25 +128,23 @@ def _check_groups(
 
 def _part(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterable[Formula]:
     """Read one side of a connective; after `is either` it may have a verb of its own."""
-    from critics.grammar.predicates import finite, inner
-
     if i < j and chart.words[j - 1] == ",":
         j -= 1
     if i >= j:
         return []
     word = chart.words[i]
     if word == "not":
-        return [Not(part) for part in inner(chart, i + 1, j, place, number)]
+        return [Not(part) for part in chart.rules.inner(chart, i + 1, j, place, number)]
     if word in PRONOUNS and chart.words[i - 1] in ("or", "nor") and _one_name(chart):
-        return finite(chart, i + 1, j, "plural" if word == "they" else "singular")
+        return chart.rules.finite(chart, i + 1, j, "plural" if word == "they" else "singular")
     if place == "finite":
-        return finite(chart, i, j, number)
-    found = list(inner(chart, i, j, place, number))
+        return chart.rules.finite(chart, i, j, number)
+    found = list(chart.rules.inner(chart, i, j, place, number))
     if place == "complement" and chart.starts_verb(i, j):
         own = word in BE or word in MODALS or word in DO or word in HAVE or third(word) is not None
         adverb = is_adverb(word) and chart.is_finite(i + 1, j)
         if own or adverb or (number == "plural" and is_base(word)):
-            found += finite(chart, i, j, number)
+            found += chart.rules.finite(chart, i, j, number)
     return found
 
 
@@ -155,23 +154,21 @@ def _one_name(chart: Chart) -> bool:
 
 def _item(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterable[Formula]:
     """Read one side of a connective that holds no other."""
-    from critics.grammar.predicates import finite, simple
-
     if i < j and chart.words[j - 1] == ",":
         j -= 1
     if i >= j or (chart.words[i] in OPENERS and place != "finite"):
         return []
     word = chart.words[i]
     if word == "not":
-        return [Not(part) for part in simple(chart, i + 1, j, place, number)]
+        return [Not(part) for part in chart.rules.simple(chart, i + 1, j, place, number)]
     if place == "finite":
         nested = any(
             chart.words[k] in ("and", "or") and _parallel(chart, i, k, k + 1, j, place) for k in range(i + 1, j - 1)
         )
-        return [] if nested else finite(chart, i, j, number)
-    found = list(simple(chart, i, j, place, number))
+        return [] if nested else chart.rules.finite(chart, i, j, number)
+    found = list(chart.rules.simple(chart, i, j, place, number))
     if place == "complement" and (word in BE or word in ("has", "have", "does", "can") or third(word)):
-        found += finite(chart, i, j, number)
+        found += chart.rules.finite(chart, i, j, number)
     return found
 
 
@@ -198,9 +195,7 @@ def _parallel(chart: Chart, i: int, cut: int, right: int, j: int, place: Place) 
 
 
 def _has_object(chart: Chart, i: int, cut: int) -> bool:
-    return any(
-        word in PREPOSITIONS or word in ("the", "to") or word in RELATIVE for word in chart.words[i:cut]
-    )
+    return any(word in PREPOSITIONS or word in ("the", "to") or word in RELATIVE for word in chart.words[i:cut])
 
 
 def _parallel_verb(chart: Chart, i: int, cut: int, right: int, j: int, place: Place) -> bool:

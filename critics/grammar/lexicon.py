@@ -33,7 +33,16 @@ _OWN_PLURALS = frozenset(
     """.split()  # noqa: SIM905
 )
 """Plurals with a meaning that their singular has not: they keep their form, and nothing is said of an `arm`."""
-_IRREGULAR_PLURALS = {"people": "person", "fish": "fish", "sheep": "sheep", "deer": "deer", "genera": "genus", "data": "data", "police": "police", "cattle": "cattle"}
+_IRREGULAR_PLURALS = {
+    "people": "person",
+    "fish": "fish",
+    "sheep": "sheep",
+    "deer": "deer",
+    "genera": "genus",
+    "data": "data",
+    "police": "police",
+    "cattle": "cattle",
+}
 _NO_PARTICIPLES = frozenset(
     """
     building evening morning something nothing everything anything thing king ring spring during red need seed speed
@@ -167,6 +176,11 @@ def is_rare(word: str) -> bool:
     return (third(word) or word) in verb_forms().rare
 
 
+def is_noun_too(verb: str) -> bool:
+    """Say whether a verb's base, or its third person's, is a noun as well."""
+    return (third(verb) or verb) in verb_forms().nouns
+
+
 def is_base(word: str) -> bool:
     """Say whether a word is a verb's base form."""
     return word in verb_forms().bases
@@ -179,12 +193,19 @@ def is_participle(word: str) -> bool:
     return word in POSTPOSED or word in verb_forms().participle or word in verb_forms().gerund
 
 
+_NO_NAMES = frozenset(
+    {"yesterday", "today", "tomorrow", "now", "tonight", "once", "thus", "therefore", "hence", "moreover"}
+)
+
+
 @dataclass(slots=True)
 class Vocabulary:
     """What the texts of one problem say of its words: which are names, and which stand in lower case."""
 
     lower: set[str] = field(default_factory=set[str])
     names: set[str] = field(default_factory=set[str])
+    counted: set[str] = field(default_factory=set[str])
+    """Nouns that stand behind `a`, `an`, `every` or `each`."""
 
     @classmethod
     def of(cls, sentences: Iterable[str]) -> "Vocabulary":
@@ -196,6 +217,10 @@ class Vocabulary:
 
     def add(self, sentence: str) -> None:
         """Collect the words of one more sentence."""
+        for noun in re.findall(
+            r"\b(?:[Aa]n?|[Ee]very|[Ee]ach|[Nn]o) ([a-z]+)(?= (?:is|are|has|that|who|does|can)\b|[.,?]|$)", sentence
+        ):
+            self.counted.add(noun)
         for at, word in enumerate(re.findall(r"[\w'’+#./-]+", sentence)):
             plain = re.sub(r"['’]s$", "", word.strip("./'’"))
             if plain[:1].islower() and plain == plain.lower():
@@ -216,6 +241,8 @@ class Vocabulary:
     def starts_as_name(self, word: str, after: str) -> bool:
         """Say whether the capitalised first word of a sentence is a name, judged by the problem and the next word."""
         low = word.lower()
+        if low not in self.names and (low in _NO_NAMES or (is_base(low) and low not in verb_forms().nouns)):
+            return False
         if low in self.names or (after[:1].isupper() and after.lower() not in FUNCTION):
             return True
         after = after.lower()

@@ -88,7 +88,7 @@ def marked(formula: Formula, mark: str) -> Formula:
         if formula.predicate.startswith(("did ", "was ", "had ")):
             # A clause within has a tense of its own.
             return formula
-        return Atom(f"{mark} {formula.predicate}", formula.arguments)
+        return Atom(f"{mark} {formula.predicate.removeprefix('do ')}", formula.arguments)
     return rebuilt(formula, lambda part: marked(part, mark))
 
 
@@ -130,7 +130,9 @@ def lettered(formula: Formula, depth: int = 0) -> Formula:
     if isinstance(formula, Quantified):
         name = _LETTERS[depth] if depth < len(_LETTERS) else f"x{depth}"
         body = filled(formula.body, Variable(formula.variable), Variable(f" {name}"))
-        return Quantified(formula.quantifier, name, lettered(filled(body, Variable(f" {name}"), Variable(name)), depth + 1))
+        return Quantified(
+            formula.quantifier, name, lettered(filled(body, Variable(f" {name}"), Variable(name)), depth + 1)
+        )
     return rebuilt(formula, lambda part: lettered(part, depth))
 
 

@@ -5,7 +5,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from critics.grammar.chart import Chart, rule
-from critics.grammar.lexicon import gerund, is_adverb, is_base, is_participle, is_plural, is_rare, past, third
+from critics.grammar.lexicon import (
+    gerund,
+    is_adverb,
+    is_base,
+    is_participle,
+    is_plural,
+    is_rare,
+    past,
+    third,
+    verb_forms,
+)
 from critics.grammar.meaning import HOLE, Atom, Constant, Formula, Not, Operator, Term, atom, both, joined
 from critics.grammar.phrases import definite, opaque
 from critics.grammar.words import (
@@ -14,6 +24,7 @@ from critics.grammar.words import (
     EVERY,
     HAVE,
     KINDS,
+    MEASURES,
     MODALS,
     NUMBERS,
     POSSESSIVES,
@@ -28,7 +39,9 @@ from critics.grammar.words import (
 )
 
 Kind = Literal["term", "terms", "every", "any", "none", "some", "only", "generic"]
-_PLURAL_MODIFIERS = frozenset({"sports", "arts", "sales", "goods", "games", "savings", "police", "data", "fish", "species"})
+_PLURAL_MODIFIERS = frozenset(
+    {"sports", "arts", "sales", "goods", "games", "savings", "police", "data", "fish", "species"}
+)
 _KINDS: dict[str, Kind] = {"every": "every", "some": "some", "any": "any", "no": "none"}
 
 
@@ -107,7 +120,9 @@ def _pronoun(chart: Chart, i: int, referents: tuple[Referent, ...]) -> Iterator[
     if len(possible) > 1 and chart.conventions.pronoun == "first":
         chart.notes.add("pronoun: the first that was named")
         possible = possible[:1]
-    if len(possible) == 1:
+    if len(possible) == 1 and getattr(possible[0], "name", "").startswith("a "):
+        chart.trouble(i, "it may stand for something that has no name: name what is meant")
+    elif len(possible) == 1:
         yield Subject("term", number, terms=(possible[0],))
     elif possible:
         chart.bar(i, "it may stand for more than one: name who is meant")
@@ -208,22 +223,26 @@ def _quantified(chart: Chart, i: int, j: int) -> Iterator[Subject]:
     if chart.words[rest] in ("who", "that") and word != "some":
         yield from (Subject(kind, "plural", body) for body in modifiers(chart, rest, j, "plural"))
         return
-    if kind in ("every", "none", "any") and is_participle(chart.words[rest]) and rest + 1 < j:
+    after = chart.words[rest + 1] if rest + 1 < j else ""
+    if kind in ("every", "none", "any") and is_participle(chart.words[rest]) and after in PREPOSITIONS:
         # All sold in the market.
-        if chart.words[rest + 1] in PREPOSITIONS:
-            yield from (Subject(kind, "plural", body) for body in modifiers(chart, rest, j, "plural"))
-            return
+        yield from (Subject(kind, "plural", body) for body in modifiers(chart, rest, j, "plural"))
+        return
     for number in ("singular", "plural"):
         if EVERY.get(word, "either") in ("either", number):
             for body in nominal(chart, rest, j, number):
                 yield Subject(kind, number, body, head=_head_of(chart, rest, j))
-    if kind in ("every", "any") and j - rest == 3 and chart.words[rest + 1] == "and":
+    if kind in ("every", "any") and j - rest == 3 and after == "and":
         # All cats and dogs: each of both kinds.
-        if is_plural(chart.words[rest]) and is_plural(chart.words[j - 1]):
-            for one in nominal(chart, rest, rest + 1, "plural"):
-                for other in nominal(chart, rest + 2, j, "plural"):
-                    if one is not None and other is not None:
-                        yield Subject(kind, "plural", joined(Operator.OR, one, other))
+        for one in nominal(chart, rest, rest + 1, "plural"):
+            for other in nominal(chart, rest + 2, j, "plural"):
+                if one is not None and other is not None and is_plural(chart.words[rest]):
+                    yield Subject(kind, "plural", joined(Operator.OR, one, other))
+
+
+def _is_alone(verb: str) -> bool:
+    """Say whether a number before this verb is spoken of itself: two is even."""
+    return verb in ("is", "was", "does", "equals") or verb in MODALS
 
 
 def _head_of(chart: Chart, i: int, j: int) -> str:
@@ -236,10 +255,21 @@ def _head_of(chart: Chart, i: int, j: int) -> str:
 
 def _bare(chart: Chart, i: int, j: int) -> Iterator[Subject]:
     word = chart.words[i]
-    if (word in NUMBERS or word.isdigit()) and j - i > 1:
+    if (word in NUMBERS or word.isdigit()) and j - i == 1 and j < len(chart.words) and _is_alone(chart.words[j]):
+        yield Subject("term", "singular", terms=(Constant(word),))
+        return
+    if word in NUMBERS or word.isdigit():
         chart.trouble(i, "a number is neither all nor some: say `all`, `some` or `no`")
         return
     if word in STRUCTURE or word in PREPOSITIONS:
+        return
+    auxiliary = j < len(chart.words) and (chart.words[j] in ("are", "were", "do", "have") or chart.words[j] in MODALS)
+    if (
+        chart.is_name(i)
+        and not auxiliary
+        and any(third(chart.words[at]) and not is_rare(chart.words[at]) for at in (i + 1, j - 1) if at < j)
+    ):
+        # Tom likes, and no toms of the kind `likes`.
         return
     for body in nominal(chart, i, j, "plural"):
         yield Subject("generic", "plural", body, head=_head_of(chart, i, j))
@@ -289,7 +319,7 @@ def _opens_modifier(chart: Chart, at: int, j: int) -> bool:
         return False
     if word in RELATIVE or word == "not" or (word in PREPOSITIONS and word != "to"):
         return True
-    if at + 1 < j and is_participle(word):
+    if is_participle(word) and (at + 1 < j or word in verb_forms().participle):
         return True
     if at + 2 >= j or not chart.is_content(at):
         return False
@@ -324,9 +354,17 @@ def head(chart: Chart, i: int, j: int, number: Number) -> Head | None:
     modifying = [word for word in words[:-1] if word != "and"]
     if singular in KINDS:
         kind = people(chart) if singular == "person" else None if singular == "thing" else atom(singular)
+        if "and" in words and is_plural(words[-1]):
+            chart.bar(
+                places[words.index("and")], "`and` may join two kinds or two properties: say `who are both .. and ..`"
+            )
         parts = tuple(part for part in (kind, *map(atom, modifying)) if part is not None)
         return Head(both(*parts) if parts else None)
-    if "," in chart.words[i:j] or "and" in words:
+    if (
+        "," in chart.words[i:j]
+        or "and" in words
+        or (singular in MEASURES and j < len(chart.words) and chart.words[j] == "of")
+    ):
         return None
     return Head(atom(" ".join([*modifying, singular])))
 
@@ -337,6 +375,9 @@ def _can_end(chart: Chart, i: int, last: int, j: int) -> bool:
     if chart.is_name(last):
         return not chart.tokens[last].owns
     if word in POSTPOSED or is_adverb(word) or (last > i and word.endswith("ed") and is_participle(word)):
+        return False
+    verbal = verb_forms().participle.get(word, word) != word
+    if last > i and verbal and not is_plural(word):
         return False
     if last > i and gerund(word) and j < len(chart.words) and chart.words[j] in PREPOSITIONS:
         return False
@@ -360,19 +401,20 @@ def _agrees(chart: Chart, i: int, last: int, number: Number) -> bool:
 @rule
 def modifiers(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
     """Read what restricts a noun behind it."""
-    from critics.grammar.predicates import finite
-
     if i >= j:
         return
     word = chart.words[i]
     if chart.is_name(i):
         return
     if word in RELATIVE:
-        yield from finite(chart, i + 1, j, number)
+        yield from chart.rules.finite(chart, i + 1, j, number)
         yield from _object_relative(chart, i, j)
         return
     if word == "not":
         yield from (Not(part) for part in opaque(chart, i + 1, j, "complement"))
+        return
+    if word in ("including", "excluding", "regarding", "concerning"):
+        chart.bar(i, "write a sentence of its own for what is included")
         return
     verb = third(word) is not None and not is_participle(word)
     if verb or word in BE or word in MODALS or word in DO or word in HAVE:
@@ -388,10 +430,8 @@ def modifiers(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]
 
 def _object_relative(chart: Chart, i: int, j: int) -> Iterator[Formula]:
     """That Tom likes: the head is what the verb's last place holds."""
-    from critics.grammar.predicates import finite
-
     if i + 2 >= j or not chart.is_name(i + 1) or not chart.starts_verb(i + 2, j):
         return
-    for part in finite(chart, i + 2, j, "singular"):
+    for part in chart.rules.finite(chart, i + 2, j, "singular"):
         if isinstance(part, Atom) and part.arguments == (HOLE,):
-            yield Atom(f"{part.predicate} _", (Constant(chart.words[i + 1]), HOLE))
+            yield Atom(f"{part.predicate.removeprefix('do ')} _", (Constant(chart.words[i + 1]), HOLE))

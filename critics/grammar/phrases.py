@@ -1,10 +1,11 @@
 """Opaque phrases: content words become one predicate, named by their lemmas; names and definites are its arguments.
 
-    works for Google          work for _(x, google)
-    attended the ceremony     did attend _(x, the ceremony)
-    dependent on caffeine     dependent on caffeine(x)
+works for Google          work for _(x, google)
+attended the ceremony     did attend _(x, the ceremony)
+dependent on caffeine     dependent on caffeine(x)
 """
 
+from itertools import pairwise
 from typing import Literal
 
 from critics.grammar.chart import Chart, rule
@@ -54,7 +55,8 @@ def definite(chart: Chart, i: int, j: int) -> Constant | None:
             return None
         if not (chart.is_content(at) or chart.is_name(at) or word in ("of", "the")):
             return None
-        if not chart.is_name(at) and at > i + 1 and third(word) and not is_plural(word):
+        verbal = third(word) or (past(word) and not is_participle(word))
+        if not chart.is_name(at) and at > i + 1 and verbal and not is_plural(word):
             return None
     if len(words) == 1 and chart.is_name(i + 1):
         return Constant(words[0])
@@ -101,7 +103,7 @@ class _Phrase:
             return None
         if self.role in ("complement", "modifier") and (words[-1] in PREPOSITIONS or words[-1] == "to"):
             return None
-        if any(one == other == "_" for one, other in zip(words, words[1:], strict=False)):
+        if any(one == other == "_" for one, other in pairwise(words)):
             return None
         return atom(" ".join(words), *self.terms)
 
@@ -144,7 +146,9 @@ class _Phrase:
             return True
         stop = self.at + 1
         while stop < self.end and (chart.is_content(stop) or chart.is_name(stop) or self._of(stop)):
-            opens = is_participle(chart.words[stop]) and not is_plural(chart.words[stop]) and chart.words[stop - 1] != "of"
+            opens = (
+                is_participle(chart.words[stop]) and not is_plural(chart.words[stop]) and chart.words[stop - 1] != "of"
+            )
             if stop > self.at + 1 and not chart.is_name(stop) and (opens or is_adverb(chart.words[stop])):
                 break
             stop += 1
@@ -160,7 +164,9 @@ class _Phrase:
         """Say whether a definite goes on: `the capital of France`."""
         word, after = self.chart.words[at], at + 1 < self.end
         if word == "of":
-            return after and (self.chart.is_name(at + 1) or self.chart.is_content(at + 1) or self.chart.words[at + 1] == "the")
+            return after and (
+                self.chart.is_name(at + 1) or self.chart.is_content(at + 1) or self.chart.words[at + 1] == "the"
+            )
         return word == "the" and self.chart.words[at - 1] == "of"
 
     def _relative(self, word: str) -> bool:
@@ -218,7 +224,7 @@ class _Phrase:
             self.has_verb = True
             return True
         timed = word in ("every", "each", "all", "some", "this", "any") and chart.vocabulary.singular(after) in TIMES
-        verbal = word in ("be", "been", "being") and at > self.start
+        verbal = word == "been" or (word in ("be", "being") and at > self.start)
         perfect = word == "have" and at > self.start and chart.words[at - 1] == "to"
         other = word in ("other", "another", "others", "one") and at > self.start and self.role != "noun"
         if timed or verbal or perfect or word == "than" or other:
@@ -234,7 +240,11 @@ class _Phrase:
         if not chart.is_content(at) and not (word in OBJECT_QUANTITIES and at > self.start):
             return False
         after = chart.words[at + 1] if at + 1 < self.end else ""
-        if word in DROPPED_ADVERBS or (word == "too" and not after) or (word == "located" and after in ("in", "at", "on")):
+        if (
+            word in DROPPED_ADVERBS
+            or (word == "too" and not after)
+            or (word == "located" and after in ("in", "at", "on"))
+        ):
             return True
         if self.role == "modifier" and at == self.start and (base := gerund(word)):
             self.words.append(base)
@@ -247,7 +257,8 @@ class _Phrase:
 
     def _verb(self, word: str) -> None:
         base = third(word) or (word if is_base(word) else None)
-        if base is None and (before := past(word)) is not None:
+        before = past(word)
+        if before is not None and before != word and third(word) is None:
             self.words += ["did", before]
         else:
             self.words.append(base or word)

@@ -1,11 +1,10 @@
 """Predicates: what follows a subject, as a formula about it."""
 
 from collections.abc import Iterator
-from typing import Literal
 
-from critics.grammar.chart import Chart, rule
-from critics.grammar.joining import coordinated, has_coordination
-from critics.grammar.lexicon import is_adverb, is_base, is_participle, is_rare, past, third
+from critics.grammar.chart import Chart, Place, Rules, rule
+from critics.grammar.joining import coordinated
+from critics.grammar.lexicon import is_adverb, is_base, is_noun_too, is_participle, is_plural, is_rare, past, third
 from critics.grammar.meaning import (
     HOLE,
     Atom,
@@ -30,6 +29,7 @@ from critics.grammar.words import (
     DENIABLE_MODALS,
     DO,
     HAVE,
+    HOMONYMS,
     MODALS,
     OPENERS,
     PREPOSITIONS,
@@ -38,8 +38,6 @@ from critics.grammar.words import (
     Number,
 )
 
-Place = Literal["finite", "base", "complement"]
-"""Where a predicate stands: with a verb of its own, after `does` or a modal, after `is`."""
 _NEGATIVE = ("not", "never", "no", "nobody", "nothing")
 
 
@@ -65,20 +63,23 @@ def finite(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
     if word in BE:
         if agrees(BE[word], number):
             yield from negatable(chart, i + 1, j, "complement", number, "was" if word in ("was", "were") else "")
-    elif word in DO and (after in ("not", "both") or (word == "did" and is_base(after))):
+    elif word in DO and (after in ("not", "both") or is_base(after)):
         if agrees(DO[word], number):
             yield from negatable(chart, i + 1, j, "base", number, "did" if word == "did" else "")
     elif word in MODALS:
         yield from _modal(chart, i, j, number)
     elif word == "never":
+        chart.notes.add("never: not")
         yield from (Not(part) for part in simple(chart, i + 1, j, "finite", number))
     elif word in HAVE and after in ("not", "never"):
         yield from (Not(marked(part, "has")) for part in opaque(chart, i + 2, j, "complement"))
     elif word in HAVE and after == "no":
         yield from (Not(part) for part in _object(chart, i, i + 2, j))
-    elif word in HAVE and is_participle(after) and after not in ("left",) and not split:
+    elif word in HAVE and (is_participle(after) or after == "been") and after not in ("left",) and not split:
         if agrees(HAVE[word], number):
-            yield from (marked(part, "had" if word == "had" else "has") for part in opaque(chart, i + 1, j, "complement"))
+            yield from (
+                marked(part, "had" if word == "had" else "has") for part in opaque(chart, i + 1, j, "complement")
+            )
     elif not split:
         yield from simple(chart, i, j, "finite", number)
 
@@ -115,6 +116,7 @@ def negatable(chart: Chart, i: int, j: int, place: Place, number: Number, mark: 
             yield from (_marked(part, mark) for part in coordinated(chart, i, j, place, number))
         yield from _denied(chart, i, j, place, number, mark)
     elif word == "never":
+        chart.notes.add("never: not")
         yield from (Not(_marked(part, mark)) for part in inner(chart, i + 1, j, place, number))
     else:
         yield from (_marked(part, mark) for part in inner(chart, i, j, place, number))
@@ -137,7 +139,9 @@ def _denied(chart: Chart, i: int, j: int, place: Place, number: Number, mark: st
     start = i + 2 if together else i + 1
     for part in inner(chart, start, j, place, number):
         conjunction = isinstance(part, Compound) and part.operator is Operator.AND
-        if conjunction and not together and "and" in words[start:j] and has_coordination(chart, start, j, place):
+        if conjunction and not together and "but" in words[start:j]:
+            continue
+        if conjunction and not together and "and" in words[start:j] and "both" not in words[start:j]:
             chart.bar(i, "`not` before what `and` joins may deny one part or both: say `not both`, or `neither .. nor`")
             continue
         if place == "complement" and buried(part) and "and" in words[start:j]:
@@ -188,9 +192,7 @@ def _spliced(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iter
             if words[cut] != word or chart.has(at + 1, j, "not", "either", "neither", *RELATIVE):
                 continue
             tokens = chart.tokens
-            charts = [
-                chart.rearranged([*tokens[i:at], *rest]) for rest in (tokens[at + 1 : cut], tokens[cut + 1 : j])
-            ]
+            charts = [chart.rearranged([*tokens[i:at], *rest]) for rest in (tokens[at + 1 : cut], tokens[cut + 1 : j])]
             one, other = (simple(each, 0, len(each.words), place, number) for each in charts)
             yield from (Compound(operator, (left, right)) if operator is Operator.XOR else both(left, right)
                         for left in one for right in other)  # fmt: skip
@@ -217,6 +219,10 @@ def _complement(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formul
         plural = number != "singular" and not is_participle(word) and word not in PREPOSITIONS
         found = [body for body in nominal(chart, i, j, "plural") if body is not None] if plural else []
         yield from found
+        if number == "singular" and j - i == 1 and third(word) and is_plural(word):
+            return
+        if j - i == 1 and word in HOMONYMS and word in chart.vocabulary.counted and not found:
+            chart.bar(i, f"{word!r} is a noun elsewhere: say `a {word}`, or another word")
         if not found:
             yield from opaque(chart, i, j, "complement")
 
@@ -245,9 +251,13 @@ def _verb(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterato
             yield from _quantified_object(chart, i, place_of, j)
             return
     shared = list(shared_verb(chart, i, at, j))
-    yield from shared
-    if not shared:
-        yield from opaque(chart, i, j, "verb")
+    word = chart.words[at]
+    told = place == "finite" and number == "singular" and past(word) == word
+    for part in shared or opaque(chart, i, j, "verb"):
+        if isinstance(part, Atom) and part.predicate == (third(word) or word) and is_noun_too(word):
+            # To cook and to be a cook are two things.
+            part = Atom(f"do {part.predicate}", part.arguments)
+        yield marked(part, "did") if told else part
 
 
 def _is_verb(chart: Chart, at: int, place: Place, number: Number) -> bool:
@@ -322,4 +332,4 @@ def shared_verb(chart: Chart, i: int, at: int, j: int) -> Iterator[Formula]:
         return
 
 
-__all__ = ["Place", "agrees", "finite", "inner", "negatable", "simple"]
+RULES = Rules(finite, inner, simple, shared_verb)

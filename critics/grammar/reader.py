@@ -1,4 +1,4 @@
-"""The reader of one problem: each sentence becomes one `Reading`, or one `Refusal` with the word and what to write instead.
+"""The reader of one problem: each sentence becomes one `Reading`, or one `Refusal` that says what to write instead.
 
     reader = Reader(sentences)      # the sentences of the whole problem settle which words are names
     reader.read("Every employee who works remotely has a laptop.")
@@ -11,15 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from critics.grammar.chart import Bar, Chart, Conventions, Overworked
-from critics.grammar.clauses import question, sentence
-from critics.grammar.lexicon import Vocabulary
+from critics.grammar.clauses import question
+from critics.grammar.lexicon import Vocabulary, gerund, past, third
 from critics.grammar.logic import are_equivalent, canonical
 from critics.grammar.meaning import (
-    Compound,
     Formula,
-    Not,
-    Operator,
-    both,
     buried,
     distinct,
     inclusive,
@@ -27,6 +23,8 @@ from critics.grammar.meaning import (
     predicates,
     rebuilt_exclusive,
 )
+from critics.grammar.predicates import RULES
+from critics.grammar.sentences import sentence
 from critics.grammar.tokens import Token, UnreadMark, tokenize
 from critics.grammar.words import REFUSED
 
@@ -79,14 +77,16 @@ class Reader:
             tokens = tokenize(text, self.vocabulary)
         except UnreadMark as error:
             end = error.start + len(error.mark)
-            return Refusal(text, error.mark, error.start, end, "a mark that is not read: write sentences of words alone")
+            return Refusal(
+                text, error.mark, error.start, end, "a mark that is not read: write sentences of words alone"
+            )
         if not tokens or len(tokens) > MAX_TOKENS:
             return Refusal(text, "", 0, 0, "write a sentence of one to eighty words")
-        chart = Chart(tokens, self.vocabulary, self.conventions)
+        chart = Chart(tokens, self.vocabulary, self.conventions, RULES)
         try:
             found = _readings(chart)
             if not found and not chart.bars:
-                chart = Chart(tokens, self.vocabulary, self.conventions, rare=True)
+                chart = Chart(tokens, self.vocabulary, self.conventions, RULES, rare=True)
                 found = _readings(chart)
             return self._chosen(text, chart, found)
         except (Overworked, RecursionError):
@@ -145,11 +145,6 @@ def _phrases(formula: Formula, chart: Chart) -> dict[str, tuple[int, int]]:
 
 
 def _forms(token: Token, vocabulary: Vocabulary) -> set[str]:
-    from critics.grammar.lexicon import gerund, past, third
-
     word = token.word
     forms = (word, vocabulary.singular(word), third(word), past(word), gerund(word))
     return {form for form in forms if form is not None}
-
-
-__all__ = ["Compound", "Not", "Operator", "Reader", "Reading", "Refusal", "both"]

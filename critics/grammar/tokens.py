@@ -17,7 +17,12 @@ _CONTRACTIONS = {
     "that's": ("that", "is"), "who's": ("who", "is"), "there's": ("there", "is"), "isnt": ("is", "not"),
     "doesnt": ("does", "not"), "dont": ("do", "not"),
 }  # fmt: skip
-_JOINED = {("no", "one"): "nobody", ("every", "one"): "everyone", ("he/she",): "he", ("she/he",): "he"}
+_JOINED: dict[tuple[str, ...], str] = {
+    ("no", "one"): "nobody",
+    ("every", "one"): "everyone",
+    ("he/she",): "he",
+    ("she/he",): "he",
+}
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "\u00a0": " "})
 
 

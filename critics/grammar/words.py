@@ -1,4 +1,4 @@
-"""The closed class: the function words that the grammar reads, and the words that it refuses with what to write instead."""
+"""The closed class: the function words that the grammar reads, and those that it refuses with what to write instead."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -20,9 +20,7 @@ DENIABLE_MODALS = _listed("can could will would")
 EVERY: dict[str, Number] = {"every": "singular", "each": "singular", "all": "either", "any": "either"}
 PRONOUNS = _listed("he she it they")
 SOMEONE: dict[str, tuple[str, str]] = {
-    first + second: (first, second)
-    for first in ("every", "some", "any", "no")
-    for second in ("one", "body", "thing")
+    first + second: (first, second) for first in ("every", "some", "any", "no") for second in ("one", "body", "thing")
 }
 """By `someone` and its kin the determiner and the noun."""
 POSSESSIVES = _listed("his her its their")
@@ -73,7 +71,16 @@ RECIPROCAL = _listed(
     """friend brother sister sibling partner neighbor neighbour twin colleague rival enemy cousin married similar equal
     different spouse classmate roommate relative acquainted adjacent identical"""
 )
-COLLECTIVE = _listed("together apart mutually jointly collectively")
+COLLECTIVE = _listed("together apart mutually jointly collectively share shares shared meet met")
+ALONE_RECIPROCAL = _listed(
+    "meet marry differ agree disagree argue fight kiss hug collide separate divorce cooperate quarrel match"
+)
+"""Verbs that several do to one another where they have no object."""
+PERSON_NOUNS = _listed(
+    "person man woman child boy girl friend king queen nurse student parent mother father brother sister son daughter "
+    "wife husband uncle aunt guest client patient citizen adult baby human athlete chef spouse celebrity member"
+)
+PERSON_ENDINGS = ("er", "or", "ist", "ian", "man", "ant", "ess", "ee")
 COORDINATING_NAMES = _listed("de van von del la bin da di le du der")
 
 
@@ -134,6 +141,16 @@ QUANTITIES = _listed(
     "thousands millions few fewer most little half false"
 )
 """Words that no noun phrase may start with: neither all nor some, or a doubt. In an object some are part of a name."""
+HOMONYMS = _listed(
+    """orange kind cold light fair mean patient sound fine right novel present square round minor major minute principal
+    capital content firm flat general grave gross stable tender plain second sage russet violet rose peach cream lemon
+    olive salmon coral chestnut lime cherry gold silver ruby amber teal turkey cardinal well live bright cool"""
+)
+"""Adjectives that a noun is spelled like: an orange is not what is orange."""
+MEASURES = _listed(
+    "lot number majority minority couple handful bunch variety percentage fraction rest half quarter third"
+)
+"""Nouns that quantify before `of`: `a lot of cats`."""
 OBJECT_QUANTITIES = _listed("enough various certain many several much numerous hundreds thousands millions")
 
 STRUCTURE = (
@@ -150,4 +167,6 @@ STRUCTURE = (
     | _listed("which then unless not no some am be been being cannot never none than")
 )
 """Words that carry the structure of a sentence: none is part of the name of a predicate by itself."""
-FUNCTION = STRUCTURE | PREPOSITIONS | ARTICLES | POSSESSIVES | REFLEXIVES | OBJECTS | frozenset(HAVE) | frozenset(REFUSED)
+FUNCTION = (
+    STRUCTURE | PREPOSITIONS | ARTICLES | POSSESSIVES | REFLEXIVES | OBJECTS | frozenset(HAVE) | frozenset(REFUSED)
+)

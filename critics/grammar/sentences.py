@@ -1,0 +1,302 @@
+"""Sentences of several clauses: conditions, which leave their subject open, and connectives between clauses."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from critics.grammar.chart import Chart, rule
+from critics.grammar.clauses import Referents, Said, clause, merged, objects
+from critics.grammar.lexicon import is_plural, past, third
+from critics.grammar.meaning import (
+    ANY,
+    HOLE,
+    Compound,
+    Not,
+    Operator,
+    both,
+    buried,
+    closed,
+    filled,
+    implies,
+    joined,
+)
+from critics.grammar.nouns import Referent, subject
+from critics.grammar.predicates import finite
+from critics.grammar.words import BE, CONDITIONS, OPENERS, PREPOSITIONS, PRONOUNS, SOMEONE, STRUCTURE
+
+_OPEN: dict[str, frozenset[str]] = {
+    "someone": frozenset({"he", "she", "they"}),
+    "something": frozenset({"it", "they"}),
+}
+
+
+@rule
+def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:
+    """Read a span as a statement of one clause or several."""
+    words = chart.words
+    if i < j and words[j - 1] == ",":
+        j -= 1
+    if i < j and words[i] == ",":
+        i += 1
+    if i >= j:
+        return
+    if i == 0 and words[0] in ("and", "but", "also", "so"):
+        i += 1
+    if words[i : i + 2] == ("those", "who"):
+        # Those who work: people who work.
+        start, after = chart.tokens[i], chart.tokens[i + 1 :]
+        chart = chart.rearranged([replace(start, word="everyone"), *after])
+        yield from sentence(chart, 0, j - i, referents)
+        return
+    if "he" in words[i:j] and "she" in words[i:j] and not chart.bars:
+        chart.bar(words.index("she"), "`he` and `she` are two: name who is meant")
+    lead = _lead(words[i:j])
+    if lead is not None:
+        size, positive = lead
+        for said in sentence(chart, i + size, j, referents):
+            yield Said(said.formula if positive else Not(said.formula))
+        return
+    if words[i] in CONDITIONS or words[i] == "unless":
+        yield from _fronted(chart, i, j, referents)
+        return
+    at = next(
+        (
+            k
+            for k in range(i + 1, j - 1)
+            if words[k] in ("if", "whenever", "unless") or words[k : k + 2] == ("only", "if")
+        ),
+        None,
+    )
+    if at is not None:
+        yield from _backed(chart, i, at, j, referents)
+        return
+    if chart.has(i, j, "if", "unless", "whenever"):
+        return
+    if words[i] in PREPOSITIONS and i == 0:
+        yield from _moved(chart, i, j, referents)
+        return
+    if words[i] == "either":
+        yield from _either(chart, i, j, referents)
+    yield from _two_clauses(chart, i, j, referents)
+    yield from clause(chart, i, j, referents)
+
+
+def _lead(words: tuple[str, ...]) -> tuple[int, bool] | None:
+    """Return how many words of `it is (not) true that` open a sentence, and whether they affirm it."""
+    for opening, positive in (
+        ("it is not the case that", False), ("it is not true that", False), ("it is false that", False),
+        ("it is the case that", True), ("it is true that", True),
+    ):  # fmt: skip
+        said = tuple(opening.split())
+        if words[: len(said)] == said:
+            return len(said), positive
+    return None
+
+
+def _fronted(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:
+    """If A (,) (then) B; unless A, B."""
+    words = chart.words
+    cuts = [k for k in range(i + 2, j) if words[k] == "then"] or [k for k in range(i + 2, j) if words[k] == ","]
+    for cut in cuts or range(i + 3, j):
+        after = cut + 1 if words[cut] in ("then", ",") else cut
+        if words[i] == "unless":
+            for one in sentence(chart, i + 1, cut, referents):
+                for other in sentence(chart, after, j, one.referents or referents):
+                    yield Said(joined(Operator.OR, other.formula, one.formula))
+        else:
+            yield from _conditional(chart, (i + 1, cut), (after, j), referents)
+
+
+def _backed(chart: Chart, i: int, at: int, j: int, referents: Referents) -> Iterator[Said]:
+    """B if A; B only if A; B if and only if A; B unless A."""
+    words = chart.words
+    if words[at : at + 4] == ("if", "and", "only", "if"):
+        for one in opened(chart, i, at, referents):
+            for other in sentence(chart, at + 4, j, one.referents or referents):
+                yield Said(closed(Compound(Operator.IFF, (one.formula, other.formula)), chart.variable()))
+    elif words[at] == "only":
+        for one in opened(chart, i, at, referents):
+            for other in sentence(chart, at + 2, j, one.referents or referents):
+                yield Said(closed(implies(one.formula, other.formula), chart.variable()))
+    elif words[at] == "unless":
+        for one in opened(chart, i, at, referents):
+            for other in sentence(chart, at + 1, j, one.referents or referents):
+                yield Said(closed(joined(Operator.OR, one.formula, other.formula), chart.variable()))
+    else:
+        joints = [k for k in range(i + 2, at - 1) if words[k] in ("and", "or", "but")]
+        if any(sentence(chart, k + 1, at, referents) and clause(chart, i, k, referents) for k in joints):
+            chart.bar(at, "`if` may reach one clause or both before it: put the condition first")
+            return
+        yield from _conditional(chart, (at + 1, j), (i, at), referents)
+
+
+def _conditional(
+    chart: Chart, condition: tuple[int, int], said: tuple[int, int], referents: Referents
+) -> Iterator[Said]:
+    start, end = said
+    if start >= end:
+        return
+    words = chart.words
+    if chart.has(start, end, "would") or chart.has(*condition, "would"):
+        chart.bar(start, "`would` may speak of what is not so: say it as it is")
+        return
+    for one in opened(chart, *condition, referents):
+        is_open = any(each.term == ANY for each in one.referents)
+        if is_open and (words[start] in ("a", "an", "some") or words[start] in SOMEONE or words[start] == "if"):
+            chart.bar(start, "it may be the same one or any one: say `it` or `they`")
+            continue
+        if is_open and _names_kind_again(chart, condition, start, end):
+            chart.bar(start, "these may be the same ones or others: say `they`")
+            continue
+        if _trailing_clause(chart, start, end, one.referents or referents):
+            chart.bar(start, "the condition may reach one clause or both behind it: write two sentences")
+            continue
+        for other in sentence(chart, start, end, one.referents or referents):
+            left = tuple(each for each in other.referents if each.term != ANY)
+            yield Said(closed(implies(one.formula, other.formula), chart.variable()), left)
+
+
+def _names_kind_again(chart: Chart, condition: tuple[int, int], start: int, end: int) -> bool:
+    """Say whether a bare noun of the condition stands again as the bare subject of what follows: cats, cats."""
+    first, second = chart.words[condition[0]], chart.words[start]
+    return (
+        first == second
+        and chart.is_content(start)
+        and any(each.kind == "generic" for k in range(start + 1, end) for each in subject(chart, start, k, ()))
+    )
+
+
+def _trailing_clause(chart: Chart, start: int, end: int, referents: Referents) -> bool:
+    """Say whether behind a comma and `and` stands a clause of its own, with another subject."""
+    return any(
+        chart.words[k] == "and"
+        and chart.words[k - 1] == ","
+        and chart.words[k + 1] not in PRONOUNS
+        and bool(sentence(chart, k + 1, end, referents))
+        for k in range(start + 2, end - 1)
+    )
+
+
+def _moved(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:
+    """In 1988, A won: A won in 1988."""
+    words = chart.words
+    if "," not in words[:7] or chart.has(i, j, "and", "or"):
+        return
+    cut = i + words[i:j].index(",")
+    if not set(words[i:cut]) & (STRUCTURE | set(BE)):
+        moved = chart.rearranged([*chart.tokens[cut + 1 : j], *chart.tokens[i:cut]])
+        yield from clause(moved, 0, len(moved.words), referents)
+
+
+def _either(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:
+    """Either A or B, each with its subject and verb; either Tom is a cat or a dog."""
+    words = chart.words
+    for cut in range(i + 2, j - 1):
+        if words[cut] != "or":
+            continue
+        for one in sentence(chart, i + 1, cut, referents):
+            for other in sentence(chart, cut + 1, j, one.referents or referents):
+                yield Said(Compound(Operator.XOR, (one.formula, other.formula)))
+        if words[cut + 1] in PRONOUNS:
+            yield from _either_of_kind(chart, i, cut, j)
+    for at in range(i + 2, j - 2):
+        if words[at] in BE and "or" in words[at:j] and "either" not in words[at:j]:
+            moved = chart.rearranged([*chart.tokens[i + 1 : at + 1], chart.tokens[i], *chart.tokens[at + 1 : j]])
+            yield from clause(moved, 0, len(moved.words), referents)
+            return
+
+
+def _either_of_kind(chart: Chart, i: int, cut: int, j: int) -> Iterator[Said]:
+    """Either an animal can swim or it can walk."""
+    for at in range(i + 2, cut):
+        for each in subject(chart, i + 1, at, ()):
+            if each.kind not in ("generic", "some"):
+                continue
+            for part in finite(chart, at, cut, each.number):
+                for other in clause(chart, cut + 1, j, (Referent(ANY),)):
+                    said = Compound(Operator.XOR, (filled(part, HOLE, ANY), other.formula))
+                    kind = None if each.restriction is None else filled(each.restriction, HOLE, ANY)
+                    yield Said(closed(implies(kind, said), chart.variable()))
+
+
+def _two_clauses(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:
+    """A and B, A or B, A but B: only where both have a subject and a verb."""
+    words = chart.words
+    if words[i] in OPENERS:
+        return
+    for cut in range(i + 1, j - 1):
+        if words[cut] not in ("and", "or", "but"):
+            continue
+        starts = chart.is_content(cut + 1) and words[cut + 1] not in SOMEONE
+        if words[cut - 1] != "," and starts:
+            continue
+        for one in clause(chart, i, cut, referents):
+            rest = sentence(chart, cut + 1, j, one.referents or referents)
+            _check_two_clauses(chart, cut, j, rest)
+            operator = Operator.OR if words[cut] == "or" else Operator.AND
+            for other in rest:
+                together = merged(one.referents, other.referents)
+                yield Said(joined(operator, one.formula, other.formula), together)
+
+
+def _check_two_clauses(chart: Chart, cut: int, j: int, rest: tuple[Said, ...]) -> None:
+    words = chart.words
+    other = Operator.AND if words[cut] == "or" else Operator.OR
+    second = "and" if words[cut] == "or" else "or"
+    mixed = second in words[cut + 1 : j] and not chart.has(cut + 1, j, *OPENERS)
+    groups = [each.formula for each in rest if isinstance(each.formula, Compound) and not buried(each.formula)]
+    if mixed and any(group.operator is other for group in groups):
+        chart.bar(cut, "`and` and `or` may be grouped in two ways: say `both .. and` or `either .. or`")
+    verb, last = words[cut - 1], words[j - 1]
+    bare = (past(verb) or third(verb)) and not is_plural(verb) and not chart.is_name(cut - 1)
+    if words[cut] == "and" and rest and bare and not (past(last) or third(last)):
+        chart.bar(cut, "what stands behind the second verb may belong to the first too: say it twice")
+
+
+# ---- conditions, which leave their subject open ----
+
+
+@rule
+def opened(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:
+    """Read a condition, in which `a man`, `someone`, `men` leave open who is meant."""
+    words = chart.words
+    if i < j and words[j - 1] == ",":
+        j -= 1
+    for cut in range(i + 1, j - 1):
+        if words[cut] not in ("and", "or") or words[i] in OPENERS:
+            continue
+        if _mixes(chart, cut, i, j):
+            chart.bar(cut, "`and` and `or` may be grouped in two ways: say `both .. and` or `either .. or`")
+        operator = Operator.OR if words[cut] == "or" else Operator.AND
+        for one in _opened_clause(chart, i, cut, referents):
+            for other in sentence(chart, cut + 1, j, one.referents or referents):
+                together = merged(one.referents, other.referents)
+                yield Said(joined(operator, one.formula, other.formula), together)
+    yield from _opened_clause(chart, i, j, referents)
+
+
+def _mixes(chart: Chart, cut: int, i: int, j: int) -> bool:
+    words = chart.words
+    second = "and" if words[cut] == "or" else "or"
+    if chart.has(i, j, *OPENERS) or not sentence(chart, cut + 1, j, (Referent(ANY),)):
+        return False
+    return any(words[k] == second and clause(chart, k + 1, j, (Referent(ANY),)) for k in range(cut + 1, j))
+
+
+@rule
+def _opened_clause(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:
+    indefinite = False
+    for at in range(i + 1, j):
+        if not chart.starts_verb(at, j):
+            continue
+        for each in subject(chart, i, at, referents):
+            if each.kind not in ("some", "generic", "any"):
+                continue
+            for part in finite(chart, at, j, each.number):
+                indefinite = True
+                kind = None if each.restriction is None else filled(each.restriction, HOLE, ANY)
+                open_one = Referent(ANY, _OPEN.get(each.head, PRONOUNS), each.head)
+                yield Said(both(kind, filled(part, HOLE, ANY)), (open_one, *objects(chart, at, j)))
+    if not indefinite:
+        for said in clause(chart, i, j, referents):
+            if all(each.term != ANY for each in said.referents) or any(each.term == ANY for each in referents):
+                yield said

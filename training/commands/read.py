@@ -1,0 +1,67 @@
+"""`read`: each sentence of a text as a formula, or the word that cannot be read and what to write instead."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import certistar
+from critics.errors import InputError
+from critics.grammar.reader import Reading, Refusal
+from training.commands.options import Json
+
+EXAMPLE = "certistar read contract.txt"
+
+
+def read(
+    file: Annotated[
+        Path, typer.Argument(help="A text, or JSON lines with `context` and `question`.", show_default=False)
+    ],
+    axioms: Annotated[
+        Path | None, typer.Option("--axioms", help="A text with declared knowledge, a sentence a line.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show each sentence of a text as a formula, or why it is not read and what to write instead."""
+    declared = () if axioms is None else _text(axioms).splitlines()
+    found = [each for row in _rows(file) for each in certistar.read(*row, axioms=declared)]
+    if as_json:
+        print(json.dumps({"sentences": list(map(_record, found))}, ensure_ascii=False))
+        return
+    for each in found:
+        print(each.text)
+        print(f"    {each}" if isinstance(each, Reading) else f"    not read: {each.word!r}: {each.why}")
+    num = sum(isinstance(each, Reading) for each in found)
+    print(f"{num} of {len(found)} sentences are read")
+
+
+def _rows(file: Path) -> list[tuple[str, str | None]]:
+    """Return contexts with their questions; a file of text is one context."""
+    text = _text(file)
+    if file.suffix not in (".json", ".jsonl"):
+        return [(text, None)]
+    rows: list[tuple[str, str | None]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            row = json.loads(line)
+            rows.append((str(row["context"]), row.get("question")))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{file}, line {number}: not a JSON object with `context` ({error})") from error
+    return rows
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: cannot be read as text ({error}); name a file in UTF-8") from error
+
+
+def _record(each: Reading | Refusal) -> dict[str, Any]:
+    """Return one sentence as the contract has it."""
+    if isinstance(each, Refusal):
+        refused = {"word": each.word, "start": each.start, "end": each.end, "why": each.why}
+        return {"text": each.text, "refused": refused}
+    phrases = {name: list(span) for name, span in each.phrases.items()}
+    return {"text": each.text, "formula": str(each), "phrases": phrases, "conventions": list(each.conventions)}
