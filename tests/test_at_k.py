@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from rollout.records.traces import Trace, read_trace
 from training.cli import app
 from training.estimates import rate_interval
-from training.reporting.at_k import at_k, majority_right, one_of, read_at_k, samples_of
+from training.reporting.at_k import at_k, majority_right, one_of, samples_of
 
 CERTIFIED = ("certified", "true")
 LUCKY = ("unproved", "true")
@@ -69,8 +69,8 @@ def test_what_was_not_decided_is_neither_certified_nor_lucky() -> None:
 
 def test_without_a_gold_answer_nothing_is_lucky_or_right() -> None:
     row = at_k(samples_of(samples(CERTIFIED, LUCKY, gold=None)))[-1]
-    assert (row.k, row.with_gold, row.rates["certified"].rate, row.rates["answered"].rate) == (2, 0, 1.0, 1.0)
-    assert (row.rates["lucky"].rate, row.rates["maj"].rate, row.rates["maj"].interval) == (None, None, (0.0, 1.0))
+    assert [row["k"], row["with_gold"], row["certified"]["rate"], row["answered"]["rate"]] == [2, 0, 1.0, 1.0]
+    assert [row["lucky"]["rate"], row["maj"]["rate"], row["maj"]["interval"]] == [None, None, [0.0, 1.0]]
 
 
 def test_a_blind_proof_of_a_wrong_answer_is_no_success() -> None:
@@ -82,11 +82,10 @@ def test_a_blind_proof_of_a_wrong_answer_is_no_success() -> None:
 def test_problems_with_fewer_samples_are_counted_apart_and_not_stretched() -> None:
     many, few = samples(CERTIFIED, WRONG, WRONG, WRONG), samples(CERTIFIED, problem="q")
     rows = at_k(samples_of([*many, *few]))
-    assert [(row.k, row.problems, row.fewer) for row in rows] == [(1, 2, 0), (2, 1, 1), (4, 1, 1)]
-    assert [row.rates["certified"].rate for row in rows] == pytest.approx([(0.25 + 1) / 2, 0.5, 1.0])
-    assert [row.k for row in at_k(samples_of(samples(*[WRONG] * 6)))] == [1, 2, 4, 6]
+    assert [(row["k"], row["problems"], row["fewer"]) for row in rows] == [(1, 2, 0), (2, 1, 1), (4, 1, 1)]
+    assert [row["certified"]["rate"] for row in rows] == pytest.approx([(0.25 + 1) / 2, 0.5, 1.0])
+    assert [row["k"] for row in at_k(samples_of(samples(*[WRONG] * 6)))] == [1, 2, 4, 6]
     assert at_k([]) == []
-    assert [read_at_k(row.record()) for row in rows] == rows
 
 
 def test_an_interval_of_rates_stays_in_its_range_and_has_a_width_where_nothing_varies() -> None:

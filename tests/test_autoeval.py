@@ -25,22 +25,21 @@ from rollout.strategies.round_trip import travel
 from tools.seeds.round_trips import bare_lessons
 from training.autoeval.benchmarks import compared, correlation, predictive_power, published, published_tables
 from training.autoeval.errors import (
-    VerifierScore,
     described,
     described_wrongly,
     hallucination_rate,
     shuffled,
     verifier_pairs,
+    verifier_record,
     verifier_rows,
     verifier_score,
 )
 from training.autoeval.round_trips import RoundTrips
 from training.autoeval.scores import (
-    Counts,
+    counts_record,
     fate,
-    read_scores,
+    pooled_scores,
     repeated,
-    report_record,
     score_report,
     scores_of,
     stratified_interval,
@@ -83,7 +82,7 @@ def test_every_fate_is_counted_under_its_own_name():
 
 
 def test_the_rates_are_those_worked_out_by_hand():
-    record = scores_of(judged("eeeedddumlx")).table[1].record()
+    (record,) = scores_of(judged("eeeedddumlx"))["rows"]
     assert record["n"] == 10
     assert record["score"] == 0.4
     assert record["score_bounds"] == [0.4, 0.5]
@@ -92,41 +91,41 @@ def test_the_rates_are_those_worked_out_by_hand():
 
 
 def test_what_the_critic_failed_on_counts_for_nothing():
-    record = Counts(errors=3).record()
+    record = counts_record({"errors": 3})
     assert (record["n"], record["score"], record["score_interval"]) == (0, None, [0.0, 1.0])
 
 
 def test_a_leak_is_no_success_and_no_fault_of_syntax():
-    record = scores_of(judged("el")).table[1].record()
+    (record,) = scores_of(judged("el"))["rows"]
     assert (record["score"], record["compliance"]) == (0.5, 1.0)
 
 
 def test_the_parameterised_score_has_a_row_for_each_category():
-    rows = scores_of([*judged("ed", 3), *judged("ee", 1)]).rows()
+    rows = scores_of([*judged("ed", 3), *judged("ee", 1)])["rows"]
     assert [(row["category"], row["score"]) for row in rows] == [(1, 1.0), (3, 0.5)]
 
 
 def test_other_keys_of_the_problems_can_be_categories():
-    found = scores_of(judged("eded"), by="binding").table
-    assert {category: counts.score.rate for category, counts in found.items()} == {0: 1.0, 1: 0.0}
-    assert not scores_of(judged("ed"), by="states").table
+    rows = scores_of(judged("eded"), by="binding")["rows"]
+    assert {row["category"]: row["score"] for row in rows} == {0: 1.0, 1: 0.0}
+    assert not scores_of(judged("ed"), by="states")["rows"]
 
 
 def test_the_calibrated_score_gives_every_category_the_same_weight():
     traces = [*judged("eeee", 1), *judged("ed", 2), *judged("dddddddd", 3)]
-    assert scores_of(traces).calibrated.score.rate == 0.5
-    assert scores_of(traces, up_to=2).calibrated.score.rate == 0.75
-    assert scores_of(traces).calibrated.method == "stratified"
-    balanced = scores_of([*judged("ee", 1), *judged("ed", 2)]).calibrated
-    assert (balanced.method, balanced.score.interval) == ("exact", exact_interval(3, 4))
+    assert scores_of(traces)["calibrated"]["score"] == 0.5
+    assert scores_of(traces, up_to=2)["calibrated"]["score"] == 0.75
+    assert scores_of(traces)["calibrated"]["interval_method"] == "stratified"
+    balanced = scores_of([*judged("ee", 1), *judged("ed", 2)])["calibrated"]
+    assert (balanced["interval_method"], balanced["score_interval"]) == ("exact", list(exact_interval(3, 4)))
 
 
 def test_undecided_trips_leave_the_calibrated_score_between_two_bounds():
-    assert scores_of([*judged("eu", 1), *judged("uu", 2)]).calibrated.bounds == (0.25, 1.0)
+    assert scores_of([*judged("eu", 1), *judged("uu", 2)])["calibrated"]["score_bounds"] == [0.25, 1.0]
 
 
 def test_nothing_scored_has_no_score():
-    assert scores_of([]).calibrated.score.rate is None
+    assert scores_of([])["calibrated"]["score"] is None
 
 
 def test_exact_intervals_are_those_of_clopper_and_pearson():
@@ -152,14 +151,15 @@ def test_stratified_intervals_hold_the_mean_however_small_the_strata(count):
 
 def test_data_sets_are_reported_apart():
     report = score_report([*judged("ee"), *judged("dd", dataset="autoeval-re")])
-    rates = {name: scores.calibrated.score.rate for name, scores in report.items()}
+    rates = {name: scores["calibrated"]["score"] for name, scores in report.items()}
     assert rates == {"autoeval-pl": 1.0, "autoeval-re": 0.0}
-    assert read_scores(report_record(report)) == report
+    assert pooled_scores([report]) == report
 
 
 def test_repeated_runs_have_a_deviation():
     (row,) = repeated([judged("ee"), judged("ed"), judged("dd")])
-    assert (row.runs, row.score, row.score_sd, row.compliance, row.compliance_sd) == (3, 0.5, 0.5, 1.0, 0.0)
+    assert (row["runs"], row["score"], row["score_sd"]) == (3, 0.5, 0.5)
+    assert (row["compliance"], row["compliance_sd"]) == (1.0, 0.0)
     with pytest.raises(ValueError, match="same problems"):
         repeated([judged("e"), judged("e", prefix="q")])
 
@@ -183,8 +183,8 @@ def test_a_policy_that_always_hallucinates_one_formula_is_found_out_by_shuffling
     honest = trips(12, ["some words about it"] * 12 + own, categories=(3,))
     attempts = judge_all(shuffled(honest, seed=1))
     rate = hallucination_rate(attempts)
-    assert (rate.n, rate.hallucinated, rate.left_out) == (12, 0, 0)
-    assert 0 < rate.upper < 0.3
+    assert (rate["n"], rate["hallucinated"], rate["left_out"]) == (12, 0, 0)
+    assert 0 < rate["upper"] < 0.3
     assert {attempt.id.rpartition("/")[2] for attempt in attempts} == {"crossed", "originals"}
 
 
@@ -201,8 +201,8 @@ def test_pairs_that_mean_the_same_anyway_are_no_hallucinations():
         *pair("d", "refuted", "timeout"),
     ]
     rate = hallucination_rate(listed)
-    assert (rate.n, rate.hallucinated, rate.undecided, rate.left_out) == (2, 1, 1, 2)
-    assert (rate.rate, rate.upper) == (0.5, 1.0)
+    assert [rate[key] for key in ("n", "hallucinated", "undecided", "left_out")] == [2, 1, 1, 2]
+    assert (rate["rate"], rate["upper"]) == (0.5, 1.0)
 
 
 # -- a model as verifier
@@ -241,16 +241,16 @@ def test_f1_is_worked_out_against_the_critic_and_unreadable_answers_count():
     traces = judged("eeeddu")
     said = ["yes", "no", "unreadable", "yes", "unreadable", "yes"]
     score = verifier_score({trace.id: word for trace, word in zip(traces, said, strict=True)}, traces)
-    assert (score.tp, score.fn, score.fp, score.tn) == (1, 1, 1, 0)
-    assert (score.unreadable_equivalent, score.unreadable_different, score.undecided) == (1, 1, 1)
-    assert score.f1 == 2 / (2 + 1 + 2)
-    assert score.n == 5
+    assert [score[cell] for cell in ("tp", "fn", "fp", "tn")] == [1, 1, 1, 0]
+    assert [score[cell] for cell in ("unreadable_equivalent", "unreadable_different", "undecided")] == [1, 1, 1]
+    assert score["f1"] == 2 / (2 + 1 + 2)
+    assert score["n"] == 5
 
 
 def test_f1_comes_by_category_and_is_nothing_where_nothing_is_equivalent():
     traces = [*judged("e", 1), *judged("d", 2)]
     rows = verifier_rows({trace.id: "no" for trace in traces}, traces)
-    assert [(category, score.f1) for category, score in rows.items()] == [(1, 0.0), (2, None)]
+    assert [(row["category"], row["f1"]) for row in rows] == [(1, 0.0), (2, None)]
 
 
 def test_a_verifier_is_asked_about_what_came_back():
@@ -261,14 +261,14 @@ def test_a_verifier_is_asked_about_what_came_back():
 
 
 def test_the_papers_tables_give_the_correlations_that_its_text_states():
-    found = {row.benchmark: row for row in compared(published_tables())}
+    found = {row["benchmark"]: row for row in compared(published_tables())}
     assert len(found) == 10
     strong = ("FOLIO(R; NL)", "FOLIO(R; FOL)", "FOLIO(A)", "LogiEval(R; PL)", "HumanEval(A)")
-    assert all(found[name].correlation.rho >= 0.7 for name in strong)
-    assert 0.5 <= found["LogiEval(R; FOL)"].correlation.rho < 0.7
-    assert all(found[name].correlation.p <= 0.05 for name in (*strong, "LogiEval(R; FOL)"))
-    assert all(row.predictive_power.power > 0.5 for row in found.values())
-    assert round(found["FOLIO(R; NL)"].predictive_power.power, 3) == 0.892
+    assert all(found[name]["correlation"]["rho"] >= 0.7 for name in strong)
+    assert 0.5 <= found["LogiEval(R; FOL)"]["correlation"]["rho"] < 0.7
+    assert all(found[name]["correlation"]["p"] <= 0.05 for name in (*strong, "LogiEval(R; FOL)"))
+    assert all(row["predictive_power"]["power"] > 0.5 for row in found.values())
+    assert round(found["FOLIO(R; NL)"]["predictive_power"]["power"], 3) == 0.892
 
 
 def test_the_papers_tables_have_sixteen_models_each():
@@ -285,14 +285,14 @@ def test_predictive_power_is_the_definition_counted_out():
     pairs = [(one, other) for one, other in itertools.permutations(a, 2) if a[one] >= a[other]]
     agreed = [b[one] >= b[other] for one, other in pairs]
     found = predictive_power(a, b)
-    assert found.power == sum(agreed) / len(agreed) == 0.5
-    assert found.ties == 1
+    assert found["power"] == sum(agreed) / len(agreed) == 0.5
+    assert found["ties"] == 1
 
 
 def test_a_benchmark_predicts_itself():
     table = {"a": 0.1, "b": 0.5, "c": 0.9}
-    assert predictive_power(table, table).power == 1.0
-    assert math.isclose(correlation(table, table).rho, 1.0)
+    assert predictive_power(table, table)["power"] == 1.0
+    assert math.isclose(correlation(table, table)["rho"], 1.0)
 
 
 def test_too_few_models_in_common_are_refused():
@@ -306,8 +306,9 @@ def test_too_few_models_in_common_are_refused():
 def test_figures_are_the_same_bytes_each_time():
     from training.autoeval.figures import Curves, scores_figure
 
-    scores = scores_of([*judged("ed", 1), *judged("dd", 2)])
-    tables = {"PL(12)": {"one": Curves(scores), "other": Curves(scores, {1: VerifierScore(tp=1, fp=1)})}}
+    rows = scores_of([*judged("ed", 1), *judged("dd", 2)])["rows"]
+    verified = [{"category": 1, **verifier_record({"tp": 1, "fp": 1})}]
+    tables = {"PL(12)": {"one": Curves(rows), "other": Curves(rows, verified)}}
     drawn = scores_figure(tables, {"PL(12)": "operators"})
     assert "<svg" in drawn
     assert drawn == scores_figure(tables, {"PL(12)": "operators"})

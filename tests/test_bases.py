@@ -28,31 +28,31 @@ def runs(tmp_path: Path) -> list[Path]:
 
 
 def lead(summary, counted: str, problems: str = "all"):
-    return next(x.difference for x in summary.leads if (x.counted, x.problems) == (counted, problems))
+    return next(x["difference"] for x in summary["leads"] if (x["counted"], x["problems"]) == (counted, problems))
 
 
 def test_a_base_counts_once_whatever_its_seeds(runs: list[Path]):
     found = lead(compare_bases(runs), "certified")
-    assert found.per_base == pytest.approx([8 / 20, 6 / 20, 10 / 20])
-    expected = stats.ttest_1samp(found.per_base, 0)
-    assert found.p == pytest.approx(expected.pvalue)
-    assert found.interval == pytest.approx(expected.confidence_interval(0.95))
+    assert found["per_base"] == pytest.approx([8 / 20, 6 / 20, 10 / 20])
+    expected = stats.ttest_1samp(found["per_base"], 0)
+    assert found["p"] == pytest.approx(expected.pvalue)
+    assert found["interval"] == pytest.approx(expected.confidence_interval(0.95))
 
 
 def test_problems_beyond_the_taught_hops_are_told_apart(runs: list[Path]):
     summary = compare_bases(runs, beyond=1)
-    home, away = (lead(summary, "certified", f"{where} 1 hops").per_base for where in ("up to", "beyond"))
+    home, away = (lead(summary, "certified", f"{where} 1 hops")["per_base"] for where in ("up to", "beyond"))
     # Answers alternate between 1 and 2 hops, and the first are certified: each half has half of the lead.
     assert [(h + a) / 2 for h, a in zip(home, away, strict=True)] == pytest.approx([8 / 20, 6 / 20, 10 / 20])
     assert home == pytest.approx([0.4, 0.3, 0.5])
 
 
 def test_one_base_and_equal_ones_have_no_interval():
-    assert over_bases([0.3]).interval is None
+    assert over_bases([0.3])["interval"] is None
     alike = over_bases([0.1, 0.1, 0.1])
-    assert (alike.interval, alike.p, alike.p_signs) == (None, None, 0.25)
-    assert over_bases([0.0, 0.0, 0.0]).p_signs == 1.0
-    assert over_bases([0.1, 0.2, 0.3, 0.1, -0.1]).p_signs == pytest.approx(8 / 32)
+    assert (alike["interval"], alike["p"], alike["p_signs"]) == (None, None, 0.25)
+    assert over_bases([0.0, 0.0, 0.0])["p_signs"] == 1.0
+    assert over_bases([0.1, 0.2, 0.3, 0.1, -0.1])["p_signs"] == pytest.approx(8 / 32)
 
 
 def test_doses_of_lucky_traces_have_a_curve(tmp_path: Path):
@@ -71,11 +71,11 @@ def test_doses_of_lucky_traces_have_a_curve(tmp_path: Path):
             for path in (run / arm).rglob("summary.json"):
                 rewrite(path, lambda record: record.update(kept_lucky=record["kept"]))
     summary = compare_bases(made)
-    assert [(d.arm, d.rate, d.flaw) for d in summary.doses] == [
+    assert [(d["arm"], d["rate"], d["flaw"]) for d in summary["doses"]] == [
         ("strict", 0.0, None), ("half", 0.5, None), ("half-skipped", 0.5, "skipped_steps"),
     ]  # fmt: skip
-    assert [d.lucky.mean for d in summary.doses] == [0, 1, 1]
-    assert [d.certified.mean for d in summary.doses] == pytest.approx([0.7, 0.4, 0.3])
+    assert [d["lucky"]["mean"] for d in summary["doses"]] == [0, 1, 1]
+    assert [d["certified"]["mean"] for d in summary["doses"]] == pytest.approx([0.7, 0.4, 0.3])
     assert "| 50% | skipped_steps | 100.0 | 30.0 | 65.0 |" in bases_table(summary)
     assert dose_figure(summary).count("<svg") == 1
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from rollout.published.comparisons import load_folio_formulas, load_multi_logieval
 from rollout.published.folio import load_folio
-from training.autoeval.answers import read_confusion, yes_no_table
+from training.autoeval.answers import confusion_record, yes_no_table
 from training.autoeval.joined import joined_files, paired, read_folder
 from training.cli import app
 from training.records.store import read_records
@@ -301,9 +301,10 @@ def test_what_cannot_be_obeyed_is_refused_before_anything_is_asked(
 
 
 def test_an_answer_that_could_not_be_read_is_wrong_and_counted_apart() -> None:
-    found = read_confusion([("A", "A", 3), ("A", "unreadable", 1), ("B", "A", 2), ("B", "B", 2)], 8)
-    assert (found.accuracy.rate, found.unreadable) == (5 / 8, 1)
-    assert (found.precision("A"), found.recall("A"), found.recall("B")) == (3 / 5, 1.0, 0.5)
+    found = confusion_record({("A", "A"): 3, ("A", "unreadable"): 1, ("B", "A"): 2, ("B", "B"): 2}, 8)
+    assert (found["score"], found["no_answer"]) == (5 / 8, 1)
+    assert found["labels"]["A"] == {"precision": 3 / 5, "recall": 1.0, "f1": pytest.approx(0.75)}
+    assert found["labels"]["B"]["recall"] == 0.5
 
 
 def test_the_papers_own_rows_come_out_of_its_counts() -> None:
@@ -311,8 +312,8 @@ def test_the_papers_own_rows_come_out_of_its_counts() -> None:
     cells = dict(zip(("TT", "TF", "TU", "FT", "FF", "FU", "UT", "UF", "UU"),
                      (1667, 125, 147, 178, 1133, 131, 246, 419, 952), strict=True))  # fmt: skip
     names = {"T": "true", "F": "false", "U": "unknown"}
-    found = read_confusion([(names[cell[0]], names[cell[1]], num) for cell, num in cells.items()], 1000)
-    rates = [(round(found.precision(x) or 0, 2), round(found.recall(x) or 0, 2)) for x in found.labels]
+    found = confusion_record({(names[cell[0]], names[cell[1]]): num for cell, num in cells.items()}, 1000)
+    rates = [(round(own["precision"], 2), round(own["recall"], 2)) for own in found["labels"].values()]
     assert rates == [(0.80, 0.86), (0.68, 0.79), (0.77, 0.59)]
-    found = read_confusion([("A", "A", 1724), ("B", "A", 56), ("B", "B", 594), ("A", "B", 251)], 525)
+    found = confusion_record({("A", "A"): 1724, ("B", "A"): 56, ("B", "B"): 594, ("A", "B"): 251}, 525)
     assert "| 0.87 | 0.91 | 0.97 | 0.92 |" in yes_no_table({"GPT-4o": found})

@@ -10,7 +10,7 @@ from training.records.store import line_of
 from training.reporting import trace_sample
 from training.reporting.derivations import drawing, replayed, steps_of_evidence, used_alone
 from training.reporting.report import as_data
-from training.reporting.trace_sample import Cost, Rollout, Shown, survey
+from training.reporting.trace_sample import Rollout, Shown, survey
 from training.reporting.trace_views import pairs, view
 
 CHAIN = "[[axiom:(a x)]] [[axiom:(a 'y) -> (b 'y)]] [[axiom:(b 'y) -> (c 'y)]] [[goal:(c x)]] [[infer:(b x)]] "
@@ -83,7 +83,7 @@ def test_every_kind_of_trace_gets_its_share_whatever_the_order_on_the_disk(tmp_p
     kinds = [(s.trace.judged.verdict, s.trace.judged.answer) for s in found.shown]
     assert (kinds.count(("certified", "true")), kinds.count(("unproved", "false")), len(kinds)) == (2, 1, 8)
     assert found.num_traces == 43
-    assert found.costs["strict", 1] == Cost(attempts=43, turns=43, tokens=129, cut_off=1)
+    assert found.costs["strict", 1] == {"attempts": 43, "turns": 43, "tokens": 129, "cut_off": 1}
 
 
 def test_a_page_of_long_traces_stays_small(tmp_path, monkeypatch):

@@ -17,8 +17,7 @@ from rollout.records.steps import DialogReview, read_steps
 from rollout.settings import DialogSettings
 from rollout.strategies.dialog import _Dialog, converse
 from training.curation.judging import judged
-from training.reporting.evaluations import read_mode
-from training.reporting.retries import retry_rows
+from training.reporting.leaderboard import Entry, over_retries
 from training.rounds.evaluation import measure
 from training.workers.strategies import ActorCritic
 
@@ -131,14 +130,13 @@ def test_figure_five_is_a_row_for_each_number_of_retries() -> None:
     arm = ActorCritic(settings, review_here)
     traces = list(judged([first, second], judging))
     made = measure(traces, Sampling(), judging, arm.shortened, seed=1)
-    levels = [dict(level.counts) for level in made.by_retries]
+    levels = made["by_retries"]
     assert [level["tests"] for level in levels] == [8, 7, 2]
     assert [level["tests_met"] for level in levels] == [0, 1, 2]
     assert [level["solver_passed"] for level in levels] == [0, 1, 2]
     assert [level["tests_passed"] for level in levels] == [0, 1, 2]
     assert [(level["stuck"], level["unchanged"]) for level in levels] == [(1, 0), (1, 1), (0, 0)]
-    mode = read_mode(json.loads(json.dumps(made.record())))
-    head, *rows = retry_rows([("m", "a", mode)])
+    head, *rows = over_retries([Entry("m", "a", json.loads(json.dumps(made)), [])])
     assert dict(zip(head, rows[1], strict=True)) == {
         "model": "m", "arm": "a", "retries": "1", "accuracy": "50.0%", "compiled": "100.0%", "solver passed": "50.0%",
         "tests passed": "50.0%", "certified": "50.0%", "tests a problem": "3.50", "share of tests passed": "14.3%",

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,7 @@ from critics.problem import Problem
 from rollout.records.traces import Trace
 from training.cli import app
 from training.configuration.run import RunConfig
-from training.reporting.evaluations import read_mode
-from training.reporting.leaderboard import Answer, Entry, find_entries, leaderboard, numbers
+from training.reporting.leaderboard import Entry, find_entries, leaderboard, numbers
 from training.reporting.leaderboard_figure import panels, write_leaderboard
 from training.reporting.spending import Price, Spent, read_prices, spent_on
 from training.workers.models import named_models
@@ -22,7 +20,7 @@ from training.workers.models import named_models
 CONFIG = RunConfig.model_validate({"name": "c", "model": {"name": "Qwen/Qwen3-8B"}})
 
 
-def entry(model: str, arm: str, right: Sequence[int], answers: Sequence[Answer], **outcomes: Sequence[int]) -> Entry:
+def entry(model: str, arm: str, right: Sequence[int], answers: Sequence[dict], **outcomes: Sequence[int]) -> Entry:
     ids = [f"p{i}" for i in range(len(right))]
     none = [0] * len(right)
     told = {
@@ -33,15 +31,15 @@ def entry(model: str, arm: str, right: Sequence[int], answers: Sequence[Answer],
         "exhausted": none,
         **outcomes,
     }
-    mode = read_mode({
-        "decoding": arm, "seed": 3, "n": len(right), "right": sum(right), "accuracy_with_guess": 0.5,
-        "outcomes": {"ids": ids, "right": right, **told},
-    })  # fmt: skip
-    return Entry(model, arm, mode, tuple(answers))
+    return Entry(model, arm, {"decoding": arm, "outcomes": {"ids": ids, "right": right, **told}}, answers)
 
 
-HOPS = [Answer("prontoqa", ontology, hops, "true") for ontology in ("false", "true") for hops in ("1", "2")]
-CONDITIONS = [Answer("syllogism", condition, None, said) for condition, said in (("a", "true"), ("b", "false"))]
+def answer(dataset: str, condition: str, hops: str | None, says: str) -> dict:
+    return {"dataset": dataset, "condition": condition, "hops": hops, "says": says}
+
+
+HOPS = [answer("prontoqa", ontology, hops, "true") for ontology in ("false", "true") for hops in ("1", "2")]
+CONDITIONS = [answer("syllogism", condition, None, said) for condition, said in (("a", "true"), ("b", "false"))]
 
 
 def rows_under(text: str, title: str) -> list[list[str]]:
@@ -63,7 +61,7 @@ def test_a_row_for_each_data_set_and_condition_of_each_model_and_arm():
 
 
 def test_a_missing_answer_is_worth_a_guess_in_each_group():
-    answers = [replace(answer, chance=0.5) for answer in HOPS]
+    answers = [{**each, "chance": 0.5} for each in HOPS]
     rows = rows_under(leaderboard([entry("a", "free", [1, 0, 0, 1], answers, no_answer=[0, 1, 0, 0])]), "Accuracy")
     assert [row[5] for row in rows[2:]] == ["62.5%", "75.0%", "50.0%"]
 

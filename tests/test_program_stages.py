@@ -19,8 +19,7 @@ from rollout.settings import ProgramSettings
 from rollout.strategies.programs import refine
 from training.commands.attempts import read_attempts
 from training.curation.judging import judged
-from training.reporting.evaluations import read_mode
-from training.reporting.leaderboard import Answer, Entry, leaderboard
+from training.reporting.leaderboard import Entry, leaderboard
 from training.reporting.program_tables import program_rows, read_programs
 from training.reporting.stages import stage_of
 from training.rounds.evaluation import measure
@@ -50,7 +49,7 @@ def measured(*traces: Trace) -> Any:
 
 
 def counts(mode: Any) -> dict[str, tuple[int, int, int]]:
-    return {s.name: tuple(s.counts[k] for k in ("executable", "executable_right", "overall")) for s in mode.by_stage}
+    return {s["stage"]: tuple(s[k] for k in ("executable", "executable_right", "overall")) for s in mode["by_stage"]}
 
 
 def test_stages_are_cut_out_of_one_set_of_traces() -> None:
@@ -71,11 +70,11 @@ def test_a_back_up_counts_for_overall_accuracy_and_for_nothing_else() -> None:
     assert (LSAT.problem.answer, right.backup) == ("A", BackupAnswer("llm", "A"))
     mode = measured(right, wrong)
     assert set(counts(mode).values()) == {(0, 0, 1)}
-    assert mode.tallied.whole.counts["right"] == 0
+    assert mode["right"] == 0
     records = [right.record(), {**wrong.record(), "id": "other"}]
     [row] = program_rows(read_programs(records, judging(records)), ())
-    rates = row.rates()
-    assert (rates["executable_rate"].count, rates["overall_accuracy"].count, rates["accuracy"].count) == (0, 1, 0)
+    counted = [row[name]["count"] for name in ("executable_rate", "overall_accuracy", "accuracy")]
+    assert counted == [0, 1, 0]
 
 
 def test_a_right_back_up_saves_no_program_that_answers_wrongly() -> None:
@@ -103,16 +102,16 @@ def test_constraints_that_leave_no_option_are_errors(program: str) -> None:
     trace = traced([program], refiners=(), backup="none")
     mode = measured(trace)
     assert counts(mode)["prototype"] == (0, 0, 0)
-    assert sum(mode.errors.values()) == 1
-    assert mode.errors["answered"] == 0
+    assert sum(mode["errors"].values()) == 1
+    assert mode["errors"]["answered"] == 0
 
 
 def test_the_table_of_an_evaluation_has_rates_stages_and_errors_of_each_arm() -> None:
     modes = {
-        name: read_mode(json.loads(json.dumps(measured(traced(script), traced([GOOD])).record())))
+        name: json.loads(json.dumps(measured(traced(script), traced([GOOD]))))
         for name, script in (("cr", [WEAK, WEAK, GOOD, "Answer: A"]), ("no_cr", [BROKEN] * 5 + ["Answer: B"]))
     }
-    answers = (Answer("ar-lsat"),) * 2
+    answers = [{"dataset": "ar-lsat"}] * 2
     written = leaderboard([Entry("m", name, mode, answers) for name, mode in modes.items()])
     assert "| cr | 2 | 100.0% (2 of 2) | 100.0% (2 of 2) | 100.0% (2 of 2) |" in written
     assert "| cr | prototype | 50.0% (1 of 2) | 100.0% (1 of 1) | 100.0% (2 of 2) |" in written
@@ -130,7 +129,7 @@ def test_a_file_of_several_arms_is_read_arm_by_arm(tmp_path: Path) -> None:
     assert [each.id for each in given] == [first, f"no_reviewer/{first}"]
     verdicts = [judge_record(dict(each.record)) for each in given]
     rows = program_rows(read_programs([each.record for each in given], verdicts), ())
-    assert [row.model for row in rows] == ["scripted, proref", "scripted, no_reviewer", "all models"]
+    assert [row["model"] for row in rows] == ["scripted, proref", "scripted, no_reviewer", "all models"]
 
 
 def test_one_arm_twice_is_still_refused(tmp_path: Path) -> None:
@@ -144,4 +143,4 @@ def test_an_unknown_gold_answer_makes_nothing_right() -> None:
     trace = replace(traced([GOOD]), problem=replace(LSAT.problem, answer=None))
     judged = measured(trace)
     assert counts(judged)["prototype"] == (1, 0, 0)
-    assert stage_of("none", []).counts["n"] == 0
+    assert stage_of("none", [])["n"] == 0

@@ -37,7 +37,7 @@ def rows_of(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     programs = read_programs(records, verdicts)
     blind = [judge_record(attempt.record()) for attempt in blind_attempts(programs)]
     certified = {verdict["id"] for verdict in blind if verdict["verdict"] == "certified"}
-    return [row.record() for row in program_rows(programs, certified)]
+    return program_rows(programs, certified)
 
 
 def counted(row: dict[str, Any], name: str) -> tuple[int, int]:

@@ -9,8 +9,7 @@ from critics.judge import judge_record
 from critics.problem import read_attempt
 from rollout.programs.taxonomy import ERRORS, Category, Diagnosis, diagnose
 from rollout.records.traces import Judgement, read_judgement
-from training.reporting.error_tables import error_columns, error_table
-from training.reporting.program_tables import read_programs
+from training.reporting.program_tables import error_columns, error_table, read_programs
 
 PROGRAM = """# Declarations
 cooks = EnumSort([ann, bob])
@@ -139,11 +138,10 @@ def test_programs_of_other_languages_have_the_same_categories(constraint: str, c
 
 def test_the_counts_of_a_column_add_up() -> None:
     records = [attempt("sweet(pie)"), attempt("bakes(ann) == pie"), attempt("sweet(pie)", "is_sat")]
-    (column,) = error_columns(read_programs(records, [judge_record(record) for record in records]))
-    found = column.record()
+    (found,) = error_columns(read_programs(records, [judge_record(record) for record in records]))
     assert (found["n"], found["errors"], sum(found["categories"].values())) == (3, 1, 3)
     assert found["causes"] == {"underconstrained": 1}
-    assert error_table([column]).row_count == 1
+    assert error_table([found]).row_count == 1
     assert len(ERRORS) == 9
 
 

@@ -14,8 +14,7 @@ import pytest
 from critics.judge import judge_record
 from critics.recheck import recheck
 from rollout.published.recorded import load_recorded
-from training.reporting.error_tables import error_columns
-from training.reporting.program_tables import ALL_MODELS, blind_attempts, program_rows, read_programs
+from training.reporting.program_tables import ALL_MODELS, blind_attempts, error_columns, program_rows, read_programs
 
 DAVINCI, TURBO = "text-davinci-003", "gpt-3.5-turbo"
 RAN_IN_LOGIC_LM = {TURBO: 22, DAVINCI: 12}
@@ -37,7 +36,7 @@ def judged(shared: Path, dataset: str) -> Judged:
     programs = read_programs(records, verdicts)
     blind = [judge_record(attempt.record()) for attempt in blind_attempts(programs)]
     certified = {verdict["id"] for verdict in blind if verdict["verdict"] == "certified"}
-    rows = [row.record() for row in program_rows(programs, certified)]
+    rows = program_rows(programs, certified)
     return records, verdicts, {row["model"]: row for row in rows}
 
 
@@ -123,15 +122,14 @@ def test_folio_programs_are_right_more_often_than_with_prover9(shared: Path) -> 
 )
 def test_every_recorded_program_has_a_category(shared: Path, dataset: str) -> None:
     records, verdicts, _ = judged(shared, dataset)
-    for column in error_columns(read_programs(records, verdicts)):
-        found = column.record()
+    for found in error_columns(read_programs(records, verdicts)):
         assert sum(found["categories"].values()) == found["n"]
         assert found["categories"]["critic_error"] == 0
 
 
 def test_under_and_over_constrained_programs_of_ar_lsat_are_told_apart(shared: Path) -> None:
     records, verdicts, _ = judged(shared, "ar-lsat")
-    columns = [column.record() for column in error_columns(read_programs(records, verdicts))]
+    columns = error_columns(read_programs(records, verdicts))
     assert all(sum(column["categories"].values()) == column["n"] == 108 for column in columns)
     counts = {column["model"]: column["categories"] for column in columns}
     assert counts[TURBO]["underconstrained"] > counts[TURBO]["overconstrained"] > 5

@@ -16,12 +16,11 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from training.cli import app
-from training.estimates import PairedComparison, Proportion
+from training.estimates import PairedComparison
 from training.records.store import line_of
 from training.reporting import panels, report
 from training.reporting.comparison import compare_runs, summarise, write_report
 from training.reporting.sentences import facts, verdict_sentence
-from training.reporting.summary import ArmSummary, Comparison, Dialogs, Rates, Round, Summary
 from training.reporting.terminal import table
 
 N = 20
@@ -157,7 +156,7 @@ def rewrite(path: Path, change) -> None:
 
 
 def test_summary_has_the_shape_of_the_design(run):
-    summary = summarise(run).record()
+    summary = summarise(run)
     assert list(summary) == ["arms", "square", "primary", "bases", "comparisons", "provenance"]
     strict = summary["arms"]["strict"]
     assert (strict["decoding"], strict["seeds"]) == ("guided", [0, 1])
@@ -169,7 +168,7 @@ def test_summary_has_the_shape_of_the_design(run):
 
 
 def test_rates_are_fractions_pooled_over_seeds(run):
-    last = summarise(run).record()["arms"]["strict"]["rounds"][2]
+    last = summarise(run)["arms"]["strict"]["rounds"][2]
     assert last["n"] == 2 * N
     assert (last["accuracy"], last["certified"]) == (32 / 40, 28 / 40)
     assert last["lucky"] == pytest.approx(4 / 40)
@@ -180,7 +179,7 @@ def test_rates_are_fractions_pooled_over_seeds(run):
 
 def test_seeds_are_kept_apart_as_well(run):
     rewrite(run / "strict/seed-1/round-001/evaluation.json", lambda r: r.update(evaluation(10, 10)))
-    strict = summarise(run).record()["arms"]["strict"]
+    strict = summarise(run)["arms"]["strict"]
     assert strict["per_seed"]["accuracy"] == {"0": [0.4, 0.6, 0.8], "1": [0.4, 0.6, 0.5]}
     assert strict["rounds"][2]["accuracy"] == 26 / 40
 
@@ -188,7 +187,7 @@ def test_seeds_are_kept_apart_as_well(run):
 def test_funnel_belongs_to_the_round_that_it_made(run):
     counts = {"sampled": 40, "right": 30, "certified": 25, "lucky": 5, "kept": 24}
     save(run / "strict/seed-0/round-001/dataset/summary.json", counts)
-    rounds = summarise(run).record()["arms"]["strict"]["rounds"]
+    rounds = summarise(run)["arms"]["strict"]["rounds"]
     assert (rounds[0]["funnel"], rounds[0]["kept"]) == (None, 0)
     assert rounds[1]["funnel"] == {"sampled": 80, "right": 40, "certified": 20, "kept": 18}
     assert rounds[2]["funnel"] == {"sampled": 80, "right": 50, "certified": 35, "kept": 33}
@@ -196,7 +195,7 @@ def test_funnel_belongs_to_the_round_that_it_made(run):
 
 
 def test_strict_is_compared_with_every_other_arm(run):
-    comparisons = summarise(run).record()["comparisons"]
+    comparisons = summarise(run)["comparisons"]
     assert {c["a"] for c in comparisons} == {"strict"}
     assert [(c["metric"], c["b"]) for c in comparisons] == [
         (metric, b) for metric in ("accuracy", "gain", "certified") for b in ("guided", "naive")
@@ -216,28 +215,28 @@ def test_strict_is_compared_with_every_other_arm(run):
 
 def test_first_arm_leads_where_none_is_strict(tmp_path):
     summary = summarise(make_run(tmp_path, {"guided": [(8, 2), (9, 3)], "naive": [(8, 2), (8, 2)]}))
-    assert {(c.a, c.b) for c in summary.comparisons} == {("guided", "naive")}
+    assert {(c["a"], c["b"]) for c in summary["comparisons"]} == {("guided", "naive")}
 
 
 def test_other_modes_have_columns_of_their_own(run):
     for seed in (0, 1):
         extra = {"greedy": mode([1] * N, [0] * N), "guided": mode([1] * N, [1] * N)}
         rewrite(run / f"naive/seed-{seed}/round-001/evaluation.json", lambda r, e=extra: r["modes"].update(e))
-    last = summarise(run).record()["arms"]["naive"]["rounds"][-1]
+    last = summarise(run)["arms"]["naive"]["rounds"][-1]
     assert (last["accuracy_greedy"], last["certified_greedy"]) == (1.0, 0.0)
     assert (last["accuracy_guided"], last["certified_guided"]) == (1.0, 1.0)
     assert last["accuracy"] == 7 / 20
 
 
 def test_order_of_the_answers_in_a_file_does_not_matter(run):
-    before = summarise(run).record()
+    before = summarise(run)
 
     def reverse(record):
         outcomes = record["modes"]["sampled"]["outcomes"]
         outcomes.update({key: values[::-1] for key, values in outcomes.items()})
 
     rewrite(run / "naive/seed-0/round-001/evaluation.json", reverse)
-    assert summarise(run).record() == before
+    assert summarise(run) == before
 
 
 # -- what is refused
@@ -261,8 +260,8 @@ def test_unfinished_run_names_the_file_and_the_remedy(run, missing):
 def test_a_partial_report_keeps_to_the_seeds_that_every_arm_has_finished(run):
     (run / "naive/seed-1/round-001/evaluation.json").unlink()
     summary = write_report(run, partial=True)
-    assert {tuple(arm.seeds) for arm in summary.arms.values()} == {(0,)}
-    assert summary.provenance["unfinished_seeds"] == [1]
+    assert {tuple(arm["seeds"]) for arm in summary["arms"].values()} == {(0,)}
+    assert summary["provenance"]["unfinished_seeds"] == [1]
     (run / "naive/seed-0/round-001/evaluation.json").unlink()
     with pytest.raises(ValueError, match="no seed is finished"):
         write_report(run, partial=True)
@@ -320,7 +319,7 @@ def test_gain_across_two_decodings_is_refused(run):
 def test_arms_of_several_runs_are_named_after_their_runs(tmp_path):
     one = make_run(tmp_path / "one", {"naive": [(8, 2), (8, 2)]})
     two = make_run(tmp_path / "two", {"strict": [(8, 2), (15, 15)]})
-    summary = compare_runs([one, two]).record()
+    summary = compare_runs([one, two])
     assert list(summary["arms"]) == ["one:naive", "two:strict"]
     gain = next(c for c in summary["comparisons"] if c["metric"] == "gain")
     assert (gain["a"], gain["b"], gain["difference"]) == ("two:strict", "one:naive", pytest.approx(0.35))
@@ -329,7 +328,7 @@ def test_arms_of_several_runs_are_named_after_their_runs(tmp_path):
 
 def test_runs_of_one_name_are_told_apart_by_their_folders(tmp_path):
     runs = [make_run(tmp_path / name / "run", {"strict": [(8, 2), (9, 2)]}) for name in ("a", "b")]
-    assert list(compare_runs(runs).arms) == [f"{run}:strict" for run in runs]
+    assert list(compare_runs(runs)["arms"]) == [f"{run}:strict" for run in runs]
 
 
 def test_runs_of_other_seeds_are_compared_unpaired_only_where_that_is_asked_for(tmp_path, run):
@@ -339,7 +338,7 @@ def test_runs_of_other_seeds_are_compared_unpaired_only_where_that_is_asked_for(
     with pytest.raises(ValueError, match="--unpaired"):
         compare_runs([run, other])
     summary = compare_runs([run, other], unpaired=True)
-    assert {(c.found.test, c.paired, c.found.interval_seeds) for c in summary.comparisons} == {
+    assert {(c["test"], c["paired"], c["interval_seeds"]) for c in summary["comparisons"]} == {
         ("fisher", False, None),
         ("permutation", False, None),
     }
@@ -349,7 +348,7 @@ def test_runs_of_other_seeds_are_compared_unpaired_only_where_that_is_asked_for(
 
 
 def test_every_p_is_corrected_for_all_comparisons_of_the_table(run):
-    comparisons = summarise(run).record()["comparisons"]
+    comparisons = summarise(run)["comparisons"]
     smallest = min(comparisons, key=lambda c: c["p"])
     assert smallest["p_holm"] == pytest.approx(6 * smallest["p"])
     assert all(c["p"] <= c["p_holm"] <= 1 for c in comparisons)
@@ -400,13 +399,18 @@ def test_sentences_are_as_honest_when_strict_does_not_lead(tmp_path, strict, nai
     assert any(sentence.startswith("One seed only") for sentence in lead)
 
 
+def told(found: PairedComparison, p_holm: float, *metrics: str) -> dict:
+    """A report of a strict and a naive arm that differ as they are found to, by some metrics."""
+    start = {"accuracy": 0.1, "certified": 0.1, "lucky": 0.1, "kept": 5, "grades": {}}
+    arm = {"decoding": "free", "seeds": [0, 1], "rounds": [start, start], "gain": 0.1, "gain_interval": [0.0, 0.2]}
+    named = {"a": "strict", "b": "naive", **found.record(), "p_holm": p_holm, "paired": True, "primary": False}
+    compared = [{**named, "metric": metric} for metric in metrics]
+    return {"arms": {name: {**arm, "keep": keep} for name, keep in KEEPS}, "comparisons": compared, "provenance": {}}
+
+
 def test_a_lead_that_other_seeds_would_not_show_is_no_yes():
     found = PairedComparison(0.05, (0.01, 0.09), 0.03, 900, None, (0.0, 0.1), "sign-flip", (-0.003, 0.102))
-    tenth = Rates(10, {"accuracy": Proportion(1, 10), "certified": Proportion(1, 10), "lucky": Proportion(1, 10)})
-    start = Round(0, tenth, 5, {}, None, None, {}, {}, {}, {}, Dialogs(), {}, None)
-    arms = {name: ArmSummary("free", keep, [0, 1], [start, start], {}, 0.1, (0.0, 0.2)) for name, keep in KEEPS}
-    compared = [Comparison("strict", "naive", metric, found, 0.03, paired=True) for metric in ("gain", "certified")]
-    assert verdict_sentence(Summary(arms, compared, {}))[0].startswith("Not known")
+    assert verdict_sentence(told(found, 0.03, "gain", "certified"))[0].startswith("Not known")
 
 
 def test_nothing_is_claimed_where_nothing_was_kept(tmp_path):
@@ -446,11 +450,7 @@ def test_arms_that_all_ask_for_certificates_do_not_say_whether_certification_pay
 
 def test_what_is_lost_by_the_correction_and_seeds_that_disagree_are_said():
     found = PairedComparison(0.05, (0.02, 0.08), 0.02, 900, None, (0.06, -0.01), "sign-flip")
-    gain = Comparison("strict", "naive", "gain", found, 0.12, paired=True)
-    tenth = Rates(10, {"certified": Proportion(1, 10), "lucky": Proportion(1, 10)})
-    start = Round(0, tenth, 0, {}, None, None, {}, {}, {}, {}, Dialogs(), {}, None)
-    arm = ArmSummary("free", None, [0, 1], [start, start], {}, 0.1, (0.0, 0.2))
-    said = verdict_sentence(Summary({"strict": arm, "naive": arm}, [gain], {}))[2]
+    said = verdict_sentence(told(found, 0.12, "gain"))[2]
     assert "Yes: +5.0 points (95% +2.0 to +8.0; p = 0.020, corrected = 0.120; n = 900). Looked at alone" in said
     assert said.endswith("The seeds disagree about the sign.")
 
@@ -489,12 +489,12 @@ class Page(HTMLParser):
 
 def test_report_files_agree_and_leave_nothing_beside_them(run):
     before = {path.name for path in run.iterdir()}
-    summary = write_report(run).record()
+    summary = write_report(run)
     assert json.loads((run / "report.json").read_text()) == summary
     for arm in summary["arms"].values():  # what attempts took is in the traces, which a summary alone does not read
         costs = [r.pop("cost") for r in arm["rounds"]]
         assert costs == [None, *[{"attempts": 10, "turns": 10, "tokens": 0, "cut_off": 0}] * 2]
-    assert summary == summarise(run).record()
+    assert summary == summarise(run)
     assert {path.name for path in run.iterdir()} - before == {"report.json", "report.html", "rates.svg"}
 
 
@@ -608,13 +608,13 @@ def test_the_square_opens_the_report_when_an_arm_was_measured_under_both_decodin
 
 
 def test_the_metric_declared_before_the_run_is_a_family_of_its_own(run):
-    alone = {(c.b, c.metric): c.p_holm for c in summarise(run).comparisons}
+    alone = {(c["b"], c["metric"]): c["p_holm"] for c in summarise(run)["comparisons"]}
     (run / "config.yaml").write_text("evaluation: {primary: certified}\n")
     summary = summarise(run)
-    assert summary.primary == "certified"
-    assert [c.is_primary for c in summary.comparisons] == [c.metric == "certified" for c in summary.comparisons]
-    for c in summary.comparisons:
-        assert c.p_holm <= alone[c.b, c.metric]
+    assert summary["primary"] == "certified"
+    assert all(c["primary"] == (c["metric"] == "certified") for c in summary["comparisons"])
+    for c in summary["comparisons"]:
+        assert c["p_holm"] <= alone[c["b"], c["metric"]]
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,7 @@ from urllib.request import urlopen
 import pytest
 
 from rollout.records.traces import read_trace
-from training.estimates import Proportion
 from training.reporting.report import render
-from training.reporting.summary import ArmSummary, Dialogs, Rates, Round, Summary
 from training.reporting.trace_sample import Shown, Survey
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -62,15 +60,16 @@ TRACES = [
 ]
 
 
-def summary() -> Summary:
-    shares = {"accuracy": Proportion(5, 10), "certified": Proportion(2, 10), "lucky": Proportion(3, 10)}
-    otherwise = {f"{metric}_{how}": None for metric in ("accuracy", "certified") for how in ("greedy", "guided")}
-    groups: dict = {"by_hops": {}, "by_condition": {}, "by_dataset": {}}
-    rounds = [
-        Round(i, Rates(10, shares), 0, otherwise, None, None, groups, {}, {}, {}, Dialogs(), {}, None) for i in (0, 1)
-    ]
-    arm = ArmSummary("free", None, [0], rounds, {}, 0.0, (-0.1, 0.1))
-    return Summary({"strict": arm, "naive": arm}, [], {"name": "a run"})
+def summary() -> dict[str, Any]:
+    cell: dict[str, Any] = {"n": 10, "accuracy": 0.5, "certified": 0.2, "lucky": 0.3}
+    cell |= {f"{rate}_interval": [0.1, 0.9] for rate in ("accuracy", "certified", "lucky")}
+    cell |= {f"{metric}_{how}": None for metric in ("accuracy", "certified") for how in ("greedy", "guided")}
+    cell |= {"kept": 0, "funnel": None, "answers": None, "verdicts": {}, "reasons": {}, "grades": {}}
+    cell |= {"by_hops": {}, "by_condition": {}, "by_dataset": {}}
+    arm = {"decoding": "free", "keep": None, "seeds": [0], "rounds": [{"round": number, **cell} for number in (0, 1)]}
+    origin = {"name": "a run", "evaluation": {}, "statistics": {}}
+    told = {"square": [], "primary": None, "bases": 1, "comparisons": [], "provenance": origin}
+    return {"arms": {"strict": arm, "naive": arm}, **told}
 
 
 class Browser:

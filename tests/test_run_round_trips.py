@@ -18,8 +18,8 @@ from rollout.records.steps import Leg
 from rollout.records.traces import Judgement, Trace, read_trace
 from rollout.settings import RoundTripSettings
 from training.autoeval.round_trips import RoundTrips
-from training.autoeval.scores import Counts, Scores
-from training.autoeval.yardstick import Asked, BenchmarkResult, measure_trips, measure_verifier, read_benchmark
+from training.autoeval.scores import counts_record
+from training.autoeval.yardstick import Asked, measure_trips, measure_verifier, read_benchmark
 from training.cli import app
 from training.commands.benchmarks import by_category
 from training.configuration.run import PromotionConfig, RunConfig
@@ -135,7 +135,7 @@ def test_nobody_comes_back_from_a_round_trip_by_guessing(run):
 
 
 def test_the_report_shows_the_round_trips(run):
-    summary = write_report(run).record()
+    summary = write_report(run)
     last = summary["arms"]["strict"]["rounds"][-1]["round_trips"]["autoeval-pl"]
     assert (last["calibrated"]["equivalent"], last["calibrated"]["malformed"]) == (2, 2)
     page = (run / "report.html").read_text()
@@ -207,7 +207,7 @@ def test_a_curriculum_starts_with_the_fewest_operators():
 # -- the yardstick
 
 
-def measured(policy: Any, num: int = 12, **keys: Any) -> tuple[BenchmarkResult, list[Trace]]:
+def measured(policy: Any, num: int = 12, **keys: Any) -> tuple[dict[str, Any], list[Trace]]:
     problems = read_benchmark("autoeval:PL:12").problems(num, "test", seed=0)
     asked = Asked(RoundTrips(RoundTripSettings(prompt="bare", rounds=keys.pop("rounds", 1))), Sampling("free"), 5)
     return measure_trips(policy, problems, asked, lambda r: [judge_record(x) for x in r], seed=0, **keys)
@@ -225,29 +225,27 @@ def measured(policy: Any, num: int = 12, **keys: Any) -> tuple[BenchmarkResult, 
 )
 def test_scripted_policies_have_the_scores_that_they_must(spoilt, equivalent, different, malformed):
     found, _ = measured(Translator(spoilt))
-    whole = found.scores["autoeval-pl"].calibrated
-    total = whole.total
-    assert (total.equivalent, total.different, total.malformed) == (equivalent, different, malformed)
-    assert whole.score.rate == equivalent / 12
-    assert total.compliance.rate == 1 - malformed / 12
+    whole = found["scores"]["autoeval-pl"]["calibrated"]
+    assert [whole[fate] for fate in ("equivalent", "different", "malformed")] == [equivalent, different, malformed]
+    assert whole["score"] == equivalent / 12
+    assert whole["compliance"] == 1 - malformed / 12
 
 
 def test_repeated_runs_have_their_deviation_and_longer_trips_a_score_for_each_round():
     found, _ = measured(Translator(), runs=2)
-    assert {row.score_sd for row in found.repeated} == {0}
-    assert found.scores["autoeval-pl"].calibrated.total.n == 24
+    assert {row["score_sd"] for row in found["repeated"]} == {0}
+    assert found["scores"]["autoeval-pl"]["calibrated"]["n"] == 24
     found, _ = measured(Translator(lambda f: f"¬({f})"), rounds=2)
-    assert [level["autoeval-pl"].calibrated.score.rate for level in found.by_rounds] == [0, 1]
+    assert [level["scores"]["autoeval-pl"]["calibrated"]["score"] for level in found["by_rounds"]] == [0, 1]
 
 
 def test_crossed_descriptions_measure_how_often_a_wrong_one_comes_back_right():
     found, _ = measured(Translator(), num=82)
-    assert found.false_positives is not None
-    rate = found.false_positives.p_h
-    assert (rate.hallucinated, rate.rate) == (0, 0)
-    assert rate.n > 30
-    assert found.false_positives.record()["bound"] == rate.upper < 0.15
-    assert found.false_positives.descriptions == {
+    rate = found["false_positives"]["p_h"]
+    assert (rate["hallucinated"], rate["rate"]) == (0, 0)
+    assert rate["n"] > 30
+    assert found["false_positives"]["bound"] == rate["upper"] < 0.15
+    assert found["false_positives"]["descriptions"] == {
         "certified": 82, "right": 82, "wrong": 0, "unreadable": 0, "undecided": 0
     }  # fmt: skip
 
@@ -258,11 +256,11 @@ def test_a_verifier_that_always_agrees_has_the_f1_of_its_precision():
 
     policy = Translator(sloppy)
     found, trips = measured(policy, num=30)
-    right = found.scores["autoeval-pl"].calibrated.total.equivalent
+    right = found["scores"]["autoeval-pl"]["calibrated"]["equivalent"]
     assert 0 < right < 30
-    said = measure_verifier(policy, trips, Sampling("free"), seed=0).whole
-    assert (said.tp, said.fp, said.fn, said.tn) == (right, 30 - right, 0, 0)
-    assert said.f1 == 2 * right / (2 * right + 30 - right)
+    said, _ = measure_verifier(policy, trips, Sampling("free"), seed=0)
+    assert [said[cell] for cell in ("tp", "fp", "fn", "tn")] == [right, 30 - right, 0, 0]
+    assert said["f1"] == 2 * right / (2 * right + 30 - right)
 
 
 @pytest.mark.parametrize(
@@ -281,8 +279,9 @@ def test_benchmarks_are_named_as_in_the_paper(name, dataset, keys):
 
 
 def test_neighbouring_categories_of_one_score_are_told_together():
-    counts = [Counts(2), Counts(1, 1), *[Counts(0, 1)] * 3, Counts()]
-    assert by_category(Scores(dict(enumerate(counts)))) == "0: 100%, 1: 50%, 2 to 4: 0%"
+    fates = [{"equivalent": 2}, {"equivalent": 1, "different": 1}, *[{"different": 1}] * 3, {}]
+    rows = [{"category": category, **counts_record(each)} for category, each in enumerate(fates)]
+    assert by_category(rows) == "0: 100%, 1: 50%, 2 to 4: 0%"
 
 
 def test_a_benchmark_can_end_at_a_category():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from training.records.stage_times import Plan, PlannedStage, StageTime, add_time, read_plan, read_times, write_plan
-from training.reporting.times import times_of
+from training.reporting.times import time_lines, times_of
 
 PLAN = Plan(
     {
@@ -48,13 +48,13 @@ def test_predicted_and_measured_stand_beside_each_other(tmp_path: Path) -> None:
     assert len(read_times(tmp_path)) == 4
     found = times_of(tmp_path)
     assert found is not None
-    rollout, curation, training, evaluation = found.stages
-    assert (rollout.measured_s, rollout.ratio, rollout.memory_ratio) == (50.0, 2.0, 2.0)
-    assert rollout.gpu_hours == pytest.approx(2 * 50 / 3600)
-    assert (curation.measured_s, curation.ratio, curation.memory_ratio) == (0, None, None)
-    assert (training.ratio, training.memory_ratio) == (0.5, 1.5)
-    assert evaluation.ratio == 10
-    told = "\n".join(found.lines())
+    rollout, curation, training, evaluation = found["stages"]
+    assert (rollout["measured_s"], rollout["ratio"], rollout["memory_ratio"]) == (50.0, 2.0, 2.0)
+    assert rollout["gpu_hours"] == pytest.approx(2 * 50 / 3600)
+    assert (curation["measured_s"], curation["ratio"], curation["memory_ratio"]) == (0, None, None)
+    assert (training["ratio"], training["memory_ratio"]) == (0.5, 1.5)
+    assert evaluation["ratio"] == 10
+    told = "\n".join(time_lines(found))
     assert "not measured; engine: vllm" in told
     assert "rollout: predicted 2 min, measured 50.0 s" in told
     assert "ratio 2.00" in told
@@ -67,4 +67,4 @@ def test_a_stage_that_was_not_foretold_says_so(tmp_path: Path) -> None:
     add_time(tmp_path, time("roll_out", 5.0, 0))
     found = times_of(tmp_path)
     assert found is not None
-    assert found.stages[0].line() == "rollout: predicted -, measured 5.0 s; 0.0028 GPU-hours"
+    assert list(time_lines(found))[1] == "rollout: predicted -, measured 5.0 s; 0.0028 GPU-hours"

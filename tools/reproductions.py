@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from tools.capacity import Store, Workload, a100, cost
-from training.autoeval.benchmarks import Correlation, correlation, predictive_power, published_tables
+from training.autoeval.benchmarks import correlation, predictive_power, published_tables
 from training.configuration.section import Section, read_yaml, validated
 from training.estimates import Proportion
 
@@ -123,9 +123,9 @@ class FromTables(Section):
         """Return the statistic with its interval."""
         compute = correlation if self.statistic == "correlation" else predictive_power
         found = compute(*published_tables()[self.benchmark])
-        value = found.rho if isinstance(found, Correlation) else found.power
-        low, high = found.interval
-        return f"{self.benchmark}: {value:.2f} ({low:.2f} to {high:.2f}, {found.n} models)"
+        value = found["rho" if self.statistic == "correlation" else "power"]
+        low, high = found["interval"]
+        return f"{self.benchmark}: {value:.2f} ({low:.2f} to {high:.2f}, {found['n']} models)"
 
 
 class Output(Section):

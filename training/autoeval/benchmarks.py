@@ -4,13 +4,13 @@ A benchmark is a table of scores by model. The paper's own tables are in tables.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from training.configuration.section import ConfigError, read_yaml
-from training.estimates import LEVEL, Interval, stats
+from training.estimates import LEVEL, stats
+from training.outcomes import Record
 
 Table = Mapping[str, float]
 """Scores by model."""
@@ -19,50 +19,20 @@ REPLICATES = 5_000
 MIN_MODELS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Correlation:
-    """Pearson's coefficient over n models, its p-value and 95% interval (Fisher's z)."""
-
-    n: int
-    rho: float
-    p: float
-    interval: Interval
-
-
-@dataclass(frozen=True, slots=True)
-class PredictivePower:
-    """Definition 3.1: the chance that the model that is no worse on one benchmark is no worse on another."""
-
-    n: int
-    power: float
-    interval: Interval
-    """95%, by a bootstrap over models."""
-    ties: int
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """Correlation of a benchmark with its AutoEval score, and that score's predictive power."""
-
-    benchmark: str
-    correlation: Correlation
-    predictive_power: PredictivePower
-
-
-def correlation(a: Table, b: Table) -> Correlation:
-    """Return the correlation over the models that both tables have."""
+def correlation(a: Table, b: Table) -> Record:
+    """Return Pearson's coefficient over the models that both tables have, its p-value and 95% interval (Fisher's z)."""
     x, y, models = _common(a, b)
     found = stats().pearsonr(x, y)
     interval = found.confidence_interval(LEVEL)
-    ends = (float(interval.low), float(interval.high))
-    return Correlation(len(models), float(found.statistic), float(found.pvalue), ends)
+    told = {"rho": float(found.statistic), "p": float(found.pvalue)}
+    return {"n": len(models), **told, "interval": [float(interval.low), float(interval.high)]}
 
 
-def predictive_power(a: Table, b: Table) -> PredictivePower:
-    """Return the chance that the model that is no worse on `a` is no worse on `b`.
+def predictive_power(a: Table, b: Table) -> Record:
+    """Return the chance that the model that is no worse on `a` is no worse on `b` (definition 3.1).
 
-    Over ordered pairs of different models; two models that tie on `a` make two pairs, as `>=` has it. The interval is
-    a bootstrap over models, for which ties of a model with its own copies are left out.
+    Over ordered pairs of different models; two models that tie on `a` make two pairs, as `>=` has it. The 95% interval
+    is a bootstrap over models, for which ties of a model with its own copies are left out.
     """
     import numpy as np
 
@@ -75,7 +45,7 @@ def predictive_power(a: Table, b: Table) -> PredictivePower:
     ties = sum(x[i] == x[j] for i in range(len(x)) for j in range(i))
     power = _power(one, other, np.arange(len(models)))
     assert power is not None, "all models are different ones"
-    return PredictivePower(len(models), power, (float(low), float(high)), ties)
+    return {"n": len(models), "power": power, "interval": [float(low), float(high)], "ties": ties}
 
 
 def _power(a: Any, b: Any, chosen: Any) -> float | None:
@@ -92,9 +62,12 @@ def _common(a: Table, b: Table) -> tuple[list[float], list[float], Sequence[str]
     return [float(a[model]) for model in models], [float(b[model]) for model in models], models
 
 
-def compared(benchmarks: Mapping[str, tuple[Table, Table]]) -> list[Compared]:
+def compared(benchmarks: Mapping[str, tuple[Table, Table]]) -> list[Record]:
     """Return for each benchmark the correlation with its AutoEval score, and that score's predictive power."""
-    return [Compared(name, correlation(a, b), predictive_power(a, b)) for name, (a, b) in benchmarks.items()]
+    return [
+        {"benchmark": name, "correlation": correlation(a, b), "predictive_power": predictive_power(a, b)}
+        for name, (a, b) in benchmarks.items()
+    ]
 
 
 @lru_cache(maxsize=1)

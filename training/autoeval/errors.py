@@ -7,7 +7,6 @@ judged trips -> each formula with what came of another's description -> p_H and 
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
 
 from critics.formats.equivalence.language import Language
 from critics.judge import Judging
@@ -16,9 +15,9 @@ from rollout.formulas.description import DescriptionError, understand
 from rollout.formulas.verifier import FormulaPair, Said
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace
-from training.autoeval.false_positives import FalsePositives, Hallucinations
-from training.autoeval.scores import Category, value_by
+from training.autoeval.scores import Category, false_positives, hallucinations, share, trips_of
 from training.curation.judging import judged
+from training.outcomes import Record
 
 
 def shuffled(traces: Iterable[Trace], *, seed: int) -> Iterator[Trace]:
@@ -51,27 +50,32 @@ def _claiming(trace: Trace, right: str, name: str) -> Trace:
     return Trace(name, trace.problem, trace.format, json.dumps(claim, ensure_ascii=False))
 
 
-def hallucination_rate(judged: Iterable[Trace]) -> Hallucinations:
-    """Return what became of judged attempts of `shuffled`."""
+def hallucination_rate(judged: Iterable[Trace]) -> Record:
+    """Return what became of judged attempts of `shuffled`: p_H is the share that led to an equivalent formula.
+
+    `n` pairs have originals that were shown to differ; the others are left out. `upper` is the upper end of the exact
+    interval, every undecided pair counted as equivalent.
+    """
     pairs: dict[str, dict[str, str]] = defaultdict(dict)
     for attempt in judged:
         pair, _, claim = attempt.id.rpartition("/")
         pairs[pair][claim] = attempt.judged.verdict
     wrong = [pair["crossed"] for pair in pairs.values() if pair.get("originals") == "refuted" and "crossed" in pair]
-    return Hallucinations(len(wrong), wrong.count("certified"), wrong.count("timeout"), len(pairs) - len(wrong))
+    return hallucinations(len(wrong), wrong.count("certified"), wrong.count("timeout"), len(pairs) - len(wrong))
 
 
-def measure_false_positives(trips: Sequence[Trace], judging: Judging, *, seed: int) -> FalsePositives | None:
-    """Return p_H with its bound, and how many certified trips had a right or a wrong description, where that is known.
+def measure_false_positives(trips: Sequence[Trace], judging: Judging, *, seed: int) -> Record | None:
+    """Return how often a wrong description came back right: p_H with its bound, and trips by their description.
 
-    Nothing is sampled anew. None for trips of several rounds: what came back is not what the first description led to.
+    `descriptions` counts certified trips by what their description is, where any can be read. Nothing is sampled anew.
+    None for trips of several rounds: what came back is not what the first description led to.
     """
     if not trips or (trips[0].strategy or {}).get("rounds", 1) > 1:
         return None
     found = hallucination_rate(judged(shuffled(trips, seed=seed), judging))
     arrived = [trace for trace in trips if trace.legs and trace.ending == "arrived"]
     readable = described_wrongly(arrived, judged(described(arrived), judging))
-    return FalsePositives(found, readable if readable["right"] + readable["wrong"] else None)
+    return false_positives(found, readable if readable["right"] + readable["wrong"] else None)
 
 
 def described(traces: Iterable[Trace]) -> Iterator[Trace]:
@@ -112,57 +116,31 @@ def verifier_pairs(traces: Iterable[Trace]) -> list[FormulaPair]:
     return pairs
 
 
-@dataclass(frozen=True, slots=True)
-class VerifierScore:
-    """Counts of what a model said of pairs, against the critic's verdicts.
+CELLS = ("tp", "fp", "tn", "fn", "unreadable_equivalent", "unreadable_different", "undecided")
+"""What a model said of a pair, against the critic's verdict: true or false, positive (equivalent) or negative.
 
-    An answer that cannot be read misses an equivalent pair, and is counted apart where the pair differs; what the
-    critic did not decide has no truth to compare with.
-    """
-
-    tp: int = 0
-    fp: int = 0
-    tn: int = 0
-    fn: int = 0
-    unreadable_equivalent: int = 0
-    unreadable_different: int = 0
-    undecided: int = 0
-
-    @property
-    def n(self) -> int:
-        """The pairs that the critic decided."""
-        return sum(getattr(self, field.name) for field in fields(self)) - self.undecided
-
-    @property
-    def precision(self) -> float | None:
-        """The share of equivalent pairs among those said to be."""
-        return self.tp / (self.tp + self.fp) if self.tp + self.fp else None
-
-    @property
-    def recall(self) -> float | None:
-        """The share of the equivalent pairs that were said to be."""
-        return self.tp / (self.tp + self._missed) if self.tp + self._missed else None
-
-    @property
-    def f1(self) -> float | None:
-        """Harmonic mean of precision and recall."""
-        total = 2 * self.tp + self.fp + self._missed
-        return 2 * self.tp / total if total else None
-
-    @property
-    def _missed(self) -> int:
-        return self.fn + self.unreadable_equivalent
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        rates = {"n": self.n, "precision": self.precision, "recall": self.recall, "f1": self.f1}
-        return {**asdict(self), **rates}
+An answer that cannot be read misses an equivalent pair, and is counted apart where the pair differs; what the critic
+did not decide has no truth to compare with.
+"""
 
 
-def verifier_score(said: Mapping[str, Said], traces: Iterable[Trace]) -> VerifierScore:
+def verifier_record(counts: Mapping[str, int]) -> Record:
+    """Return counts by cell with n, the pairs that the critic decided, and precision, recall and F1."""
+    told = {cell: counts.get(cell, 0) for cell in CELLS}
+    missed = told["fn"] + told["unreadable_equivalent"]
+    rates = {
+        "n": sum(told.values()) - told["undecided"],
+        "precision": share(told["tp"], told["tp"] + told["fp"]),
+        "recall": share(told["tp"], told["tp"] + missed),
+        "f1": share(2 * told["tp"], 2 * told["tp"] + told["fp"] + missed),
+    }
+    return {**told, **rates}
+
+
+def verifier_score(said: Mapping[str, Said], traces: Iterable[Trace]) -> Record:
     """Return how what a model said of pairs, by id, compares with the critic's verdicts."""
     truths = {trace.id: trace.judged.verdict for trace in traces}
-    return VerifierScore(**Counter(_cell(word, truths[id_]) for id_, word in said.items()))
+    return verifier_record(Counter(_cell(word, truths[id_]) for id_, word in said.items()))
 
 
 def _cell(said: str, truth: str) -> str:
@@ -174,16 +152,15 @@ def _cell(said: str, truth: str) -> str:
     return {("yes", True): "tp", ("yes", False): "fp", ("no", True): "fn", ("no", False): "tn"}[said, is_equivalent]
 
 
-def verifier_rows(
-    said: Mapping[str, Said], traces: Sequence[Trace], by: str = "category"
-) -> dict[Category, VerifierScore]:
-    """Return the score for each category of some trips, or by another key of theirs."""
-    own: dict[Category, list[Trace]] = defaultdict(list)
-    for trace in traces:
-        category = value_by(trace, by)
-        if trace.id in said and category is not None:
-            own[category].append(trace)
-    return {
-        category: verifier_score({trace.id: said[trace.id] for trace in own[category]}, own[category])
-        for category in sorted(own)
-    }
+def verifier_rows(said: Mapping[str, Said], traces: Sequence[Trace], by: str = "category") -> list[Record]:
+    """Return a row for each category, or another key, of each data set; `STRATA` that do not vary have none."""
+    table = trips_of(trace for trace in traces if trace.id in said)
+    if table.empty:
+        return []
+    table["cell"] = [_cell(said[name], verdict) for name, verdict in zip(table["id"], table["verdict"], strict=True)]
+    known = table[table[by].notna()]
+    varied = known.groupby("dataset")[by].transform("nunique") > (0 if by == "category" else 1)
+    return [
+        {"dataset": dataset, "category": category, **verifier_record(Counter(own["cell"]))}
+        for (dataset, category), own in known[varied].groupby(["dataset", by])
+    ]

@@ -1,16 +1,16 @@
 """AutoEval's figures as SVG: rates over complexity, deviations, differences, correlations, predictive power."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from math import isnan, nan
 from typing import Any, Literal, TypeVar
 
-from training.autoeval.benchmarks import MIN_MODELS, PredictivePower, correlation
-from training.autoeval.errors import VerifierScore
-from training.autoeval.scores import Category, Repeated, Scores
+from training.autoeval.benchmarks import MIN_MODELS, correlation
+from training.autoeval.scores import Category
 from training.estimates import Estimate
 from training.figures import GREY, INK, MARKERS, SPARE_COLOURS, drawing, inlined, panels_of, percent_scale, svg_of
+from training.outcomes import Record
 
 Pairs = Mapping[str, Sequence[float]]
 """For each model AutoEval's score and a benchmark's."""
@@ -36,17 +36,19 @@ AXES = {
 class Curves:
     """Rates of one model on one data set over its categories."""
 
-    scores: Scores
-    f1: Mapping[Category, VerifierScore] = field(default_factory=dict[Category, VerifierScore])
+    scores: Sequence[Record]
+    """Rows of scores, one a category."""
+    f1: Sequence[Record] = ()
     """As verifier, where it was asked."""
 
     def points(self, metric: Metric) -> dict[Category, Estimate]:
         """Return what is known of a rate, by category; an F1 score has no interval."""
-        if metric == "f1":
-            found = {c: Estimate(score.f1, (nan, nan)) for c, score in self.f1.items()}
-        else:
-            found = {c: own.score if metric == "score" else own.compliance for c, own in self.scores.table.items()}
-        return {category: point for category, point in found.items() if point.rate is not None}
+        rows = self.f1 if metric == "f1" else self.scores
+        return {
+            row["category"]: Estimate(row[metric], tuple(row.get(f"{metric}_interval", (nan, nan))))
+            for row in rows
+            if row[metric] is not None
+        }
 
 
 def scores_figure(tables: Mapping[str, Mapping[str, Curves]], by: Mapping[str, str]) -> str:
@@ -65,14 +67,14 @@ def scores_figure(tables: Mapping[str, Mapping[str, Curves]], by: Mapping[str, s
     return _panels(metrics, tables, by, draw)
 
 
-def deviation_figure(tables: Mapping[str, Mapping[str, Sequence[Repeated]]], by: Mapping[str, str]) -> str:
+def deviation_figure(tables: Mapping[str, Mapping[str, Sequence[Record]]], by: Mapping[str, str]) -> str:
     """Return figure 8: both rates over the categories, mean and standard deviation over runs."""
 
-    def draw(axes: Any, rate: str, rows: Sequence[Repeated], model: str, ink: tuple[str, str]) -> None:
+    def draw(axes: Any, rate: str, rows: Sequence[Record], model: str, ink: tuple[str, str]) -> None:
         points = {
-            row.category: Estimate(m, (max(0.0, m - s), min(1.0, m + s)))
+            row["category"]: Estimate(m, (max(0.0, m - s), min(1.0, m + s)))
             for row in rows
-            if (m := getattr(row, rate)) is not None and (s := getattr(row, f"{rate}_sd")) is not None
+            if (m := row[rate]) is not None and (s := row[f"{rate}_sd"]) is not None
         }
         _draw_line(axes, points, model, ink)
 
@@ -157,7 +159,7 @@ _ANSWERS = (
 """Cells of a verifier's answers with their colours: of equivalent pairs to the right, of different ones to the left."""
 
 
-def verifiers_figure(tables: Mapping[str, Mapping[str, VerifierScore]]) -> str:
+def verifiers_figure(tables: Mapping[str, Mapping[str, Record]]) -> str:
     """Return figures 21 and 22 as bars: how a model's answers about pairs compare with the critic's.
 
     `tables[DATA SET][MODEL]` are the counts.
@@ -168,7 +170,7 @@ def verifiers_figure(tables: Mapping[str, Mapping[str, VerifierScore]]) -> str:
             starts = {(model, side): 0 for model in table for side in (1, -1)}
             for cell, label, colour, side in _ANSWERS:
                 for place, (model, score) in enumerate(table.items()):
-                    num = side * getattr(score, cell)
+                    num = side * score[cell]
                     axes.barh(place, num, left=starts[model, side], color=colour, label=label if not place else None)
                     starts[model, side] += num
             axes.axvline(0, color=INK, lw=0.8)
@@ -210,7 +212,7 @@ def correlation_panels(benchmarks: Mapping[str, Mapping[str, Pairs]]) -> Iterato
             yield name, inlined(svg_of(figure), label)
 
 
-def power_panel(powers: Mapping[str, PredictivePower]) -> str:
+def power_panel(powers: Mapping[str, Record]) -> str:
     """Return figure 5 for a page."""
     with drawing(text="none"):
         figure, [axes] = panels_of(width=5.6, height=0.8 + 0.32 * len(powers), count=1)
@@ -226,7 +228,8 @@ def _correlated_points(points: Sequence[Sequence[float]]) -> str:
     if len(points) < MIN_MODELS or any(len({point[end] for point in points}) == 1 for end in (0, 1)):
         return f"{len(points)} points, no correlation"
     found = correlation({str(i): p[0] for i, p in enumerate(points)}, {str(i): p[1] for i, p in enumerate(points)})
-    return f"ρ = {found.rho:.2f}, {'p < 0.001' if found.p < 0.001 else f'p = {found.p:.3f}'}"
+    p = found["p"]
+    return f"ρ = {found['rho']:.2f}, {'p < 0.001' if p < 0.001 else f'p = {p:.3f}'}"
 
 
 def _draw_pairs(axes: Any, sources: Mapping[str, Pairs], order: Sequence[str] = ("",)) -> None:
@@ -243,12 +246,12 @@ def _draw_pairs(axes: Any, sources: Mapping[str, Pairs], order: Sequence[str] = 
     axes.set_ylim(0, 1)
 
 
-def _draw_powers(axes: Any, powers: Mapping[str, PredictivePower]) -> None:
+def _draw_powers(axes: Any, powers: Mapping[str, Record]) -> None:
     for place, found in enumerate(powers.values()):
-        low, high = found.interval
-        errors = [[max(0.0, found.power - low)], [max(0.0, high - found.power)]]
-        axes.barh(place, found.power, xerr=errors, height=0.7, color=INKS[0], alpha=0.75, ecolor=INK)
-        axes.text(0.02, place, f"{found.power:.2f}", va="center", fontsize=8, color="white")
+        power, (low, high) = found["power"], found["interval"]
+        errors = [[max(0.0, power - low)], [max(0.0, high - power)]]
+        axes.barh(place, power, xerr=errors, height=0.7, color=INKS[0], alpha=0.75, ecolor=INK)
+        axes.text(0.02, place, f"{power:.2f}", va="center", fontsize=8, color="white")
     axes.axvline(0.5, color=GREY, lw=0.8, ls="--")
     axes.set_yticks(range(len(powers)), list(powers))
     axes.tick_params(axis="y", length=0)

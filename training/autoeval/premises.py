@@ -33,9 +33,10 @@ from rollout.prompts.conversation import Message, message
 from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.server_use import ServerUse
 from rollout.records.traces import Trace
-from training.autoeval.scores import scores_of, sum_of
+from training.autoeval.scores import FATES, counts_record, scores_of
 from training.autoeval.text_similarity import METEOR_MATCHES, similarities
 from training.curation.judging import judged
+from training.outcomes import pooled
 
 Way = Literal["autoformalise", "informalise"]
 MAX_OPERATORS = 6
@@ -143,7 +144,7 @@ def autoformalised(replies: Sequence[Rendering], asked: Sequence[Premise], judgi
     """Return how many formulas mean what the annotation does, by operators too; undecided and malformed apart."""
     attempts = [_attempt(premise, reply.text) for premise, reply in zip(asked, replies, strict=True)]
     found = scores_of(judged(attempts, judging), up_to=MAX_OPERATORS)
-    return {**sum_of(found.table.values()).record(), "calibrated": found.calibrated.record(), "rows": found.rows()}
+    return {**counts_record(pooled(found["rows"], FATES)), **found}
 
 
 def _attempt(premise: Premise, text: str) -> Trace:

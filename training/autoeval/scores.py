@@ -1,148 +1,29 @@
-"""AutoEval's scores of judged round trips (section 3.2): pure functions of traces.
+"""AutoEval's scores (section 3.2): group-bys of the table of judged round trips, a row a trip.
 
 Undecided, malformed and leaking trips are counted apart. An undecided trip is no success: the score is the lower of two
-bounds, and the upper one counts every undecided trip as a success. A critic's own failures are left out. A trip whose
-formula always holds, or never does, is vacuous, and no success either.
+bounds, and the upper one counts every undecided trip as a success. A critic's own failures (`errors`) are left out. A
+trip whose formula always holds, or never does, is vacuous, and no success either; one that leaked was never asked for a
+formula, and malformed is what came back as none.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from critics.problem import Problem
 from rollout.records.traces import Trace
-from training.estimates import LEVEL, Estimate, Interval, exact_estimate, exact_interval, stats
+from training.estimates import LEVEL, Interval, exact_interval, stats
+from training.outcomes import Record, Table, pooled, table_of
 
 Category: TypeAlias = Any
 """What a data set sorts its problems by: a number, or a name."""
+Scores: TypeAlias = Record
+"""Scores of a data set: the `calibrated` one, and `rows`, one a category, with counts, score and compliance."""
 SIGNS = ("conjunctions", "disjunctions", "negations")
 STRATA = ("binding", "depth", *SIGNS, "states", "edges", "density")
 """What trips are sorted by beside their category: quantifiers that bind, depth, signs, and of the minimal automaton
 states, edges and density (appendix I)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Counts of the round trips of one category, by what became of them."""
-
-    equivalent: int = 0
-    different: int = 0
-    undecided: int = 0
-    malformed: int = 0
-    """No formula that can be read came back: not compliant with the syntax."""
-    leaked: int = 0
-    """The description copied the formula, so that there was no second leg."""
-    vacuous: int = 0
-    errors: int = 0
-    """The critic failed: counted for nothing."""
-
-    @property
-    def n(self) -> int:
-        """The trips that count."""
-        return sum(getattr(self, field.name) for field in fields(self)) - self.errors
-
-    @property
-    def asked(self) -> int:
-        """The trips in which a formula was asked for."""
-        return self.n - self.leaked
-
-    @classmethod
-    def read(cls, row: Mapping[str, Any]) -> "Counts":
-        """Read a row of scores; raises `KeyError` where a count is missing."""
-        return cls(**{field.name: row[field.name] for field in fields(cls)})
-
-    def plus(self, other: "Counts") -> "Counts":
-        """Return the sum."""
-        return Counts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
-
-    @property
-    def score(self) -> Estimate:
-        """The share that came back equivalent, undecided trips being none of them."""
-        return exact_estimate(self.equivalent, self.n)
-
-    @property
-    def compliance(self) -> Estimate:
-        """The share of the trips that were asked for a formula in which one came back."""
-        return exact_estimate(self.asked - self.malformed, self.asked)
-
-    @property
-    def bounds(self) -> tuple[float | None, float | None]:
-        """The score with every undecided trip as a failure, and as a success."""
-        return (_share(self.equivalent, self.n), _share(self.equivalent + self.undecided, self.n))
-
-    def record(self) -> dict[str, object]:
-        """Return the counts with both rates, their exact 95% intervals, and the bounds that undecided trips leave."""
-        compliance, score = self.compliance, self.score
-        return {
-            "n": self.n,
-            **{field.name: getattr(self, field.name) for field in fields(self)},
-            "compliance": compliance.rate,
-            "compliance_interval": list(compliance.interval),
-            "score": score.rate,
-            "score_interval": list(score.interval),
-            "score_bounds": list(self.bounds),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Calibrated:
-    """Calibrated score S_cal(D, d): every category up to d weighs the same."""
-
-    by: str
-    up_to: float | None
-    num_categories: int
-    total: Counts
-    score: Estimate
-    bounds: tuple[float | None, float | None]
-    method: Literal["exact", "stratified"]
-    """Exact (Clopper and Pearson) where all categories have as many trips, which makes the interval too wide rather
-    than too narrow, because their chances differ; else that of as many trips as weigh the same."""
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {
-            "by": self.by,
-            "up_to": self.up_to,
-            "categories": self.num_categories,
-            **self.total.record(),
-            "score": self.score.rate,
-            "score_interval": list(self.score.interval),
-            "score_bounds": list(self.bounds),
-            "interval_method": self.method,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """Scores of one data set: the parameterised ones, category by category, and from them the calibrated one."""
-
-    table: Mapping[Category, Counts]
-    by: str = "category"
-    """The key of the problems' meta that sorts them, such as `operators`, `depth`, `binding`, `states`."""
-    up_to: float | None = None
-    """The last category that the calibrated score counts, the d of S_cal(D, d)."""
-
-    @property
-    def calibrated(self) -> Calibrated:
-        """The calibrated score."""
-        rows = {d: c for d, c in self.table.items() if (self.up_to is None or d <= self.up_to) and c.n}
-        total = sum_of(rows.values())
-        bounds = (_mean([c.bounds[0] for c in rows.values()]), _mean([c.bounds[1] for c in rows.values()]))
-        is_balanced = len({counts.n for counts in rows.values()}) <= 1
-        strata = [(counts.equivalent, counts.n) for counts in rows.values()]
-        interval = exact_interval(total.equivalent, total.n) if is_balanced else stratified_interval(strata)
-        method = "exact" if is_balanced else "stratified"
-        return Calibrated(self.by, self.up_to, len(rows), total, Estimate(bounds[0], interval), bounds, method)
-
-    def rows(self) -> list[dict[str, object]]:
-        """Return the JSON form of the parameterised scores, a row for each category."""
-        return [{"category": category, **counts.record()} for category, counts in self.table.items()]
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {"calibrated": self.calibrated.record(), "rows": self.rows()}
-
-
+FATES = ("equivalent", "different", "undecided", "malformed", "leaked", "vacuous", "errors")
 _FATES = {
     "certified": "equivalent",
     "refuted": "different",
@@ -153,33 +34,8 @@ _FATES = {
 
 
 def fate(trace: Trace) -> str:
-    """Return under which name of `Counts` a judged trace is counted."""
-    if trace.ending == "leak":
-        return "leaked"
-    return _FATES.get(trace.judged.verdict, "errors")
-
-
-def sum_of(listed: Iterable[Counts]) -> Counts:
-    """Return the counts of several categories together."""
-    total = Counts()
-    for counts in listed:
-        total = total.plus(counts)
-    return total
-
-
-def scores_of(traces: Iterable[Trace], by: str = "category", up_to: float | None = None) -> Scores:
-    """Return the scores of one data set's judged trips; a problem whose meta lacks `by` is in no category."""
-    found: dict[Category, Counts] = {}
-    for trace in traces:
-        category = value_by(trace, by)
-        if category is not None:
-            found[category] = found.get(category, Counts()).plus(Counts(**{fate(trace): 1}))
-    return Scores(dict(sorted(found.items())), by, up_to)
-
-
-def value_by(trace: Trace, by: str) -> Category:
-    """Return what a trip is sorted by under a key."""
-    return value_of(trace.problem, by)
+    """Return which of `FATES` a judged trip met."""
+    return "leaked" if trace.ending == "leak" else _FATES.get(trace.judged.verdict, "errors")
 
 
 def value_of(problem: Problem, by: str) -> Category:
@@ -188,69 +44,109 @@ def value_of(problem: Problem, by: str) -> Category:
     return meta.get(by, 0 if by in SIGNS and "operators" in meta and meta.get("language") != "regex" else None)
 
 
-def strata_of(trips: Sequence[Trace]) -> dict[str, Scores]:
-    """Return the scores by each key of `STRATA` that has several values among the trips."""
-    return {by: found for by in STRATA if len((found := scores_of(trips, by)).table) > 1}
+def trips_of(traces: Iterable[Trace]) -> Table:
+    """Return the table of judged trips: id, data set, fate, and all that they are sorted by."""
+    return table_of(
+        {
+            "id": trace.id,
+            "dataset": trace.problem.dataset,
+            "verdict": trace.judged.verdict,
+            "fate": fate(trace),
+            **{by: value_of(trace.problem, by) for by in ("category", *STRATA)},
+        }
+        for trace in traces
+    )
+
+
+def counts_record(counts: Mapping[str, int]) -> Record:
+    """Return counts by fate with both rates, their exact 95% intervals, and the bounds that undecided trips leave."""
+    told = {name: counts.get(name, 0) for name in FATES}
+    n = sum(told.values()) - told["errors"]
+    asked, right = n - told["leaked"], told["equivalent"]
+    bounds = [share(right, n), share(right + told["undecided"], n)]
+    rates = {**_rate("compliance", asked - told["malformed"], asked), **_rate("score", right, n)}
+    return {"n": n, **told, **rates, "score_bounds": bounds}
+
+
+def _rate(name: str, count: int, n: int) -> Record:
+    return {name: share(count, n), f"{name}_interval": list(exact_interval(count, n))}
+
+
+def rows_of(trips: Table, by: str = "category") -> list[Record]:
+    """Return the parameterised scores: a row for each category; a problem whose meta lacks `by` is in none."""
+    if trips.empty:
+        return []
+    groups = trips[trips[by].notna()].groupby(by)
+    return [{"category": category, **counts_record(Counter(own["fate"]))} for category, own in groups]
+
+
+def scores(rows: Sequence[Record], by: str = "category", up_to: float | None = None) -> Scores:
+    """Return the scores of categories, and from them the calibrated one: S_cal(D, d), every category weighs the same.
+
+    `up_to` is the d, the last category that it counts. Its interval is exact (Clopper and Pearson) where all categories
+    have as many trips, too wide rather than too narrow because their chances differ; else `stratified_interval`.
+    """
+    counted = [row for row in rows if row["n"] and (up_to is None or row["category"] <= up_to)]
+    total = pooled(counted, FATES)
+    is_balanced = len({row["n"] for row in counted}) <= 1
+    bounds = [_mean([row["score_bounds"][end] for row in counted]) for end in (0, 1)]
+    told: Record = {"by": by, "up_to": up_to, "categories": len(counted), **counts_record(total)}
+    if is_balanced:
+        interval = exact_interval(total["equivalent"], told["n"])
+    else:
+        interval = stratified_interval([(row["equivalent"], row["n"]) for row in counted])
+    told |= {"score": bounds[0], "score_interval": list(interval), "score_bounds": bounds}
+    return {"calibrated": {**told, "interval_method": "exact" if is_balanced else "stratified"}, "rows": list(rows)}
+
+
+def scores_of(traces: Iterable[Trace], by: str = "category", up_to: float | None = None) -> Scores:
+    """Return the scores of one data set's judged trips."""
+    return scores(rows_of(trips_of(traces), by), by, up_to)
+
+
+def strata_of(trips: Sequence[Trace]) -> dict[str, list[Record]]:
+    """Return the rows by each key of `STRATA` that has several values among the trips."""
+    table = trips_of(trips)
+    return {by: rows for by in STRATA if len(rows := rows_of(table, by)) > 1}
 
 
 def score_report(traces: Sequence[Trace]) -> dict[str, Scores]:
     """Return the scores of each data set."""
-    datasets = sorted({trace.problem.dataset for trace in traces})
-    return {name: scores_of(trace for trace in traces if trace.problem.dataset == name) for name in datasets}
+    table = trips_of(traces)
+    return {} if table.empty else {str(name): scores(rows_of(own)) for name, own in table.groupby("dataset")}
 
 
-def read_scores(record: Mapping[str, Any]) -> dict[str, Scores]:
-    """Read a score report back from its JSON form."""
-    found: dict[str, Scores] = {}
-    for dataset, own in record.items():
-        table = {row["category"]: Counts.read(row) for row in own["rows"]}
-        found[dataset] = Scores(table, own["calibrated"]["by"], own["calibrated"]["up_to"])
-    return found
-
-
-def report_record(report: Mapping[str, Scores]) -> dict[str, object]:
-    """Return the JSON form of a score report."""
-    return {name: scores.record() for name, scores in report.items()}
-
-
-def pooled(reports: Sequence[Mapping[str, Scores]]) -> dict[str, Scores]:
+def pooled_scores(reports: Sequence[Mapping[str, Scores]]) -> dict[str, Scores]:
     """Return the score report of all trips of several reports, as of seeds, by the categories that those have."""
     found: dict[str, Scores] = {}
     for name in sorted({name for report in reports for name in report}):
         parts = [report[name] for report in reports if name in report]
-        categories = sorted({category for part in parts for category in part.table})
-        table = {c: sum_of(part.table[c] for part in parts if c in part.table) for c in categories}
-        found[name] = Scores(table, parts[0].by, parts[0].up_to)
+        of: dict[Category, list[Record]] = {}
+        for row in (row for part in parts for row in part["rows"]):
+            of.setdefault(row["category"], []).append(row)
+        rows = [{"category": category, **counts_record(pooled(of[category], FATES))} for category in sorted(of)]
+        found[name] = scores(rows, parts[0]["calibrated"]["by"], parts[0]["calibrated"]["up_to"])
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Repeated:
-    """Both rates of a category over repeated runs, with their standard deviations."""
-
-    category: Category
-    runs: int
-    score: float | None
-    score_sd: float | None
-    compliance: float | None
-    compliance_sd: float | None
-
-
-def repeated(runs: Sequence[Sequence[Trace]]) -> list[Repeated]:
+def repeated(runs: Sequence[Sequence[Trace]]) -> list[Record]:
     """Return mean and standard deviation of both rates over runs on the same problems, by category (appendix H).
 
     Raises `ValueError` where the runs are not on the same problems.
     """
+    import statistics
+
     if len({frozenset(trace.problem.id for trace in run) for run in runs}) != 1:
         raise ValueError("repeated runs must be on the same problems")
-    tables = [scores_of(run).table for run in runs]
-    rows: list[Repeated] = []
-    for category in tables[0]:
-        scores = [table[category].score.rate for table in tables]
-        shares = [table[category].compliance.rate for table in tables]
-        spread = (_mean(scores), _deviation(scores), _mean(shares), _deviation(shares))
-        rows.append(Repeated(category, len(runs), *spread))
-    return rows
+    tables = [rows_of(trips_of(run)) for run in runs]
+    found: list[Record] = []
+    for same in zip(*tables, strict=True):
+        row: Record = {"category": same[0]["category"], "runs": len(runs)}
+        for rate in ("score", "compliance"):
+            known = [own[rate] for own in same if own[rate] is not None]
+            row |= {rate: _mean(known), f"{rate}_sd": statistics.stdev(known) if len(known) > 1 else None}
+        found.append(row)
+    return found
 
 
 def stratified_interval(strata: Sequence[tuple[int, int]]) -> Interval:
@@ -270,17 +166,43 @@ def stratified_interval(strata: Sequence[tuple[int, int]]) -> Interval:
     return (low, high)
 
 
-def _share(count: int, n: int) -> float | None:
+# -- wrong descriptions that came back right
+
+
+def hallucinations(n: int, hallucinated: int, undecided: int, left_out: int) -> Record:
+    """Return wrong descriptions and what became of them, `hallucinated` being an equivalent formula all the same."""
+    return {
+        "n": n,
+        "hallucinated": hallucinated,
+        "undecided": undecided,
+        "rate": share(hallucinated, n),
+        "interval": list(exact_interval(hallucinated, n)),
+        "upper": exact_interval(hallucinated + undecided, n)[1],
+        "left_out": left_out,
+    }
+
+
+def false_positives(rate: Record, descriptions: Mapping[str, int] | None) -> Record:
+    """Return both measures, with a bound where p_H is known.
+
+    The paper's chance of a false positive is (1 - p_I)(1 - p_A) p_H, and at most p_H, whatever the legs are worth.
+    """
+    bound = {"bound": rate["upper"]} if rate["n"] else {}
+    return {"p_h": rate, **bound, **({} if descriptions is None else {"descriptions": dict(descriptions)})}
+
+
+def pooled_false_positives(reports: Sequence[Record]) -> Record:
+    """Return the report of all trips of several reports, as of seeds."""
+    total = pooled([report["p_h"] for report in reports], ("n", "hallucinated", "undecided", "left_out"))
+    counts = [report["descriptions"] for report in reports if "descriptions" in report]
+    return false_positives(hallucinations(**total), pooled(counts, counts[0]) if counts else None)
+
+
+def share(count: int, n: int) -> float | None:
+    """Return count / n; None of nothing."""
     return count / n if n else None
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
-
-
-def _deviation(values: Sequence[float | None]) -> float | None:
-    import statistics
-
-    known = [value for value in values if value is not None]
-    return statistics.stdev(known) if len(known) > 1 else None

@@ -7,7 +7,7 @@ generated problems -> round trips, once or several times -> verdicts -> scores
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from critics.errors import InputError
@@ -20,28 +20,11 @@ from rollout.problems.splits import Split
 from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.server_use import ServerUse
 from rollout.records.traces import Trace
-from training.autoeval.errors import (
-    VerifierScore,
-    measure_false_positives,
-    verifier_pairs,
-    verifier_rows,
-    verifier_score,
-)
-from training.autoeval.false_positives import FalsePositives
+from training.autoeval.errors import measure_false_positives, verifier_pairs, verifier_rows, verifier_score
 from training.autoeval.round_trips import RoundTrips
-from training.autoeval.scores import (
-    STRATA,
-    Category,
-    Repeated,
-    Scores,
-    pooled,
-    repeated,
-    report_record,
-    score_report,
-    strata_of,
-    value_by,
-)
+from training.autoeval.scores import STRATA, pooled_scores, repeated, score_report, strata_of
 from training.curation.judging import judged
+from training.outcomes import Record
 
 FIVE = ("autoeval:3CNF:12", "autoeval:PL:12", "autoeval:FOL:8,12", "autoeval:FOL:8,12:english", "autoeval:RE:2")
 """The paper's data sets, in the order of its figures."""
@@ -134,37 +117,6 @@ class Asked:
     """What the trips come from, such as a store; None: the strategy."""
 
 
-@dataclass(frozen=True, slots=True)
-class BenchmarkResult:
-    """Results of a benchmark."""
-
-    how: Mapping[str, object]
-    """How many problems and runs, and what was asked of which policy."""
-    scores: Mapping[str, Scores]
-    by_stratum: Mapping[str, Scores]
-    false_positives: FalsePositives | None
-    repeated: Sequence[Repeated] = ()
-    by_rounds: Sequence[Mapping[str, Scores]] = ()
-    """The scores after 1, 2, .. rounds, of trips of several."""
-
-    @property
-    def counted(self) -> str:
-        """What the categories count."""
-        return str(self.how["by"])
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        levels = [{"rounds": num, "scores": report_record(level)} for num, level in enumerate(self.by_rounds, 1)]
-        return {
-            **self.how,
-            "scores": report_record(self.scores),
-            "by_stratum": {by: scores.rows() for by, scores in self.by_stratum.items()},
-            "false_positives": {} if self.false_positives is None else self.false_positives.record(),
-            **({"repeated": [asdict(row) for row in self.repeated]} if self.repeated else {}),
-            **({"by_rounds": levels} if levels else {}),
-        }
-
-
 def measure_trips(
     policy: ChatPolicy,
     problems: Sequence[Problem],
@@ -174,8 +126,8 @@ def measure_trips(
     seed: int,
     runs: int = 1,
     keep: Callable[[dict[str, Any]], None] = lambda _: None,
-) -> tuple[BenchmarkResult, list[Trace]]:
-    """Return a benchmark's results and the first run's judged trips; `keep` gets every run's, in JSON.
+) -> tuple[Record, list[Trace]]:
+    """Return a benchmark's results in JSON and the first run's judged trips; `keep` gets every run's, in JSON.
 
     Runs differ in their seeds alone. What the critic's failures touch counts for nothing.
     """
@@ -185,24 +137,25 @@ def measure_trips(
         for trace in own:
             keep({**trace.record(), "id": f"{trace.id}@{run}"})
         trips.append(own)
-    rounds = asked.strategy.settings.rounds
-    result = BenchmarkResult(
-        {
-            "n": len(problems),
-            "by": problems[0].meta["by"] if problems else "operators",
-            "runs": runs,
-            "strategy": asked.strategy.settings.record(),
-            "temperature": asked.sampling.temperature,
-            "seed": seed,
-            "policy": policy.digests.record(),
-        },
-        pooled([score_report(own) for own in trips]),
-        strata_of(trips[0]),
-        measure_false_positives(trips[0], judging, seed=seed),
-        repeated(trips) if runs > 1 else [],
-        _by_rounds(trips[0], asked.strategy, judging) if rounds > 1 else [],
-    )
-    return result, trips[0]
+    found: Record = {
+        "n": len(problems),
+        "by": problems[0].meta["by"] if problems else "operators",
+        "runs": runs,
+        "strategy": asked.strategy.settings.record(),
+        "temperature": asked.sampling.temperature,
+        "seed": seed,
+        "policy": policy.digests.record(),
+        "scores": pooled_scores([score_report(own) for own in trips]),
+        "by_stratum": strata_of(trips[0]),
+        "false_positives": measure_false_positives(trips[0], judging, seed=seed) or {},
+    }
+    if runs > 1:
+        found["repeated"] = repeated(trips)
+    if asked.strategy.settings.rounds > 1:
+        levels = zip(*map(asked.strategy.shortened, trips[0]), strict=True)
+        each = [score_report(list(judged(level, judging))) for level in levels]
+        found["by_rounds"] = [{"rounds": number, "scores": report} for number, report in enumerate(each, 1)]
+    return found, trips[0]
 
 
 def _attempts(policy: ChatPolicy, problems: Sequence[Problem], asked: Asked, seed: int) -> Iterator[Trace]:
@@ -211,57 +164,18 @@ def _attempts(policy: ChatPolicy, problems: Sequence[Problem], asked: Asked, see
         yield from (asked.source or asked.strategy).attempts(policy, batch, asked.sampling, seed=seed)
 
 
-def _varies(trips: Sequence[Trace], by: str) -> bool:
-    return len({value_by(trace, by) for trace in trips} - {None}) > 1
-
-
-def _by_rounds(trips: Sequence[Trace], strategy: RoundTrips, judging: Judging) -> list[dict[str, Scores]]:
-    """Return the scores that 1, 2, .. rounds would have had, as the trips of more begin with those of fewer."""
-    levels = zip(*map(strategy.shortened, trips), strict=True)
-    return [score_report(list(judged(level, judging))) for level in levels]
-
-
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """A policy as verifier of what came back: its score, whole, and by data set and category."""
-
-    whole: VerifierScore
-    rows: Mapping[str, Mapping[Category, VerifierScore]]
-    by_stratum: Mapping[str, Mapping[str, Mapping[Category, VerifierScore]]]
-    """By what else trips are sorted by, then as `rows`."""
-    uses: Sequence[ServerUse | None] = ()
-    """What each answer has cost a server."""
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        strata = {by: verifier_record(rows) for by, rows in self.by_stratum.items()}
-        return {**self.whole.record(), "rows": verifier_record(self.rows), "by_stratum": strata}
-
-
-def verifier_record(rows: Mapping[str, Mapping[Category, VerifierScore]]) -> list[dict[str, object]]:
-    """Return the JSON form of a verifier's scores, a row for each category of each data set."""
-    return [
-        {"dataset": dataset, "category": category, **score.record()}
-        for dataset, own in rows.items()
-        for category, score in own.items()
-    ]
-
-
 def measure_verifier(
     policy: ChatPolicy, trips: Sequence[Trace], sampling: Sampling, *, seed: int, batch_size: int | None = None
-) -> Verified:
-    """Ask a policy, as verifier, about what came back: of its own judged trips, or of another model's."""
+) -> tuple[Record, list[ServerUse | None]]:
+    """Ask a policy, as verifier, about what came back: of its own judged trips, or of another model's.
+
+    Return its score, whole and by data set, category and stratum, and what each answer has cost a server.
+    """
     pairs = verifier_pairs(trips)
     size = batch_size or max(1, len(pairs))
     batches = (pairs[start : start + size] for start in range(0, len(pairs), size))
     given = [opinion for batch in batches for opinion in opinions(policy, batch, sampling, seed=seed)]
     said: dict[str, Said] = {opinion.pair.id: opinion.said for opinion in given}
-    apart = {
-        name: [t for t in trips if t.problem.dataset == name] for name in sorted({t.problem.dataset for t in trips})
-    }
-    rows = {name: verifier_rows(said, own) for name, own in apart.items()}
-    strata = {
-        by: {name: verifier_rows(said, own, by) for name, own in apart.items() if _varies(own, by)} for by in STRATA
-    }
-    found = {by: own for by, own in strata.items() if own}
-    return Verified(verifier_score(said, trips), rows, found, [opinion.server for opinion in given])
+    strata = {by: rows for by in STRATA if (rows := verifier_rows(said, trips, by))}
+    found = {**verifier_score(said, trips), "rows": verifier_rows(said, trips), "by_stratum": strata}
+    return found, [opinion.server for opinion in given]

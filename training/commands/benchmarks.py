@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby, product
 from pathlib import Path
 from typing import cast
@@ -13,14 +13,11 @@ from critics.judge import JudgePool, Judging
 from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.policies.policy import ChatPolicy
 from rollout.records.traces import Trace, read_trace
-from training.autoeval.false_positives import FalsePositives
 from training.autoeval.joined import joined_files, read_measured, tables_of
 from training.autoeval.round_trips import RoundTrips
-from training.autoeval.scores import Scores
+from training.autoeval.scores import FATES
 from training.autoeval.yardstick import (
     Asked,
-    BenchmarkResult,
-    Verified,
     expanded,
     measure_trips,
     measure_verifier,
@@ -32,7 +29,7 @@ from training.commands.messages import say
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import RoundTripConfig, SingleConfig
 from training.curation.judging import judged
-from training.estimates import Estimate
+from training.outcomes import Record
 from training.records.open_store import OpenStore
 from training.records.store import read_records, write_json, write_records, write_text
 from training.reporting.spending import Price, Spent, spent_in, spent_on
@@ -240,9 +237,9 @@ def _travelled(
         size = config.evaluation.batch_size
         verified = measure_verifier(policy, trips, sampling, seed=asked.seed, batch_size=size)
     if not asked.as_json:
-        _say(found, verified)
-    said = {} if verified is None else {"verifier": verified.record(), "spent": spent_in(verified.uses).record()}
-    return {"benchmark": name, "split": split, "prompt": settings.prompt, **found.record(), **said}, attempts
+        _say(found, None if verified is None else verified[0])
+    said = {} if verified is None else {"verifier": verified[0], "spent": spent_in(verified[1]).record()}
+    return {"benchmark": name, "split": split, "prompt": settings.prompt, **found, **said}, attempts
 
 
 def _compared(
@@ -266,11 +263,11 @@ def _verified(model: _Model, file: Path, judging: Judging) -> Mapping[str, objec
     trips = list(judged(_trips_of(file), judging))
     sampling = config.sampling.sampling("free", temperature=config.evaluation.temperature, samples=1)
     policy, size = model.policy(TRIPS, config), config.evaluation.batch_size
-    found = measure_verifier(policy, trips[: asked.num], sampling, seed=asked.seed, batch_size=size)
+    found, uses = measure_verifier(policy, trips[: asked.num], sampling, seed=asked.seed, batch_size=size)
     if not asked.as_json:
         _say_verified(found)
     how = {"file": file.name, "temperature": sampling.temperature, "seed": asked.seed}
-    return {"benchmark": "verify", **how, "verifier": found.record(), "spent": spent_in(found.uses).record()}
+    return {"benchmark": "verify", **how, "verifier": found, "spent": spent_in(uses).record()}
 
 
 def _trips_of(file: Path) -> Iterator[Trace]:
@@ -298,33 +295,33 @@ def _tell(found: Mapping[str, object]) -> None:
                 pass
 
 
-def _say(found: BenchmarkResult, verified: Verified | None) -> None:
-    for name, scores in found.scores.items():
-        whole, total = scores.calibrated, scores.calibrated.total
-        say(f"{name}: score {_rate(whole.score)}, compliance {_rate(total.compliance)}, n = {total.n}")
-        say(f"{name}: {', '.join(f'{fate} {num}' for fate, num in asdict(total).items())}")
-        say(f"{name}: score by {found.counted}: {by_category(scores)}")
-    for row in found.repeated:
-        say(f"category {row.category}: score {row.score:.3f} (sd {row.score_sd:.3f} over {row.runs} runs)")
-    for num, level in enumerate(found.by_rounds, 1):
-        shown = ", ".join(f"{scores.calibrated.score.rate:.1%}" for scores in level.values())
-        say(f"after {num} round{'s' if num > 1 else ''}: score {shown}")
-    if found.false_positives is not None:
-        _say_false_positives(found.false_positives)
+def _say(found: Record, verified: Record | None) -> None:
+    for name, scores in found["scores"].items():
+        whole = scores["calibrated"]
+        score, compliance = (_rate(whole[rate], whole[f"{rate}_interval"]) for rate in ("score", "compliance"))
+        say(f"{name}: score {score}, compliance {compliance}, n = {whole['n']}")
+        say(f"{name}: {', '.join(f'{fate} {whole[fate]}' for fate in FATES)}")
+        say(f"{name}: score by {found['by']}: {by_category(scores['rows'])}")
+    for row in found.get("repeated", ()):
+        say(f"category {row['category']}: score {row['score']:.3f} (sd {row['score_sd']:.3f} over {row['runs']} runs)")
+    for level in found.get("by_rounds", ()):
+        shown = ", ".join(f"{scores['calibrated']['score']:.1%}" for scores in level["scores"].values())
+        say(f"after {level['rounds']} round{'s' if level['rounds'] > 1 else ''}: score {shown}")
+    if found["false_positives"]:
+        _say_false_positives(found["false_positives"])
     if verified is not None:
         _say_verified(verified)
 
 
-def _say_verified(found: Verified) -> None:
-    said = found.whole
-    f1 = "unknown" if said.f1 is None else f"{said.f1:.3f}"
-    unreadable = said.unreadable_equivalent + said.unreadable_different
-    say(f"as verifier: F1 {f1} over {said.n} pairs, {unreadable} answers unreadable")
+def _say_verified(said: Record) -> None:
+    f1 = "unknown" if said["f1"] is None else f"{said['f1']:.3f}"
+    unreadable = said["unreadable_equivalent"] + said["unreadable_different"]
+    say(f"as verifier: F1 {f1} over {said['n']} pairs, {unreadable} answers unreadable")
 
 
-def by_category(scores: Scores) -> str:
+def by_category(rows: Sequence[Record]) -> str:
     """Return the score of each category, neighbours of one score together: `1: 50%, 2 to 40: 0%`."""
-    known = [(category, f"{counts.score.rate:.0%}") for category, counts in scores.table.items() if counts.n]
+    known = [(row["category"], f"{row['score']:.0%}") for row in rows if row["n"]]
     shown: list[str] = []
     for score, listed in groupby(known, key=lambda item: item[1]):
         first, *rest = [category for category, _ in listed]
@@ -332,19 +329,16 @@ def by_category(scores: Scores) -> str:
     return ", ".join(shown)
 
 
-def _say_false_positives(found: FalsePositives) -> None:
-    rate, said = found.p_h, found.descriptions
-    if rate.n:
+def _say_false_positives(found: Record) -> None:
+    rate, said = found["p_h"], found.get("descriptions")
+    if rate["n"]:
         say(
-            f"crossed descriptions that came back equivalent: {rate.hallucinated} of {rate.n} "
-            f"(p_H {rate.rate:.4f}, at most {rate.upper:.4f})"
+            f"crossed descriptions that came back equivalent: {rate['hallucinated']} of {rate['n']} "
+            f"(p_H {rate['rate']:.4f}, at most {rate['upper']:.4f})"
         )
     if said:
         say(f"of {said['certified']} certified trips, {said['wrong']} have a wrong description that undid itself")
 
 
-def _rate(estimate: Estimate) -> str:
-    if estimate.rate is None:
-        return "unknown"
-    low, high = estimate.interval
-    return f"{estimate.rate:.1%} (95% {low:.1%} to {high:.1%})"
+def _rate(rate: float | None, interval: Sequence[float]) -> str:
+    return "unknown" if rate is None else f"{rate:.1%} (95% {interval[0]:.1%} to {interval[1]:.1%})"

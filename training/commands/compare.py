@@ -2,35 +2,24 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from critics.errors import InputError
-from critics.problem import RecordError
-from rollout.records.traces import Trace, read_trace
-from training.autoeval.benchmarks import MIN_MODELS, Compared, compared
-from training.autoeval.figures import correlation_panels, power_panel
-from training.autoeval.joined import joined_files, paired, read_folder, scores_files, tables_of
-from training.autoeval.score_tables import PAPER, Source, merged, read_source
-from training.commands.attempts import judging, read_attempts
 from training.commands.messages import say
 from training.commands.options import Json
+from training.outcomes import Record
 from training.records.store import write_json, write_text
-from training.reporting.at_k import at_k_record, at_k_table, samples_of
-from training.reporting.bases import bases_table, compare_bases, dose_figure, forest
-from training.reporting.comparison import compare_runs
-from training.reporting.leaderboard import EVALUATION, find_entries, leaderboard, numbers
-from training.reporting.leaderboard_figure import write_leaderboard
-from training.reporting.report import benchmarks_page, render
-from training.reporting.sentences import verdict_sentence
-from training.reporting.terminal import comparison_table
-from training.reporting.terminal import table as rounds_table
-from training.reporting.trace_sample import Survey
+
+if TYPE_CHECKING:
+    from rollout.records.traces import Trace
+    from training.autoeval.score_tables import Source
 
 EXAMPLE = "certistar compare checkpoints/demo --json"
+PAPER = "autoeval-paper"
+"""What stands for the tables of AutoEval's paper where files are named."""
 
 
 def compare(
@@ -71,52 +60,61 @@ def compare(
         return
     if _are_tables(runs):
         _compare_tables(runs, as_json, out)
-        return
-    if any(run.is_file() for run in runs):
+    elif any(run.is_file() for run in runs):
         _compare_traces(runs, as_json, out)
-        return
-    if any(scores_files(run) for run in runs):
+    elif any(_scores_files(run) for run in runs):
         _compare_benchmarks(runs, out)
-        return
-    if any(not (run / "lines.json").exists() and any(run.rglob(EVALUATION)) for run in runs):
+    elif any(not (run / "lines.json").exists() and any(run.rglob("evaluation.json")) for run in runs):
         _compare_evaluations(runs, as_json, out)
-        return
-    _compare_runs(runs, as_json, out, unpaired)
+    else:
+        _compare_runs(runs, as_json, out, unpaired)
 
 
 def _compare_runs(runs: Sequence[Path], as_json: bool, out: Path | None, unpaired: bool) -> None:
+    from training.reporting.comparison import compare_runs
+    from training.reporting.sentences import verdict_sentence
+
+    report = compare_runs(runs, unpaired=unpaired)
+    if out is not None and out.suffix == ".html":
+        from training.reporting.report import render
+        from training.reporting.trace_sample import Survey
+
+        write_text(out, render(report, Survey(), verdict_sentence(report)))
+    elif out is not None:
+        write_json(out, report)
+    if as_json:
+        print(json.dumps(report))
+        return
     from rich.console import Console
 
-    summary = compare_runs(runs, unpaired=unpaired)
-    if out is not None and out.suffix == ".html":
-        write_text(out, render(summary, Survey(), verdict_sentence(summary)))
-    elif out is not None:
-        write_json(out, summary.record())
-    if as_json:
-        print(json.dumps(summary.record()))
-        return
+    from training.reporting.terminal import comparison_table, table
+
     console = Console()
-    console.print(rounds_table(summary))
-    console.print(comparison_table(summary))
-    for sentence in verdict_sentence(summary):
+    console.print(table(report))
+    console.print(comparison_table(report))
+    for sentence in verdict_sentence(report):
         console.print(sentence, highlight=False)
 
 
 def _compare_bases(runs: Sequence[Path], beyond: int | None, as_json: bool, out: Path | None) -> None:
     """Print the arms' rates and leads over base models; `out` gets the table, the forest plot and the numbers."""
-    summary = compare_bases(runs, beyond)
-    table = bases_table(summary)
+    from training.reporting.bases import bases_table, compare_bases, dose_figure, forest
+
+    found = compare_bases(runs, beyond)
+    table = bases_table(found)
     if out is not None:
         write_text(out / "table.md", table)
-        write_text(out / "forest.svg", forest(summary))
-        if summary.doses:
-            write_text(out / "dose.svg", dose_figure(summary))
-        write_json(out / "bases.json", summary.record())
-    print(json.dumps(summary.record()) if as_json else table)
+        write_text(out / "forest.svg", forest(found))
+        if found["doses"]:
+            write_text(out / "dose.svg", dose_figure(found))
+        write_json(out / "bases.json", found)
+    print(json.dumps(found) if as_json else table)
 
 
 def _compare_traces(files: Sequence[Path], as_json: bool, out: Path | None) -> None:
     """Print certified@k, lucky@k, answered@k and maj@k of files of traces; what no critic has judged is judged now."""
+    from training.reporting.at_k import at_k_record, at_k_table, samples_of
+
     if others := [path for path in files if not path.is_file()]:
         raise InputError(f"compare: {others[0]} is no file of traces; name files alone, or folders alone")
     found = {str(path): samples_of(_judged_traces(path)) for path in files}
@@ -126,7 +124,11 @@ def _compare_traces(files: Sequence[Path], as_json: bool, out: Path | None) -> N
     print(json.dumps(told) if as_json else at_k_table(found))
 
 
-def _judged_traces(path: Path) -> list[Trace]:
+def _judged_traces(path: Path) -> list["Trace"]:
+    from critics.problem import RecordError
+    from rollout.records.traces import read_trace
+    from training.commands.attempts import judging, read_attempts
+
     given = read_attempts(path)
     unjudged = [each.record for each in given if each.record.get("judgement") is None]
     fresh = iter(judging(1, 10.0, anew=True)(dict(record) for record in unjudged))
@@ -142,6 +144,9 @@ def _judged_traces(path: Path) -> list[Trace]:
 
 def _compare_evaluations(folders: Sequence[Path], as_json: bool, out: Path | None) -> None:
     """Print the table of all evaluations in the folders; `out` gets it with the figure and the numbers."""
+    from training.reporting.leaderboard import find_entries, leaderboard, numbers
+    from training.reporting.leaderboard_figure import write_leaderboard
+
     entries = find_entries(folders)
     table = leaderboard(entries)
     if out is not None:
@@ -157,7 +162,9 @@ def _compare_evaluations(folders: Sequence[Path], as_json: bool, out: Path | Non
 
 def _compare_benchmarks(folders: Sequence[Path], out: Path | None) -> None:
     """Print the tables of all benchmarks in the folders; `out` gets them with the figures of all models."""
-    if others := [str(folder) for folder in folders if not scores_files(folder)]:
+    from training.autoeval.joined import joined_files, read_folder, tables_of
+
+    if others := [str(folder) for folder in folders if not _scores_files(folder)]:
         raise InputError(f"compare: {folders[0]} has scores of benchmarks, and {others[0]} has none; compare either")
     found = [own for folder in folders for own in read_folder(folder)]
     for name, text in joined_files(found).items() if out is not None else ():
@@ -168,21 +175,30 @@ def _compare_benchmarks(folders: Sequence[Path], out: Path | None) -> None:
         say(f"the tables and figures are in {out}")
 
 
+def _scores_files(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("scores.json"))
+
+
 def _are_tables(named: Sequence[Path]) -> bool:
     """Say whether tables of scores are named, not runs; raises `InputError` where it is both.
 
     Beside a table a folder of benchmarks' scores is one too: its models' own pairs.
     """
     tables = [path for path in named if str(path) == PAPER or path.suffix in (".yaml", ".yml")]
-    if tables and any(path not in tables and not scores_files(path) for path in named):
-        others = [str(path) for path in named if path not in tables and not scores_files(path)]
+    if tables and (others := [str(path) for path in named if path not in tables and not _scores_files(path)]):
         raise InputError(f"compare: {tables[0]} is a table of scores and {others[0]} is none; compare either")
     return bool(tables)
 
 
 def _compare_tables(named: Sequence[Path], as_json: bool, out: Path | None) -> None:
     """Print correlations and predictive powers; `out` gets them as JSON, or with figures 4 and 5 as a page."""
-    sources = [paired(read_folder(path), path.name) if scores_files(path) else read_source(str(path)) for path in named]
+    from training.autoeval.benchmarks import MIN_MODELS, compared
+    from training.autoeval.joined import paired, read_folder
+    from training.autoeval.score_tables import merged, read_source
+
+    sources = [
+        paired(read_folder(path), path.name) if _scores_files(path) else read_source(str(path)) for path in named
+    ]
     tables = merged(sources)
     reported = {benchmark: own for source in sources for benchmark, own in source.reported.items()}
     for name, scores in tables.items():
@@ -198,22 +214,25 @@ def _compare_tables(named: Sequence[Path], as_json: bool, out: Path | None) -> N
     if out is not None and out.suffix == ".html":
         write_text(out, _page(sources, tables, rows))
     elif out is not None:
-        write_json(out, {"benchmarks": [asdict(row) for row in rows], "scores": tables, "reported": reported})
+        write_json(out, {"benchmarks": rows, "scores": tables, "reported": reported})
     if as_json:
-        print(json.dumps({"benchmarks": [asdict(row) for row in rows], "reported": reported}))
+        print(json.dumps({"benchmarks": rows, "reported": reported}))
         return
     _print(rows)
 
 
-def _page(sources: Sequence[Source], tables: Mapping[str, object], rows: Sequence[Compared]) -> str:
+def _page(sources: Sequence["Source"], tables: Mapping[str, object], rows: Sequence[Record]) -> str:
+    from training.autoeval.figures import correlation_panels, power_panel
+    from training.reporting.report import benchmarks_page
+
     by_source = {
         name: {source.name: source.tables[name] for source in sources if name in source.tables} for name in tables
     }
-    powers = {row.benchmark: row.predictive_power for row in rows}
+    powers = {row["benchmark"]: row["predictive_power"] for row in rows}
     return benchmarks_page(rows, list(correlation_panels(by_source)), power_panel(powers))
 
 
-def _print(rows: Sequence[Compared]) -> None:
+def _print(rows: Sequence[Record]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -222,14 +241,9 @@ def _print(rows: Sequence[Compared]) -> None:
     for name in ("models", "correlation (95%)", "p", "predicts (95%)"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
-        rho, power = row.correlation, row.predictive_power
-        table.add_row(
-            row.benchmark,
-            str(rho.n),
-            _between(rho.rho, rho.interval),
-            f"{rho.p:.1g}",
-            _between(power.power, power.interval),
-        )
+        rho, power = row["correlation"], row["predictive_power"]
+        told = _between(rho["rho"], rho["interval"]), f"{rho['p']:.1g}", _between(power["power"], power["interval"])
+        table.add_row(row["benchmark"], str(rho["n"]), *told)
     Console().print(table)
 
 

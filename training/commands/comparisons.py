@@ -94,9 +94,9 @@ def _reasoned(
         batches = (problems[start : start + size] for start in range(0, len(problems), size))
         attempts = [t for batch in batches for t in strategy.attempts(policy, batch, sampling, seed=seed)]
         runs.append(list(judged(attempts, judging)))
-    logics = {logic: found.record() for logic, found in by_logic(runs).items()}
-    record = {**confusion(runs).record(), **({"by_logic": logics} if logics else {})}
-    scores = [confusion([run]).accuracy.rate for run in runs]
+    logics = by_logic(runs)
+    record = {**confusion(runs), **({"by_logic": logics} if logics else {})}
+    scores = [confusion([run])["score"] for run in runs]
     return {**record, **({"run_scores": scores} if asked.runs > 1 else {})}, [t for run in runs for t in run]
 
 

@@ -5,23 +5,23 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from critics.errors import InputError
 from critics.judge import JudgePool
 from critics.problem import Problem
-from critics.replay.grades import count_by_grade, grades_said
+from critics.replay.grades import grades_said
 from rollout.actor_critic.feedback import DialogReviewPool
 from training.commands.messages import say
 from training.commands.options import Adapter, Config, Json, Overrides, Seed
 from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.estimates import Proportion
 from training.logs import quieten
+from training.outcomes import Record
 from training.records.store import write_text
 from training.reporting.at_k import NAMES
-from training.reporting.evaluations import Mode
 from training.reporting.leaderboard import Entry, leaderboard
 from training.reporting.leaderboard_figure import write_leaderboard
 from training.reporting.problem_tables import overview
@@ -131,7 +131,7 @@ def evaluate(
             return
         _refuse_what_does_not_fit(asked, how)
         entries = list(_entries(asked, how, quiet=as_json))
-    _write([found for found, _ in entries], out, table)
+    _write(entries, out, table)
     if out is not None:
         write_text(out / "problems.md", overview(given, wanted))
     if as_json:
@@ -165,14 +165,14 @@ def arms_of(config: RunConfig, names: Sequence[str]) -> list[ArmConfig]:
     return [known[name] for name in names] or config.arms[:1]
 
 
-def _entries(asked: Asking, how: Measuring, *, quiet: bool) -> Iterator[tuple[Entry, dict[str, Any]]]:
-    """Yield each entry with the record of its mode, models in their order."""
+def _entries(asked: Asking, how: Measuring, *, quiet: bool) -> Iterator[Entry]:
+    """Yield each entry, models in their order."""
     for model in asked.models:
         for arm in asked.arms:
             found = entry(model, arm, how, asked.out, asked.prices.get(model.label), asked.traces)
             if not quiet:
                 labels = [model.label] * (len(asked.models) > 1) + [arm.name] * (len(asked.arms) > 1)
-                _say_mode(", ".join(labels), found[0].mode)
+                _say_mode(", ".join(labels), found.mode)
             yield found
 
 
@@ -211,40 +211,40 @@ def _write(entries: Sequence[Entry], out: Path | None, table: Path | None) -> No
         say(f"table and figure: {out / 'table.md'}, {out / 'figure.svg'}")
 
 
-def _records(entries: Sequence[tuple[Entry, dict[str, Any]]]) -> dict[str, Any]:
+def _records(entries: Sequence[Entry]) -> Record:
     """Return the modes by model and arm, without a level where there is one of it."""
-    by_model: dict[str, dict[str, Any]] = {}
-    for found, record in entries:
-        by_model.setdefault(found.model, {})[found.arm] = record
+    by_model: dict[str, Record] = {}
+    for found in entries:
+        by_model.setdefault(found.model, {})[found.arm] = found.mode
     told = {model: modes if len(modes) > 1 else next(iter(modes.values())) for model, modes in by_model.items()}
     return told if len(told) > 1 else next(iter(told.values()))
 
 
-def _say_mode(label: str, mode: Mode) -> None:
+def _say_mode(label: str, mode: Record) -> None:
     """Print rates with their intervals, and content effects where problems are of several conditions."""
     label = f"{label}: " if label else ""
-    counts, n = mode.counts, mode.counts["n"]
+    n = mode["n"]
     for name, key in (("accuracy", "right"), ("certified", "certified"), ("lucky", "lucky"), ("answered", "answered")):
-        rate = Proportion(counts[key], n)
+        rate = Proportion(mode[key], n)
         low, high = rate.interval
-        say(f"{label}{name}: {rate.rate:.1%} (95% {low:.1%} to {high:.1%}, {counts[key]} of {n})")
-    if counts["certified"]:
-        say(f"{label}certified by grade: {grades_said(count_by_grade(mode.grades))}")
+        say(f"{label}{name}: {rate.rate:.1%} (95% {low:.1%} to {high:.1%}, {mode[key]} of {n})")
+    if mode["certified"]:
+        say(f"{label}certified by grade: {grades_said(mode['grades'])}")
     say(
-        f"{label}no answer {counts['no_answer']}, abstained {counts['abstained']}, "
-        f"formally wrong {counts['wrong_formal']}; "
-        f"accuracy with a guess for no answer: {mode.guessed or 0:.1%}"
+        f"{label}no answer {mode['no_answer']}, abstained {mode['abstained']}, "
+        f"formally wrong {mode['wrong_formal']}; "
+        f"accuracy with a guess for no answer: {mode['accuracy_with_guess']:.1%}"
     )
-    for level in mode.levels:
-        shares = (f"{key.replace('_', ' ')} {level.counts[key] / level.counts['n']:.1%}" for key in RETRY_COUNTS)
-        say(f"{label}after {level.retries} retries: {', '.join(shares)}")
-    for line in stage_lines(mode.stages):
+    for level in mode.get("by_retries", ()):
+        shares = (f"{key.replace('_', ' ')} {level[key] / level['n']:.1%}" for key in RETRY_COUNTS)
+        say(f"{label}after {level['retries']} retries: {', '.join(shares)}")
+    for line in stage_lines(mode.get("by_stage", ())):
         say(f"{label}{line}")
-    for row in mode.at_k:
-        rates = {name: row.rates[name].rate for name in NAMES}
-        shown = (f"{name}@{row.k} {rate:.1%}" for name, rate in rates.items() if rate is not None)
-        say(f"{label}{', '.join(shown)} ({row.problems} problems)")
-    conditions = mode.groups["by_condition"]
+    for row in mode.get("at_k", ()):
+        rates = {name: row[name]["rate"] for name in NAMES}
+        shown = (f"{name}@{row['k']} {rate:.1%}" for name, rate in rates.items() if rate is not None)
+        say(f"{label}{', '.join(shown)} ({row['problems']} problems)")
+    conditions = mode["by_condition"]
     for condition, cell in conditions.items() if len(conditions) > 1 else ():
         right = cell["right"]
         say(f"{label}accuracy, {condition}: {right / cell['n']:.1%} ({right} of {cell['n']})")

@@ -15,8 +15,14 @@ from training.commands.attempts import judging, read_attempts
 from training.commands.messages import print_counts
 from training.commands.options import Jobs, Json, Out, Timeout, WithoutJail, leave_the_jail
 from training.records.store import read_lines, write_records
-from training.reporting.error_tables import error_columns, error_table
-from training.reporting.program_tables import blind_attempts, program_rows, program_table, read_programs
+from training.reporting.program_tables import (
+    blind_attempts,
+    error_columns,
+    error_table,
+    program_rows,
+    program_table,
+    read_programs,
+)
 
 EXAMPLE = "certistar judge attempts.jsonl --out verdicts.jsonl --jobs 2"
 _PROGRAM_FORMATS = frozenset(("rules", "csp", "logic-program", "fol", "z3-python"))
@@ -52,7 +58,7 @@ def judge(
     rows = program_rows(programs, {verdict["id"] for verdict in again if verdict["verdict"] == "certified"})
     columns = error_columns(programs)
     if as_json:
-        print(json.dumps({**counts, "table": [r.record() for r in rows], "errors": [c.record() for c in columns]}))
+        print(json.dumps({**counts, "table": rows, "errors": columns}))
         return
     print_counts(counts, as_json=False)
     _show(program_table(rows), *((error_table(columns),) if columns else ()))

@@ -7,6 +7,7 @@ import typer
 
 from training.reporting.comparison import write_report
 from training.reporting.sentences import verdict_sentence
+from training.reporting.times import time_lines
 
 EXAMPLE = "certistar report checkpoints/demo"
 
@@ -18,9 +19,9 @@ def report(
     ] = False,
 ) -> None:
     """Write report.json and report.html of a finished run."""
-    summary = write_report(run_folder, partial=partial)
-    for sentence in verdict_sentence(summary):
+    found = write_report(run_folder, partial=partial)
+    for sentence in verdict_sentence(found):
         print(sentence)
-    for line in summary.times.lines() if summary.times else ():
+    for line in time_lines(found["times"]) if "times" in found else ():
         print(line)
     print(run_folder / "report.html")

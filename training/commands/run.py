@@ -93,7 +93,7 @@ def run_with_progress(
     from training.reporting.comparison import summarise
     from training.reporting.sentences import verdict_sentence
     from training.reporting.terminal import table
-    from training.reporting.times import times_of
+    from training.reporting.times import time_lines, times_of
     from training.rounds.run import num_attempts
     from training.rounds.run import run as run_lines
 
@@ -117,6 +117,6 @@ def run_with_progress(
     for sentence in verdict_sentence(summary):
         console.print(sentence, highlight=False)
     times = times_of(folder)
-    for line in () if times is None else times.lines():
+    for line in () if times is None else time_lines(times):
         console.print(line, highlight=False)
     console.print(f"report: {folder / 'report.html'}", highlight=False, soft_wrap=True)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from critics.replay.grades import count_by_grade, grades_said
+from critics.replay.grades import grades_said
 from training.estimates import Proportion
 from training.lineage.adapter_files import AdapterManifest
 from training.lineage.kept import TAGS, DatasetFacts, by_grade, what_is_kept
+from training.outcomes import Record
 from training.records.run_folder import RunLine
-from training.reporting.evaluations import Mode
 from training.tables import with_interval
 
 
@@ -28,8 +28,9 @@ class RunFacts:
     """From 1."""
     split: str
     """What the evaluation's problems are called."""
-    before: Mode
-    after: Mode
+    before: Record
+    """The mode `sampled` of its evaluation.json."""
+    after: Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ def _results_section(facts: AdapterFacts) -> list[str]:
     if (run := facts.run) is None:
         return ["## Results", "", "Not measured: the adapter was pushed without its run.", ""]
     measured = (("before fine-tuning", run.before), ("this adapter", run.after))
-    rows = [[label, str(mode.counts["n"]), *_rates(mode)] for label, mode in measured]
+    rows = [[label, str(mode["n"]), *_rates(mode)] for label, mode in measured]
     return [
         "## Results",
         "",
@@ -137,10 +138,10 @@ def _results_section(facts: AdapterFacts) -> list[str]:
     ]
 
 
-def _rates(mode: Mode) -> list[str]:
-    shares = [Proportion(mode.counts[key], mode.counts["n"]) for key in ("right", "certified", "lucky")]
+def _rates(mode: Record) -> list[str]:
+    shares = [Proportion(mode[key], mode["n"]) for key in ("right", "certified", "lucky")]
     right, proved, lucky = map(with_interval, shares)
-    return [right, proved, grades_said(count_by_grade(mode.grades)) or "–", lucky]
+    return [right, proved, grades_said(mode["grades"]) or "–", lucky]
 
 
 def _lineage_section(facts: AdapterFacts) -> list[str]:

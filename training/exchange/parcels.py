@@ -26,7 +26,6 @@ from training.lineage.kept import CERTIFICATES, certified_dataset_card, dataset_
 from training.lineage.revocation import check_unrevoked
 from training.records.run_folder import RunLine, read_run
 from training.records.store import is_stored, read_records, write_json, write_records, write_text
-from training.reporting.evaluations import read_mode
 
 _OF_ADAPTERS = frozenset((
     *("adapter_model.safetensors", "model.safetensors", "model.safetensors.index.json"),
@@ -151,7 +150,7 @@ def _run_facts(line: RunLine, adapter: Path, number: int) -> RunFacts:
         line,
         number + 1,
         after["problems"].get("split"),
-        *(read_mode(record["modes"]["sampled"]) for record in (before, after)),
+        *(record["modes"]["sampled"] for record in (before, after)),
     )
 
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import comb
-from typing import Any
 
 from rollout.records.traces import Trace
 from training.curation.filters import problem_key
 from training.curation.outcomes import is_decided
 from training.estimates import Estimate, mean, rate_interval
+from training.outcomes import Record
 from training.tables import markdown, with_interval
 
 NAMES = ("certified", "lucky", "answered", "maj")
@@ -38,30 +38,6 @@ class Samples:
     """Votes for the gold answer; None where there is none."""
     others: tuple[int, ...]
     """Votes for each other answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class AtK:
-    """Rates at k samples, over the problems that have at least k."""
-
-    k: int
-    problems: int
-    fewer: int
-    """Problems with fewer samples, which are left out."""
-    with_gold: int
-    """Problems with a gold answer, which `lucky` and `maj` are about."""
-    rates: Mapping[str, Estimate]
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        told = {name: {"rate": each.rate, "interval": list(each.interval)} for name, each in self.rates.items()}
-        return {"k": self.k, "problems": self.problems, "fewer": self.fewer, "with_gold": self.with_gold, **told}
-
-
-def read_at_k(record: Any) -> AtK:
-    """Read what `AtK.record` wrote; raises `KeyError` or `TypeError`."""
-    rates = {name: Estimate(record[name]["rate"], tuple(record[name]["interval"])) for name in NAMES}
-    return AtK(record["k"], record["problems"], record["fewer"], record["with_gold"], rates)
 
 
 def samples_of(traces: Iterable[Trace], gold: Mapping[str, str] | None = None) -> list[Samples]:
@@ -90,13 +66,16 @@ def _counted(made: Sequence[Trace], gold: str | None) -> Samples:
     )
 
 
-def at_k(samples: Sequence[Samples]) -> list[AtK]:
-    """Return the rates at 1, 2, 4, .. samples, and at as many as any problem has."""
+def at_k(samples: Sequence[Samples]) -> list[Record]:
+    """Return the rates at 1, 2, 4, .. samples, and at as many as any problem has.
+
+    `problems` have at least k samples, `fewer` are left out; `lucky` and `maj` are about those `with_gold` answers.
+    """
     most = max((each.n for each in samples), default=0)
     return [_row(k, samples) for k in sorted({1 << power for power in range(most.bit_length())} | {most} - {0})]
 
 
-def _row(k: int, samples: Sequence[Samples]) -> AtK:
+def _row(k: int, samples: Sequence[Samples]) -> Record:
     enough = [each for each in samples if each.n >= k]
     known = [each for each in enough if each.gold is not None]
     values = {
@@ -105,8 +84,10 @@ def _row(k: int, samples: Sequence[Samples]) -> AtK:
         "answered": [one_of(each.n, each.answered, k) for each in enough],
         "maj": [majority_right(each.gold or 0, each.others, each.n, k) for each in known],
     }
-    rates = {name: Estimate(mean(got) if got else None, rate_interval(got)) for name, got in values.items()}
-    return AtK(k, len(enough), len(samples) - len(enough), len(known), rates)
+    told = {
+        name: {"rate": mean(got) if got else None, "interval": list(rate_interval(got))} for name, got in values.items()
+    }
+    return {"k": k, "problems": len(enough), "fewer": len(samples) - len(enough), "with_gold": len(known), **told}
 
 
 def one_of(n: int, c: int, k: int) -> float:
@@ -141,17 +122,17 @@ def majority_right(gold: int, others: tuple[int, ...], n: int, k: int) -> float:
 def at_k_record(samples: Sequence[Samples]) -> dict[str, object]:
     """Return the JSON form of everything at k."""
     total, undecided = sum(each.n for each in samples), sum(each.undecided for each in samples)
-    rows = [row.record() for row in at_k(samples)]
-    return {"problems": len(samples), "samples": total, "undecided": undecided, "at_k": rows}
+    return {"problems": len(samples), "samples": total, "undecided": undecided, "at_k": at_k(samples)}
 
 
-def at_k_rows(of: Mapping[str, Sequence[AtK]]) -> list[list[str]]:
+def at_k_rows(of: Mapping[str, Sequence[Record]]) -> list[list[str]]:
     """Return the rows of a table of several files or arms, its head first."""
     rows = [["of", "k", "problems", *(f"{name}@k" for name in NAMES)]]
     for label, found in of.items():
         for row in found:
-            num = f"{row.problems} ({row.fewer} have fewer)" if row.fewer else f"{row.problems}"
-            rows.append([label, f"{row.k}", num, *(with_interval(row.rates[name]) for name in NAMES)])
+            num = f"{row['problems']} ({row['fewer']} have fewer)" if row["fewer"] else f"{row['problems']}"
+            told = (Estimate(row[name]["rate"], tuple(row[name]["interval"])) for name in NAMES)
+            rows.append([label, f"{row['k']}", num, *map(with_interval, told)])
     return rows
 
 

@@ -7,25 +7,24 @@ values (Student 1908). Fewer than two bases, or bases that do not differ at all,
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
 
 from critics.errors import InputError
 from critics.problem import is_object
-from training.estimates import LEVEL, Interval, stats
+from training.estimates import LEVEL, stats
 from training.figures import GREY, drawing, panels_of, svg_of
+from training.outcomes import Record
 from training.records.run_folder import configuration
-from training.reporting.evaluations import Evaluation, Tally
 from training.reporting.panels import styles
-from training.reporting.results import Arm, provenance, read_arms
+from training.reporting.runs import Arm, Evaluation, provenance, read_arms
 from training.reporting.sentences import points
 
-Counted = Literal["right", "certified"]
-COUNTED: tuple[Counted, ...] = ("certified", "right")
+COUNTED = ("certified", "right")
 FIRST = "strict"
 """The arm that the others are compared with, where there is one; else the first."""
+METHOD = "per base the mean over seeds; over bases Student's t interval and test (two stages)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,90 +54,24 @@ class Part:
             return f"beyond {self.at_least - 1} hops"
         return "all" if self.at_most is None else f"up to {self.at_most} hops"
 
-    def counts(self, evaluation: Evaluation) -> Iterator[Tally]:
-        """Yield the counts of an evaluation that are of its problems."""
-        if self.at_least is None and self.at_most is None:
-            yield evaluation.sampled.counts
-            return
-        for hops, cell in evaluation.sampled.groups["by_hops"].items():
-            if (self.at_least or 0) <= int(hops) <= (self.at_most or math.inf):
-                yield cell
+    def rate(self, evaluation: Evaluation, counted: str) -> float:
+        """Return a rate of an evaluation on its problems; raises `InputError` where there are none."""
+        cells = [evaluation.sampled]
+        if self.at_least is not None or self.at_most is not None:
+            low, high = self.at_least or 0, self.at_most or math.inf
+            cells = [cell for hops, cell in evaluation.sampled["by_hops"].items() if low <= int(hops) <= high]
+        n = sum(cell["n"] for cell in cells)
+        if not n:
+            raise InputError(f"{evaluation.path}: has no problems {self}; choose another --beyond")
+        return sum(cell[counted] for cell in cells) / n
 
 
-@dataclass(frozen=True, slots=True)
-class OverBases:
-    """A value of each base, their mean, and its interval over bases."""
-
-    per_base: tuple[float, ...]
-    mean: float
-    interval: Interval | None
-    """None where there is one base, or where no base differs from another, which tells nothing of others."""
-    p: float | None
-    """Two-sided, of the hypothesis that the mean over all such bases is 0: Student's t."""
-    p_signs: float
-    """The same by exact flips of the bases' signs (Fisher 1935), which needs no shape; never below 2 ** (1 - bases)."""
-
-
-@dataclass(frozen=True, slots=True)
-class ArmOverBases:
-    """Rates of an arm on some problems, from the base model to the last round."""
-
-    arm: str
-    counted: Counted
-    problems: str
-    rounds: tuple[OverBases, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Lead:
-    """Difference of two arms after the last round, in rates from 0 to 1."""
-
-    a: str
-    b: str
-    counted: Counted
-    problems: str
-    difference: OverBases
-
-
-@dataclass(frozen=True, slots=True)
-class Dose:
-    """Result of an arm whose filter lets lucky traces through."""
-
-    arm: str
-    rate: float
-    """Share of the lucky traces that were kept."""
-    flaw: str | None
-    """The reason of those kept first; None where they were drawn at random."""
-    lucky: OverBases
-    """Share of lucky traces among all that were kept, over all rounds."""
-    certified: OverBases
-    right: OverBases
-    problems: str
-
-
-@dataclass(frozen=True, slots=True)
-class BasesSummary:
-    """Arms compared over bases."""
-
-    bases: tuple[Mapping[str, object], ...]
-    primary: str | None
-    """The metric that all runs declared before they began; None where they did not, or not the same."""
-    arms: tuple[ArmOverBases, ...]
-    leads: tuple[Lead, ...]
-    doses: tuple[Dose, ...] = ()
-    """Empty where every filter is as good as its critic."""
-    method: str = "per base the mean over seeds; over bases Student's t interval and test (two stages)"
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return asdict(self)
-
-
-def compare_bases(runs: Sequence[Path], beyond: int | None = None) -> BasesSummary:
+def compare_bases(runs: Sequence[Path], beyond: int | None = None) -> Record:
     """Compare the arms of runs that start from different base models; rates as the runs' sampled evaluations have them.
 
     `beyond`: the most hops that the bases were taught; then problems of more hops, and the others, are also told apart.
-    Raises `InputError` where there are fewer than two bases, one base twice, or runs with different arms.
+    `arms` are rates by round, `leads` differences after the last one, and `doses` arms whose filters let lucky traces
+    through, where some do. Raises `InputError` for fewer than two bases, one base twice, or runs with different arms.
     """
     bases = [_read(run) for run in runs]
     if len(bases) < 2:
@@ -152,23 +85,23 @@ def compare_bases(runs: Sequence[Path], beyond: int | None = None) -> BasesSumma
             raise InputError(
                 f"--bases: {bases[0].name} has the arms {list(bases[0].arms)}, {base.name} {list(base.arms)}"
             )
-    parts: tuple[Part, ...] = (
-        (Part(),)
-        if beyond is None
-        else (Part(), Part(at_most=beyond), Part(at_least=beyond + 1), *(Part(h, h) for h in _hops(bases[0])))
-    )
-    measured = Part() if beyond is None else Part(at_least=beyond + 1)
     names = list(bases[0].arms)
     first = FIRST if FIRST in names else names[0]
-    arms = [_arm(bases, name, counted, part) for part in parts for counted in COUNTED for name in names]
-    leads = [
-        _lead(bases, first, other, counted, part)
-        for part in reversed(parts[:3]) for counted in COUNTED for other in names if other != first
-    ]  # fmt: skip
-    about = tuple({"name": b.name, "digest": b.digest, "seeds": b.arms[first].seeds} for b in bases)
+    parts = [Part()]
+    if beyond is not None:
+        hops = sorted(map(int, bases[0].arms[names[0]].rounds[-1][0].sampled["by_hops"]))
+        parts += [Part(at_most=beyond), Part(at_least=beyond + 1), *(Part(each, each) for each in hops)]
+    others = [name for name in names if name != first]
+    wide = [(part, counted, other) for part in reversed(parts[:3]) for counted in COUNTED for other in others]
     primaries = {base.primary for base in bases}
-    primary = next(iter(primaries)) if len(primaries) == 1 else None
-    return BasesSummary(about, primary, tuple(arms), tuple(leads), tuple(_doses(bases, measured)))
+    return {
+        "bases": [{"name": b.name, "digest": b.digest, "seeds": list(b.arms[first].seeds)} for b in bases],
+        "primary": next(iter(primaries)) if len(primaries) == 1 else None,
+        "arms": [_arm(bases, name, counted, part) for part in parts for counted in COUNTED for name in names],
+        "leads": [_lead(bases, first, other, counted, part) for part, counted, other in wide],
+        "doses": list(_doses(bases, Part() if beyond is None else Part(at_least=beyond + 1))),
+        "method": METHOD,
+    }
 
 
 def _read(run: Path) -> Base:
@@ -181,69 +114,68 @@ def _read(run: Path) -> Base:
         for arm in configuration(run).get("arms") or ()
         if is_object(arm)
     }
-    arms = {arm.name: arm for arm in read_arms(run)}
-    return Base(run.resolve().name, digest, primary if isinstance(primary, str) else None, doses, arms)
+    return Base(run.resolve().name, digest, primary, doses, {arm.name: arm for arm in read_arms(run)})
 
 
-def _hops(base: Base) -> list[int]:
-    last = next(iter(base.arms.values())).lines[0].rounds[-1]
-    return sorted(int(hops) for hops in last.sampled.groups["by_hops"])
+def _arm(bases: Sequence[Base], name: str, counted: str, part: Part) -> Record:
+    """Return the rates of an arm on some problems, from the base model to the last round."""
+    rounds = range(min(len(base.arms[name].rounds) for base in bases))
+    found = [over_bases([_rate(base.arms[name], number, counted, part) for base in bases]) for number in rounds]
+    return {"arm": name, "counted": counted, "problems": str(part), "rounds": found}
 
 
-def _arm(bases: Sequence[Base], name: str, counted: Counted, part: Part) -> ArmOverBases:
-    rounds = range(min(len(base.arms[name].lines[0].rounds) for base in bases))
-    found = tuple(over_bases([_rate(base.arms[name], number, counted, part) for base in bases]) for number in rounds)
-    return ArmOverBases(name, counted, str(part), found)
-
-
-def _lead(bases: Sequence[Base], a: str, b: str, counted: Counted, part: Part) -> Lead:
+def _lead(bases: Sequence[Base], a: str, b: str, counted: str, part: Part) -> Record:
+    """Return the difference of two arms after the last round, in rates from 0 to 1."""
     rates = [[_rate(base.arms[arm], -1, counted, part) for arm in (a, b)] for base in bases]
-    return Lead(a, b, counted, str(part), over_bases([mine - other for mine, other in rates]))
+    difference = over_bases([mine - other for mine, other in rates])
+    return {"a": a, "b": b, "counted": counted, "problems": str(part), "difference": difference}
 
 
-def _doses(bases: Sequence[Base], part: Part) -> Iterator[Dose]:
-    """Yield the dose and the response of each arm of the critic's own filter, where some let lucky traces through."""
+def _doses(bases: Sequence[Base], part: Part) -> Iterator[Record]:
+    """Yield the dose and the response of each arm of the critic's own filter, where some let lucky traces through.
+
+    `rate` is the share of lucky traces that were kept, `lucky` their share of all that were kept, over all rounds, and
+    `flaw` the reason of those kept first; None where they were drawn at random.
+    """
     doses = {name: bases[0].doses.get(name, (0.0, None)) for name in bases[0].arms}
     if not any(rate for rate, _ in doses.values()):
         return
     for name, (rate, flaw) in doses.items():
         arms = [base.arms[name] for base in bases]
         if arms[0].keep == "strict":
-            right, certified = ([_rate(arm, -1, counted, part) for arm in arms] for counted in ("right", "certified"))
+            rates = {counted: over_bases([_rate(arm, -1, counted, part) for arm in arms]) for counted in COUNTED}
             lucky = over_bases([_lucky_share(arm) for arm in arms])
-            yield Dose(name, rate, flaw, lucky, over_bases(certified), over_bases(right), str(part))
+            yield {"arm": name, "rate": rate, "flaw": flaw, "lucky": lucky, **rates, "problems": str(part)}
 
 
 def _lucky_share(arm: Arm) -> float:
     """Return the share of what an arm kept that is not certified, over its rounds and seeds."""
-    kept = sum(rollout.funnel["kept"] for line in arm.lines for rollout in line.rollouts)
-    return sum(rollout.kept_lucky for line in arm.lines for rollout in line.rollouts) / kept if kept else 0.0
+    rollouts = [rollout for each in arm.rollouts for rollout in each]
+    kept = sum(rollout["kept"] for rollout in rollouts)
+    return sum(rollout.get("kept_lucky", 0) for rollout in rollouts) / kept if kept else 0.0
 
 
-def _rate(arm: Arm, number: int, counted: Counted, part: Part) -> float:
+def _rate(arm: Arm, number: int, counted: str, part: Part) -> float:
     """Return the mean over seeds of a rate on some problems."""
-    rates = [_of(line.rounds[number], counted, part) for line in arm.lines]
+    rates = [part.rate(evaluation, counted) for evaluation in arm.rounds[number]]
     return sum(rates) / len(rates)
 
 
-def _of(evaluation: Evaluation, counted: Counted, part: Part) -> float:
-    cells = list(part.counts(evaluation))
-    n = sum(cell["n"] for cell in cells)
-    if not n:
-        raise InputError(f"{evaluation.path}: has no problems {part}; choose another --beyond")
-    return sum(cell[counted] for cell in cells) / n
+def over_bases(values: Sequence[float]) -> Record:
+    """Return the mean of the bases' values with its 95% interval and tests over bases.
 
-
-def over_bases(values: Sequence[float]) -> OverBases:
-    """Return the mean of the bases' values with its 95% interval and tests over bases."""
+    `interval` and `p` (Student's t, two-sided, of the hypothesis that the mean over all such bases is 0) are None where
+    there is one base, or where none differs from another. `p_signs` is the same by exact flips of the bases' signs
+    (Fisher 1935), which needs no shape; never below 2 ** (1 - bases).
+    """
     num = len(values)
     mean = sum(values) / num
     error = math.sqrt(sum((value - mean) ** 2 for value in values) / max(1, num - 1) / num)
-    if num < 2 or error < 1e-12:  # rounding alone leaves as much
-        return OverBases(tuple(values), mean, None, None, _sign_flips(values))
-    reach = float(stats().t.ppf((1 + LEVEL) / 2, num - 1)) * error
-    p = 2 * float(stats().t.sf(abs(mean) / error, num - 1))
-    return OverBases(tuple(values), mean, (mean - reach, mean + reach), p, _sign_flips(values))
+    found: Record = {"per_base": list(values), "mean": mean, "interval": None, "p": None}
+    if num > 1 and error >= 1e-12:  # rounding alone leaves as much
+        reach = float(stats().t.ppf((1 + LEVEL) / 2, num - 1)) * error
+        found |= {"interval": [mean - reach, mean + reach], "p": 2 * float(stats().t.sf(abs(mean) / error, num - 1))}
+    return {**found, "p_signs": _sign_flips(values)}
 
 
 def _sign_flips(values: Sequence[float]) -> float:
@@ -253,94 +185,89 @@ def _sign_flips(values: Sequence[float]) -> float:
     return sum(total >= abs(sum(values)) - 1e-12 for total in sums) / len(sums)
 
 
-def bases_table(summary: BasesSummary) -> str:
+def bases_table(found: Record) -> str:
     """Return the rates and the leads as Markdown, in percent and percentage points."""
-    num = len(summary.bases)
-    last = max(len(arm.rounds) for arm in summary.arms) - 1
-    primary = summary.primary or "none was declared before the runs"
+    last = max(len(arm["rounds"]) for arm in found["arms"]) - 1
+    primary = found["primary"] or "none was declared before the runs"
     lines = [
-        f"{num} bases; primary metric: {primary}; 95% intervals over bases. "
-        f"{summary.method[0].upper()}{summary.method[1:]}.\n",
+        f"{len(found['bases'])} bases; primary metric: {primary}; 95% intervals over bases. "
+        f"{METHOD[0].upper()}{METHOD[1:]}.\n",
         "| arm | problems | rate | " + " | ".join(["start", *(f"round {r}" for r in range(1, last + 1))]) + " |",
         "|---|---|---|" + "--:|" * (last + 1),
     ]
-    for arm in summary.arms:
-        rates = " | ".join(_percent(found) for found in arm.rounds)
-        lines.append(f"| {arm.arm} | {arm.problems} | {arm.counted} | {rates} |")
+    for arm in found["arms"]:
+        rates = " | ".join(map(_percent, arm["rounds"]))
+        lines.append(f"| {arm['arm']} | {arm['problems']} | {arm['counted']} | {rates} |")
     lines += [
         "",
         "| lead after the last round | problems | rate | points (95%) | p, t | p, signs | each base |",
         "|---|---|---|--:|--:|--:|---|",
     ]
-    for lead in summary.leads:
-        found = lead.difference
-        each = " ".join(f"{100 * value:+.1f}" for value in found.per_base)
-        p = "–" if found.p is None else f"{found.p:.2g}"
-        lines.append(
-            f"| {lead.a} over {lead.b} | {lead.problems} | {lead.counted} | {_points(found)} | {p} | "
-            f"{found.p_signs:.2g} | {each} |"
-        )
-    if summary.doses:
-        lines += [
-            "",
-            f"| lucky traces kept | which | of all kept | certified, {summary.doses[0].problems} | right |",
-            "|--:|---|--:|--:|--:|",
-        ]
-    for dose in summary.doses:
-        rates = " | ".join(map(_percent, (dose.lucky, dose.certified, dose.right)))
-        lines.append(f"| {100 * dose.rate:.0f}% | {dose.flaw or 'at random'} | {rates} |")
+    for lead in found["leads"]:
+        own = lead["difference"]
+        each = " ".join(f"{100 * value:+.1f}" for value in own["per_base"])
+        p = "–" if own["p"] is None else f"{own['p']:.2g}"
+        cells = (f"{lead['a']} over {lead['b']}", lead["problems"], lead["counted"], _points(own), p)
+        lines.append(f"| {' | '.join(cells)} | {own['p_signs']:.2g} | {each} |")
+    if found["doses"]:
+        problems = found["doses"][0]["problems"]
+        lines += ["", f"| lucky traces kept | which | of all kept | certified, {problems} | right |"]
+        lines.append("|--:|---|--:|--:|--:|")
+    for dose in found["doses"]:
+        rates = " | ".join(_percent(dose[key]) for key in ("lucky", "certified", "right"))
+        lines.append(f"| {100 * dose['rate']:.0f}% | {dose['flaw'] or 'at random'} | {rates} |")
     return "\n".join(lines) + "\n"
 
 
-def _percent(found: OverBases) -> str:
-    if found.interval is None:
-        return f"{100 * found.mean:.1f}"
-    low, high = (100 * min(1.0, max(0.0, end)) for end in found.interval)
-    return f"{100 * found.mean:.1f} ({low:.1f} to {high:.1f})"
+def _percent(found: Record) -> str:
+    if found["interval"] is None:
+        return f"{100 * found['mean']:.1f}"
+    low, high = (100 * min(1.0, max(0.0, end)) for end in found["interval"])
+    return f"{100 * found['mean']:.1f} ({low:.1f} to {high:.1f})"
 
 
-def _points(found: OverBases) -> str:
-    return points(found.mean) + ("" if found.interval is None else f" ({points(found.interval)})")
+def _points(found: Record) -> str:
+    return points(found["mean"]) + ("" if found["interval"] is None else f" ({points(found['interval'])})")
 
 
-def forest(summary: BasesSummary) -> str:
+def forest(found: Record) -> str:
     """Return the leads in certified answers as SVG: a point for each base, a diamond for their mean."""
-    leads = [lead for lead in summary.leads if lead.counted == "certified"]
-    drawn = styles([leads[0].a, *(lead.b for lead in leads)])
+    leads = [lead for lead in found["leads"] if lead["counted"] == "certified"]
+    drawn = styles([leads[0]["a"], *(lead["b"] for lead in leads)])
     with drawing(text="path"):
         figure, [axes] = panels_of(width=7.2, height=0.6 + 0.36 * len(leads), count=1)
         figure.patch.set_facecolor("white")
         axes.axvline(0, color=GREY, lw=0.8)
         for y, lead in enumerate(leads):
-            found, colour = lead.difference, drawn[lead.b][0]
-            if found.interval is not None:
-                axes.plot([100 * end for end in found.interval], [y, y], color=colour, lw=1.6)
-            axes.plot([100 * found.mean], [y], marker="D", color=colour, ms=6)
-            axes.plot([100 * x for x in found.per_base], [y - 0.25] * len(found.per_base), "o", color=GREY, ms=3)
-        axes.set_yticks(range(len(leads)), [f"{lead.a} over {lead.b}, {lead.problems}" for lead in leads])
+            own, colour = lead["difference"], drawn[lead["b"]][0]
+            if own["interval"] is not None:
+                axes.plot([100 * end for end in own["interval"]], [y, y], color=colour, lw=1.6)
+            axes.plot([100 * own["mean"]], [y], marker="D", color=colour, ms=6)
+            axes.plot([100 * x for x in own["per_base"]], [y - 0.25] * len(own["per_base"]), "o", color=GREY, ms=3)
+        axes.set_yticks(range(len(leads)), [f"{lead['a']} over {lead['b']}, {lead['problems']}" for lead in leads])
         axes.tick_params(axis="y", length=0)
         axes.invert_yaxis()
-        axes.set_xlabel(f"percentage points of certified answers, 95% over {len(summary.bases)} bases")
+        axes.set_xlabel(f"percentage points of certified answers, 95% over {len(found['bases'])} bases")
         return svg_of(figure)
 
 
-def dose_figure(summary: BasesSummary) -> str:
+def dose_figure(found: Record) -> str:
     """Return dose and response as SVG: certified answers after training by the lucky share of what was trained on."""
-    flaws = sorted({dose.flaw for dose in summary.doses if dose.rate and dose.flaw})
+    flaws = sorted({dose["flaw"] for dose in found["doses"] if dose["rate"] and dose["flaw"]})
     drawn = styles(["at random", *flaws])
     with drawing(text="path"):
         figure, [axes] = panels_of(width=6.4, height=3.6, count=1)
         figure.patch.set_facecolor("white")
         for label, (colour, marker) in drawn.items():
-            curve = [d for d in summary.doses if not d.rate or (d.flaw or "at random") == label]
-            curve.sort(key=lambda dose: dose.lucky.mean)
-            x, y = [100 * dose.lucky.mean for dose in curve], [100 * dose.certified.mean for dose in curve]
-            ends = [dose.certified.interval or (dose.certified.mean, dose.certified.mean) for dose in curve]
+            curve = [d for d in found["doses"] if not d["rate"] or (d["flaw"] or "at random") == label]
+            curve.sort(key=lambda dose: dose["lucky"]["mean"])
+            x, y = ([100 * dose[key]["mean"] for dose in curve] for key in ("lucky", "certified"))
+            ends = [dose["certified"]["interval"] or [dose["certified"]["mean"]] * 2 for dose in curve]
             below = [max(0.0, at - 100 * low) for at, (low, _) in zip(y, ends, strict=True)]
             above = [max(0.0, 100 * high - at) for at, (_, high) in zip(y, ends, strict=True)]
             axes.errorbar(x, y, [below, above], color=colour, marker=marker, ms=5, lw=1.6, elinewidth=1, label=label)
         axes.set_xlabel("lucky traces among those trained on, %")
-        axes.set_ylabel(f"certified, {summary.doses[0].problems}, %")
+        axes.set_ylabel(f"certified, {found['doses'][0]['problems']}, %")
         axes.set_ylim(bottom=0)
         axes.legend(frameon=False)
         return svg_of(figure)

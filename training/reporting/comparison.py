@@ -1,4 +1,4 @@
-"""Comparison of the arms of a run, or of several runs, from their evaluations, with intervals.
+"""Comparison of the arms of a run, or of several runs, from their evaluations, with intervals: report.json.
 
 Arms are compared answer by answer, so all arms and rounds must have answered the same problems under the same seeds;
 what is not paired is refused, never compared loosely. No model is needed: a finished run can be summarised anywhere.
@@ -6,15 +6,13 @@ what is not paired is refused, never compared loosely. No model is needed: a fin
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from critics.errors import InputError
 from critics.replay.grades import count_by_grade
-from training.autoeval.false_positives import pooled_false_positives
-from training.autoeval.scores import pooled
 from training.curation.coverage import SHARES, TOKEN_SHARES
 from training.estimates import (
     REPLICATES,
@@ -26,18 +24,20 @@ from training.estimates import (
     mean_interval,
     seeds_interval,
 )
+from training.outcomes import GROUPINGS, Record, naturally, pooled, rates
 from training.records.run_folder import configuration
 from training.records.store import write_text
-from training.reporting.evaluations import GROUPINGS, Evaluation, Grouping, Mode, Outcome, Tally
-from training.reporting.panels import write_figure
-from training.reporting.report import render
-from training.reporting.results import STAGES, Arm, Extent, extent_of, finished_seeds, origins, provenance, read_arms
-from training.reporting.retries import dialogs_of, pooled_failures
-from training.reporting.sentences import verdict_sentence
-from training.reporting.square import square
-from training.reporting.summary import ArmSummary, Comparison, Metric, Rates, Revoked, Round, Summary, pooled_rates
-from training.reporting.times import times_of
-from training.reporting.trace_sample import Rollout, survey
+from training.reporting.runs import (
+    STAGES,
+    Arm,
+    Evaluation,
+    Extent,
+    extent_of,
+    finished_seeds,
+    origins,
+    provenance,
+    read_arms,
+)
 
 PAIRED_METHOD = (
     "Wilson intervals for rates; stratified paired bootstrap, and one of seeds and pairs; exact McNemar and sign-flip "
@@ -47,21 +47,39 @@ UNPAIRED_METHOD = (
     "Wilson intervals for rates; unpaired, because asked for: intervals by Newcombe and by Zou and Donner, Fisher's "
     "exact test and a permutation test; Holm's correction over all comparisons"
 )
-OUTCOMES: Mapping[Metric, Outcome] = {"accuracy": "right", "certified": "certified", "tests_passed": "tests_passed"}
+Report: TypeAlias = Record
+"""The content of report.json: `arms`, the `square` of filter by decoding, `comparisons` and `provenance`."""
+METRICS: Mapping[str, str] = {"accuracy": "right", "gain": "", "certified": "certified", "tests_passed": "tests_passed"}
+"""What arms are compared by, and the outcome of the last round that it is made of; a gain is of two rounds."""
 ANSWERS = ("answered", "no_answer", "abstained", "wrong_formal", "exhausted")
+DIALOG_RATES: Mapping[str, str] = {
+    "accuracy": "right",
+    "compiled": "compiled",
+    "tests_passed": "tests_passed",
+    "certified": "certified",
+}
+SUITES: Mapping[str, tuple[str, str]] = {
+    "solver_passed": ("solver_passed", "n"),
+    "tests_met": ("tests_met", "tests"),
+    "unchanged": ("unchanged", "stuck"),
+}
+"""Tests of dialogs as far as the solver passes them (figure 5, right, of LLM-ARC): a count, and what it is a share of.
+
+Dialogs of which it passes all tests, whatever else the critic says; tests that it passes; and, of dialogs whose answer
+is wrong and whose tests fail, those with a turn that changed nothing (section 5)."""
 
 
-def summarise(run: Path) -> Summary:
-    """Return the summary of a finished run folder.
+def summarise(run: Path) -> Report:
+    """Return the report of a finished run folder.
 
     Raises InputError that names the file where the run is unfinished or a record is ill-formed, or both
     files where two evaluations are of different problems.
     """
-    return _summary(read_arms(run), provenance(run))
+    return _report(read_arms(run), provenance(run))
 
 
-def compare_runs(runs: Sequence[Path], *, unpaired: bool = False) -> Summary:
-    """Return one summary over several runs, their arms called `RUN:ARM`; of a single run its own summary.
+def compare_runs(runs: Sequence[Path], *, unpaired: bool = False) -> Report:
+    """Return one report over several runs, their arms called `RUN:ARM`; of a single run its own.
 
     All arms must share seeds and problems, unless `unpaired` says that they may be compared as independent samples;
     `a` is the first strict arm, else the first arm. `provenance.differences` holds the keys in which the
@@ -76,10 +94,9 @@ def compare_runs(runs: Sequence[Path], *, unpaired: bool = False) -> Summary:
         for label, run in labelled.items()
         for arm in read_arms(run)
     ]
-    differences = _differences(labelled.values())
     named = {label: provenance(run) for label, run in labelled.items()}
-    origin = {"name": " and ".join(labelled), "runs": named, "differences": differences}
-    return replace(_summary(arms, origin, unpaired=unpaired), differences=differences)
+    origin = {"name": " and ".join(labelled), "runs": named, "differences": _differences(labelled.values())}
+    return _report(arms, origin, unpaired=unpaired)
 
 
 def _differences(runs: Iterable[Path]) -> dict[str, list[object]]:
@@ -100,152 +117,170 @@ def _flat(section: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, o
             yield f"{before}{key}", value
 
 
-def write_report(run: Path, *, partial: bool = False) -> Summary:
-    """Write report.json, report.html and its first figure, rates.svg, of a finished run; return the summary.
+def write_report(run: Path, *, partial: bool = False) -> Report:
+    """Write report.json, report.html and its first figure, rates.svg, of a finished run; return the report.
 
     `partial`: of an unfinished one, by the seeds that every arm has finished; `provenance.unfinished_seeds` names
     the others. Raises InputError as `summarise` does, and where no seed is finished.
     """
-    summary, page = report_of(run, finished_seeds(run) if partial else None)
-    record = json.dumps(summary.record(), indent=1, ensure_ascii=False, allow_nan=False)
-    write_text(run / "report.json", record + "\n")
+    from training.reporting.panels import write_figure
+
+    report, page = report_of(run, finished_seeds(run) if partial else None)
+    write_text(run / "report.json", json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     write_text(run / "report.html", page)
-    write_figure(summary, run / "rates.svg")
-    return summary
+    write_figure(report, run / "rates.svg")
+    return report
 
 
-def report_of(run: Path, extent: Extent | None = None) -> tuple[Summary, str]:
-    """Return the summary and the page of a run, of what `extent` says is finished (None: all)."""
+def report_of(run: Path, extent: Extent | None = None) -> tuple[Report, str]:
+    """Return the report and the page of a run, of what `extent` says is finished (None: all).
+
+    The costs of attempts are in their traces, which the report of a comparison does not read.
+    """
+    from training.reporting.report import render
+    from training.reporting.sentences import verdict_sentence
+    from training.reporting.times import times_of
+    from training.reporting.trace_sample import Rollout, survey
+
     arms = read_arms(run, extent)
     missing = {} if extent is None else extent_of(run).missing(extent)
-    found = survey(_rollouts(arms))
-    summary = _summary(arms, provenance(run) | missing)
-    summary = replace(summary, revoked=_revoked(run / "revoked.json"), costs=found.costs, times=times_of(run))
-    return summary, render(summary, found, verdict_sentence(summary))
-
-
-def _revoked(path: Path) -> Revoked | None:
-    if not path.exists():
-        return None
-    content = json.loads(path.read_text(encoding="utf-8"))
-    revoked = content["revoked"]
-    return Revoked(revoked["certificates"], revoked["critics"], len(content["adapters"]), content)
-
-
-def _rollouts(arms: Sequence[Arm]) -> list[Rollout]:
-    return [
-        Rollout(arm.name, line.seed, number, rollout.traces)
+    found = survey(
+        Rollout(arm.name, seed, number, rollout["path"])
         for arm in arms
-        for line in arm.lines
-        for number, rollout in enumerate(line.rollouts, 1)
-    ]
+        for place, seed in enumerate(arm.seeds)
+        for number, rollout in enumerate((each[place] for each in arm.rollouts), 1)
+    )
+    report = _report(arms, provenance(run) | missing)
+    for name, arm in report["arms"].items():
+        for each in arm["rounds"]:
+            each["cost"] = found.costs.get((name, each["round"]))
+    if (run / "revoked.json").exists():
+        report["revoked"] = json.loads((run / "revoked.json").read_text(encoding="utf-8"))
+    if (times := times_of(run)) is not None:
+        report["times"] = times
+    return report, render(report, found, verdict_sentence(report))
 
 
-# -- the summary
+# -- the report
 
 
-def _summary(arms: Sequence[Arm], origin: Mapping[str, object], *, unpaired: bool = False) -> Summary:
+def _report(arms: Sequence[Arm], origin: Record, *, unpaired: bool = False) -> Report:
     if not unpaired:
         _check_paired(arms)
     lead = next((arm for arm in arms if arm.name.rsplit(":", 1)[-1] == "strict"), arms[0])
     primaries = {one.get("primary") for one in origins(origin)}
-    primary = cast("Metric | None", primaries.pop()) if len(primaries) == 1 else None
-    measured = arms[0].lines[0].rounds[0]
+    primary = primaries.pop() if len(primaries) == 1 else None
     method = UNPAIRED_METHOD if unpaired else PAIRED_METHOD
-    return Summary(
-        {arm.name: _arm_summary(arm) for arm in arms},
-        _comparisons(arms, lead, primary, unpaired=unpaired),
-        {
+    return {
+        "arms": {arm.name: _arm(arm) for arm in arms},
+        "square": [cell for arm in arms for number in (0, len(arm.rounds) - 1) for cell in _square(arm, number)],
+        "primary": primary,
+        "bases": len({str(one.get("base_digest")) for one in origins(origin)}),
+        "comparisons": _comparisons(arms, lead, primary, unpaired=unpaired),
+        "provenance": {
             **origin,
-            "evaluation": {**measured.problems, "seeds": lead.seeds},
+            "evaluation": {**arms[0].rounds[0][0].problems, "seeds": list(lead.seeds)},
             "statistics": {"method": method, "bootstrap_replicates": REPLICATES, "bootstrap_seed": 0},
         },
-        square=square(arms),
-        primary=primary,
-        bases=len({str(one.get("base_digest")) for one in origins(origin)}),
-    )
+    }
 
 
-def _metrics(arms: Sequence[Arm]) -> tuple[Metric, ...]:
-    return ("accuracy", "gain", "certified", *(("tests_passed",) if all(arm.has_dialogs for arm in arms) else ()))
-
-
-def _comparisons(arms: Sequence[Arm], lead: Arm, primary: Metric | None, *, unpaired: bool) -> list[Comparison]:
+def _comparisons(arms: Sequence[Arm], lead: Arm, primary: object, *, unpaired: bool) -> list[Record]:
     """Compare the lead with every other arm; the p-values of the primary metric are one family, all others another."""
     compare = _compare_unpaired if unpaired else _compare
-    found: list[tuple[str, Metric, PairedComparison]] = [
-        (arm.name, metric, compare(lead, arm, metric)) for metric in _metrics(arms) for arm in arms if arm is not lead
-    ]
-    first = [entry for entry in found if entry[1] == primary]
-    rest = [entry for entry in found if entry[1] != primary]
+    metrics = [each for each in METRICS if each != "tests_passed" or all(arm.has_dialogs for arm in arms)]
+    found = [(arm.name, metric, compare(lead, arm, metric)) for metric in metrics for arm in arms if arm is not lead]
+    families = ([each for each in found if (each[1] == primary) is first] for first in (True, False))
     return [
-        Comparison(lead.name, name, metric, compared, p, not unpaired, metric == primary)
-        for family in (first, rest)
+        {
+            **{"a": lead.name, "b": name, "metric": metric},
+            **compared.record(),
+            **{"p_holm": p, "paired": not unpaired, "primary": metric == primary},
+        }
+        for family in families
         for (name, metric, compared), p in zip(family, holm([c.p for *_, c in family]), strict=True)
     ]
 
 
-def _compare(a: Arm, b: Arm, metric: Metric) -> PairedComparison:
+def _compare(a: Arm, b: Arm, metric: str) -> PairedComparison:
     if metric == "gain":
         return compare_paired(a.gains(), b.gains(), a.answer_seeds(), test="sign-flip")
-    outcome = OUTCOMES[metric]
-    return compare_paired(a.outcomes(outcome, -1), b.outcomes(outcome, -1), a.answer_seeds(), test="mcnemar")
+    own, other = (arm.outcomes(METRICS[metric], -1) for arm in (a, b))
+    return compare_paired(own, other, a.answer_seeds(), test="mcnemar")
 
 
-def _compare_unpaired(a: Arm, b: Arm, metric: Metric) -> PairedComparison:
+def _compare_unpaired(a: Arm, b: Arm, metric: str) -> PairedComparison:
     seeds = a.answer_seeds(), b.answer_seeds()
     if metric == "gain":
         return compare_unpaired(a.gains(), b.gains(), *seeds, test="permutation")
-    outcome = OUTCOMES[metric]
-    return compare_unpaired(a.outcomes(outcome, -1), b.outcomes(outcome, -1), *seeds, test="fisher")
+    own, other = (arm.outcomes(METRICS[metric], -1) for arm in (a, b))
+    return compare_unpaired(own, other, *seeds, test="fisher")
 
 
-def _arm_summary(arm: Arm) -> ArmSummary:
-    gains = arm.gains()
-    rounds = {"first": 0, "last": -1} if arm.has_dialogs else {}
-    return ArmSummary(
-        arm.decoding,
-        arm.keep,
-        arm.seeds,
-        [_round(arm, number) for number in range(len(arm.lines[0].rounds))],
-        {
-            "accuracy": {str(line.seed): [mean(e.right) for e in line.rounds] for line in arm.lines},
-            "certified": {str(line.seed): [mean(e.certified) for e in line.rounds] for line in arm.lines},
-        },
-        mean(gains),
-        seeds_interval(gains, arm.answer_seeds()) or mean_interval(gains, arm.answer_seeds(), bound=1),
-        {name: pooled_failures([line.rollouts[n].traces for line in arm.lines]) for name, n in rounds.items()},
-    )
+def _arm(arm: Arm) -> Record:
+    gains, seeds = arm.gains(), arm.answer_seeds()
+    failures = {"first": arm.rollouts[0], "last": arm.rollouts[-1]} if arm.has_dialogs and arm.rollouts else {}
+    per_seed = {
+        rate: {
+            str(seed): [mean(each[place].columns[name]) for each in arm.rounds] for place, seed in enumerate(arm.seeds)
+        }
+        for rate, name in (("accuracy", "right"), ("certified", "certified"))
+    }
+    return {
+        "decoding": arm.decoding,
+        "keep": arm.keep,
+        "seeds": list(arm.seeds),
+        "rounds": [_round(arm, number) for number in range(len(arm.rounds))],
+        "per_seed": per_seed,
+        "gain": mean(gains),
+        "gain_interval": list(seeds_interval(gains, seeds) or mean_interval(gains, seeds, bound=1)),
+        **({"failures": {name: _failures(rollouts) for name, rollouts in failures.items()}} if failures else {}),
+    }
 
 
-def _round(arm: Arm, number: int) -> Round:
-    evaluations = [line.rounds[number] for line in arm.lines]
+def _failures(rollouts: Sequence[Record]) -> dict[str, int]:
+    """Count what the dialogs of rollouts failed at, by the classes of LLM-ARC's section on errors."""
+    from rollout.actor_critic.failures import failure_counts
+    from rollout.records.traces import read_trace
+    from training.records.store import read_records
+
+    totals: Counter[str] = Counter()
+    for path in (rollout["path"] for rollout in rollouts if rollout["path"].exists()):
+        totals.update(failure_counts(map(read_trace, read_records(path, checksum=True))))
+    return dict(totals)
+
+
+def _round(arm: Arm, number: int) -> Record:
+    """Return an arm's results after a round, pooled over seeds; round 0 is the model before any fine-tuning."""
+    evaluations = arm.rounds[number]
     sampled = [evaluation.sampled for evaluation in evaluations]
-    rollouts = [line.rollouts[number - 1] for line in arm.lines] if number else []
-    funnel = {stage: sum(rollout.funnel[stage] for rollout in rollouts) for stage in STAGES}
-    wrong = [mode.false_positives for mode in sampled if mode.false_positives is not None]
-    trips = [mode.round_trips for mode in sampled if mode.round_trips]
-    return Round(
-        number,
-        pooled_rates([mode.counts for mode in sampled]),
-        funnel["kept"],
-        {
+    rollouts: Sequence[Record] = arm.rollouts[number - 1] if number else ()
+    funnel = pooled(rollouts, STAGES) if rollouts else None
+    grades = (grade for mode in sampled for grade in mode["outcomes"].get("grades", ()))
+    chances = [mode.get("chance") for mode in sampled]
+    beside: Record = {
+        "coverage": _coverage([rollout["coverage"] for rollout in rollouts if rollout.get("coverage")]),
+        "chance": None if None in chances else sum(cast("list[float]", chances)) / len(chances),
+        **_dialogs(evaluations),
+        **_round_trips(sampled),
+    }
+    return {
+        "round": number,
+        **rates(sampled),
+        "kept": 0 if funnel is None else funnel["kept"],
+        **{
             f"{name}_{mode}": _rate(evaluations, mode, count)
             for mode in ("greedy", "guided")
             for name, count in (("accuracy", "right"), ("certified", "certified"))
         },
-        funnel if rollouts else None,
-        _answers(sampled),
-        {grouping: _by_group(sampled, grouping) for grouping in GROUPINGS},
-        _totals([rollout.verdicts for rollout in rollouts]),
-        _totals([rollout.reasons for rollout in rollouts]),
-        count_by_grade(grade for mode in sampled for grade in mode.grades),
-        dialogs_of(evaluations),
-        pooled(trips) if len(trips) == len(sampled) else {},
-        pooled_false_positives(wrong) if len(wrong) == len(sampled) else None,
-        _coverage([rollout.coverage for rollout in rollouts if rollout.coverage]),
-        None if None in (chances := [mode.chance for mode in sampled]) else sum(filter(None, chances)) / len(chances),
-    )
+        "funnel": funnel,
+        "answers": _answers(sampled),
+        **{name: _by_group(sampled, name) for name in GROUPINGS},
+        "verdicts": _totals([rollout.get("verdicts", {}) for rollout in rollouts]),
+        "reasons": _totals([rollout.get("reasons", {}) for rollout in rollouts]),
+        "grades": count_by_grade(grades),
+        **{key: value for key, value in beside.items() if value not in (None, {}, [])},
+    }
 
 
 def _coverage(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -253,7 +288,7 @@ def _coverage(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
     texts = sum(each["texts"] for each in found)
     if not texts:
         return {}
-    # Without a tokenizer, and in folders of before, nobody counted tokens.
+    # Without a tokenizer nobody counted tokens.
     kinds = [*SHARES, *(kind for kind in TOKEN_SHARES if all(each.get(kind) is not None for each in found))]
     means = {kind: sum(each[kind] * each["texts"] for each in found) / texts for kind in kinds}
     return {"texts": texts, **means}
@@ -269,29 +304,84 @@ def _totals(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
 
 def _rate(evaluations: Sequence[Evaluation], mode: str, count: str) -> float | None:
     """Return a rate over all seeds; None unless every one was evaluated in that mode."""
-    counts = [found.counts for evaluation in evaluations if (found := evaluation.modes.get(mode)) and found.counts["n"]]
-    return sum(c[count] for c in counts) / sum(c["n"] for c in counts) if len(counts) == len(evaluations) else None
+    found = [own for each in evaluations if (own := each.modes.get(mode)) and own["n"]]
+    return sum(m[count] for m in found) / sum(m["n"] for m in found) if len(found) == len(evaluations) else None
 
 
-def _answers(modes: Sequence[Mode]) -> dict[str, float] | None:
+def _answers(modes: Sequence[Record]) -> dict[str, float] | None:
     """Return the rates of answers, abstentions and proofs of the wrong; None where an evaluation is without them."""
-    guesses = [(mode.guessed, mode.counts["n"]) for mode in modes if mode.guessed is not None]
-    if len(guesses) < len(modes) or not all(key in mode.counts for mode in modes for key in ANSWERS):
+    if not all(key in mode for mode in modes for key in (*ANSWERS, "accuracy_with_guess")):
         return None
-    n = sum(mode.counts["n"] for mode in modes)
-    guessed = sum(rate * num for rate, num in guesses)
-    return {**{key: sum(mode.counts[key] for mode in modes) / n for key in ANSWERS}, "accuracy_with_guess": guessed / n}
+    n = sum(mode["n"] for mode in modes)
+    guessed = sum(mode["accuracy_with_guess"] * mode["n"] for mode in modes)
+    return {**{key: sum(mode[key] for mode in modes) / n for key in ANSWERS}, "accuracy_with_guess": guessed / n}
 
 
-def _by_group(modes: Sequence[Mode], grouping: Grouping) -> dict[str, Rates]:
+def _by_group(modes: Sequence[Record], grouping: str) -> dict[str, Record]:
     """Return rates for each group that was asked: numbers of hops ascending, then other labels."""
-    cells: dict[str, list[Tally]] = {}
+    cells: dict[str, list[Record]] = {}
     for mode in modes:
-        for label, cell in mode.groups[grouping].items():
+        for label, cell in mode.get(grouping, {}).items():
             if cell["n"]:
                 cells.setdefault(label, []).append(cell)
-    order = sorted(cells, key=lambda label: (not label.isdecimal(), len(label), label))
-    return {label: pooled_rates(cells[label]) for label in order}
+    return {label: rates(cells[label]) for label in sorted(cells, key=naturally)}
+
+
+def _dialogs(evaluations: Sequence[Evaluation]) -> Record:
+    """Return what dialogs come to with fewer retries, with feedback and resampled without, and the two compared."""
+    told = [evaluation.sampled for evaluation in evaluations]
+    resampled = [found for evaluation in evaluations if (found := evaluation.modes.get("resampled"))]
+    without = retry_curve(resampled) if len(resampled) == len(told) else []
+    compared: list[Record] = []
+    for metric, key in DIALOG_RATES.items() if without else ():
+        columns = [[mode["by_retries"][-1]["outcomes"][key] for mode in modes] for modes in (told, resampled)]
+        own, other = ([value for column in each for value in column] for each in columns)
+        seeds = [number for number, column in enumerate(columns[0]) for _ in column]
+        compared.append({"metric": metric, **compare_paired(own, other, seeds, test="mcnemar").record()})
+    return {"by_retries": retry_curve(told), "by_retries_resampled": without, "feedback": compared}
+
+
+def retry_curve(modes: Sequence[Record]) -> list[Record]:
+    """Return the rates of dialogs, pooled over modes, cut off after 0, 1, .. retries; nothing of other attempts."""
+    if not all(mode.get("by_retries") for mode in modes):
+        return []
+    curve: list[Record] = []
+    for same in zip(*(mode["by_retries"] for mode in modes), strict=True):
+        counts = pooled(same, ("n", "tests", *(name for pair in SUITES.values() for name in pair)))
+        shares = {name: counts[part] / counts[of] if counts[of] else None for name, (part, of) in SUITES.items()}
+        per_problem = counts["tests"] / counts["n"] if counts["n"] else 0.0
+        level = {"retries": same[0]["retries"], **rates(same, DIALOG_RATES)}
+        curve.append({**level, "tests_per_problem": per_problem, **shares})
+    return curve
+
+
+def _round_trips(modes: Sequence[Record]) -> Record:
+    """Return AutoEval's scores of round trips, and how often a wrong description came back right, over all seeds."""
+    trips, wrong = ([mode[key] for mode in modes if mode.get(key)] for key in ("round_trips", "false_positives"))
+    if not trips:
+        return {}
+    from training.autoeval.scores import pooled_false_positives, pooled_scores
+
+    return {
+        "round_trips": pooled_scores(trips) if len(trips) == len(modes) else {},
+        "false_positives": pooled_false_positives(wrong) if len(wrong) == len(modes) else None,
+    }
+
+
+def _square(arm: Arm, number: int) -> Iterator[Record]:
+    """Yield a cell of the square of filter by decoding for each decoding in which all seeds of a model were measured.
+
+    A column apart is decoding, a row apart is training: without it, a symbolic engine at test time would pass for
+    something that a model has learnt.
+    """
+    for name in arm.rounds[number][0].modes:
+        modes = [found for each in arm.rounds[number] if (found := each.modes.get(name)) and found["n"]]
+        if name == "resampled" or len(modes) < len(arm.seeds) or "temperature" not in modes[0]:
+            continue
+        shares = [mode["coverage"] for mode in modes if mode.get("coverage") is not None]
+        named = {"arm": arm.name, "decoding": modes[0]["decoding"], "temperature": modes[0]["temperature"]}
+        coverage = sum(shares) / len(shares) if len(shares) == len(modes) else None
+        yield {**named, "round": number, **rates(modes), "coverage": coverage}
 
 
 def _check_paired(arms: Sequence[Arm]) -> None:
@@ -303,17 +393,11 @@ def _check_paired(arms: Sequence[Arm]) -> None:
                 f"arm {first.name} has the seeds {first.seeds} and arm {arm.name} {arm.seeds}: answers are "
                 "compared seed by seed, so give all arms the same seeds, or add --unpaired to `certistar compare`"
             )
-        for line, reference in zip(arm.lines, (line.rounds[0] for line in first.lines), strict=True):
-            for evaluation in line.rounds:
-                _check_same_problems(reference, evaluation)
-
-
-def _check_same_problems(a: Evaluation, b: Evaluation) -> None:
-    if a.ids == b.ids and a.problems.get("digest") == b.problems.get("digest"):
-        return
-    num_shared = len(set(a.ids) & set(b.ids))
-    raise InputError(
-        f"{a.path} ({len(a.ids)} problems) and {b.path} ({len(b.ids)}) are not of the same problems: "
-        f"{num_shared} ids are shared, and answers are compared one by one; evaluate both on the same file, or add "
-        "--unpaired to `certistar compare`"
-    )
+        for a, b in ((a, b) for each in arm.rounds for a, b in zip(first.rounds[0], each, strict=True)):
+            ids, others = a.columns["ids"], b.columns["ids"]
+            if ids != others or a.problems.get("digest") != b.problems.get("digest"):
+                raise InputError(
+                    f"{a.path} ({len(ids)} problems) and {b.path} ({len(others)}) are not of the same problems: "
+                    f"{len(set(ids) & set(others))} ids are shared, and answers are compared one by one; evaluate "
+                    "both on the same file, or add --unpaired to `certistar compare`"
+                )

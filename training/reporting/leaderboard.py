@@ -1,42 +1,30 @@
 """Finished evaluations side by side: any models, any arms, any problems, in one table.
 
 An entry is one model under one arm. `certistar evaluate --out` writes each to a folder of its own, and whoever has the
-folders can put them into one table and one figure, whenever they were made (`certistar compare`).
+folders can put them into one table and one figure, whenever they were made (`certistar compare`). The outcomes table
+has a row for each answer of each entry, and every section here is a group-by of it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from critics.errors import InputError
 from training.estimates import Proportion, compare_paired
+from training.outcomes import FLAGS, Record, Table, naturally, table_of
 from training.records.run_folder import configuration, read_file, read_run
 from training.reporting.at_k import at_k_rows
-from training.reporting.evaluations import Mode, read_evaluation, read_mode
-from training.reporting.retries import retry_rows
-from training.reporting.spending import Spent, said_cost
+from training.reporting.comparison import retry_curve
+from training.reporting.runs import read_evaluation
+from training.reporting.spending import said_cost
 from training.reporting.stages import stage_tables
 from training.tables import between, markdown, percent, with_interval
 
 EVALUATION = "evaluation.json"
 NOT_KEPT = "not kept"
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Groups that one answer belongs to."""
-
-    dataset: str
-    condition: str | None = None
-    """Under which content effects are compared: the data set's own, or the ontology."""
-    hops: str | None = None
-    says: str | None = None
-    """true, false or unknown, in whichever words; other for another option, None for no answer, NOT_KEPT where only
-    counts were kept."""
-    chance: float | None = None
-    """How likely a random guess would have been right; None where that is not known."""
+"""What an answer says where only its outcome was kept."""
 
 
 @dataclass(frozen=True)
@@ -45,53 +33,35 @@ class Entry:
 
     model: str
     arm: str
-    mode: Mode
-    answers: tuple[Answer, ...]
-    """In the order of the mode's ids."""
-    spent: Spent = field(default_factory=Spent)
+    mode: Record
+    """A mode of evaluation.json."""
+    answers: Sequence[Record]
+    """By the mode's ids: `dataset`, `condition`, `hops`, what each `says`, and the `chance` that a guess is right."""
+    spent: Record = field(default_factory=dict[str, object])
 
     @cached_property
-    def place_of(self) -> Mapping[str, int]:
-        """The place of each problem by its id."""
-        return {name: place for place, name in enumerate(self.mode.ids)}
-
-    def places(self, group: "Group") -> list[int]:
-        """Return the places of a group's answers."""
-        return [place for place, answer in enumerate(self.answers) if group.holds(answer)]
-
-    def rate(self, outcome: str, places: Sequence[int]) -> Proportion:
-        """Return how many of the answers at these places have an outcome, such as `right`."""
-        values = self.mode.outcomes[outcome]
-        return Proportion(sum(values[place] for place in places), len(places))
-
-    def guessed(self, places: Sequence[int]) -> float | None:
-        """Return the accuracy where each missing answer is worth what a guess is (LogicGuide, 4.1); None: not known."""
-        missing = self.mode.outcomes.get("no_answer")
-        worth = [self.answers[place].chance for place in places if missing is None or missing[place]]
-        known = [chance for chance in worth if chance is not None]
-        return (self.rate("right", places).count + sum(known)) / len(places) if len(known) == len(worth) else None
-
-    def says(self, what: str | None, places: Sequence[int]) -> Proportion:
-        """Return how many of the answers at these places say something, such as `true`; of those that are known."""
-        known = [said for place in places if (said := self.answers[place].says) != NOT_KEPT]
-        return Proportion(sum(said == what for said in known), len(known))
+    def table(self) -> Table:
+        """The outcomes table: a row for each answer."""
+        told = self.mode["outcomes"]
+        known = {name: told[name] for name in FLAGS if name in told}
+        flags = (dict(zip(known, row, strict=True)) for row in zip(*known.values(), strict=True))
+        pairs = zip(told["ids"], self.answers, flags, strict=True)
+        empty = {"condition": None, "hops": None, "says": None, "chance": None}
+        return table_of({**empty, **answer, **own, "problem": name} for name, answer, own in pairs)
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Problems of one data set, or those of one of its conditions or hop counts."""
 
     dataset: str
     condition: str | None = None
     hops: str | None = None
 
-    def holds(self, answer: Answer) -> bool:
-        """Say whether an answer is one of them."""
-        return (
-            answer.dataset == self.dataset
-            and self.condition in (None, answer.condition)
-            and self.hops in (None, answer.hops)
-        )
+    def of(self, table: Table) -> Table:
+        """Return the group's rows of an outcomes table."""
+        for column, wanted in self._asdict().items():
+            table = table if wanted is None else table[table[column] == wanted]
+        return table
 
     @property
     def label(self) -> str:
@@ -104,6 +74,28 @@ Section: TypeAlias = Callable[[Sequence[Entry]], list[list[str]]]
 """Rows of a table, its head first; none where the entries have nothing for it."""
 
 
+def rate(rows: Table, outcome: str) -> Proportion:
+    """Return how many answers have an outcome, such as `right`."""
+    return Proportion(int(rows[outcome].sum()), len(rows))
+
+
+def says(rows: Table, what: str | None) -> Proportion:
+    """Return how many answers say something, such as `true`; of those of which that was kept."""
+    known = [said for said in rows["says"] if said != NOT_KEPT]
+    return Proportion(sum(said == what for said in known), len(known))
+
+
+def _guessed(rows: Table) -> str:
+    """Return the accuracy where each missing answer is worth what a guess is (LogicGuide, 4.1), if that is known."""
+    missing = rows[rows["no_answer"] == 1] if "no_answer" in rows else rows
+    if missing["chance"].isna().any():
+        return ""
+    return f"{(int(rows['right'].sum()) + sum(missing['chance'])) / len(rows):.1%}"
+
+
+# -- reading
+
+
 def read_entry(path: Path) -> Entry:
     """Read an evaluation that `evaluate --out` wrote; raises `InputError` that names the file."""
     try:
@@ -112,13 +104,12 @@ def read_entry(path: Path) -> Entry:
         raise InputError(f"{path}: not an evaluation of `certistar evaluate --out` ({error!r})") from error
 
 
-def as_entry(record: Mapping[str, Any]) -> Entry:
+def as_entry(record: Record) -> Entry:
     """Read the record of an evaluation; raises `KeyError`, `TypeError` or `ValueError` where it is none."""
-    mode = read_mode(record["modes"]["sampled"])
-    answers = tuple(Answer(**each) for each in record["answers"])
-    if len(answers) != len(mode.ids) or mode.counts["right"] != sum(mode.outcomes["right"]):
+    mode, answers = record["modes"]["sampled"], record["answers"]
+    if len(answers) != len(mode["outcomes"]["ids"]) or mode["right"] != sum(mode["outcomes"]["right"]):
         raise ValueError("its counts are not those of its answers")
-    return Entry(record["model"], record["arm"], mode, answers, Spent(**record["spent"]))
+    return Entry(record["model"], record["arm"], mode, answers, record["spent"])
 
 
 def find_entries(folders: Sequence[Path]) -> list[Entry]:
@@ -126,7 +117,7 @@ def find_entries(folders: Sequence[Path]) -> list[Entry]:
     found: dict[tuple[str, str, frozenset[str]], Path] = {}
     entries: list[Entry] = []
     for path, entry in _entries_in(folders):
-        key = (entry.model, entry.arm, frozenset(answer.dataset for answer in entry.answers))
+        key = (entry.model, entry.arm, frozenset(answer["dataset"] for answer in entry.answers))
         if key in found:
             raise InputError(f"{found[key]} and {path}: both are of {entry.model}, {entry.arm}; name one of them")
         found[key] = path
@@ -152,34 +143,40 @@ def _entries_in(folders: Sequence[Path]) -> Iterator[tuple[Path, Entry]]:
 def _entries_of_run(run: Path) -> Iterator[tuple[Path, Entry]]:
     """Yield each line's model before any fine-tuning and after its last round; their files keep less of each answer."""
     layout, config = read_run(run), configuration(run)
-    held_out: Mapping[str, Any] = config.get("held_out") or config.get("problems") or {}
-    dataset = str(held_out.get("dataset", "held out"))
-    name = str(config.get("name") or run.resolve().name)
-    ends = {line.base: f"{name}, base" for line in layout.lines}
-    ends |= {line.round_folder(layout.num_rounds - 1): f"{name}, seed {line.seed}" for line in layout.lines}
-    arms = {folder: line.arm for line in layout.lines for folder in (line.path, line.base)}
-    for folder, label in ends.items():
-        path = folder / EVALUATION
-        mode = read_evaluation(path).sampled
-        hops = read_file(path)["modes"]["sampled"]["outcomes"].get("hops") or [None] * len(mode.ids)
-        answers = tuple(Answer(dataset, None, None if each is None else str(each), NOT_KEPT) for each in hops)
-        arm = f"{mode.decoding}" if label.endswith("base") else arms[folder.parent]
-        yield path, Entry(label, arm, mode, answers)
+    held_out: Record = config.get("held_out") or config.get("problems") or {}
+    name, dataset = config.get("name") or run.resolve().name, str(held_out.get("dataset", "held out"))
+    ends = {line.base: (f"{name}, base", None) for line in layout.lines}
+    ends |= {line.round_folder(layout.num_rounds - 1): (f"{name}, seed {line.seed}", line.arm) for line in layout.lines}
+    for folder, (label, arm) in ends.items():
+        mode = read_evaluation(folder / EVALUATION).sampled
+        hops = [None if each is None else str(each) for each in mode["outcomes"]["hops"]]
+        answers = [{"dataset": dataset, "hops": each, "says": NOT_KEPT} for each in hops]
+        yield folder / EVALUATION, Entry(label, arm or mode["decoding"], mode, answers)
+
+
+# -- sections
 
 
 def groups_of(entries: Sequence[Entry], *, by_hops: bool = False) -> Iterator[Group]:
     """Yield the data sets and, after each, its conditions where it has several; or these by hops, where those vary."""
     answers = [answer for entry in entries for answer in entry.answers]
-    for dataset in dict.fromkeys(answer.dataset for answer in answers):
-        own = [answer for answer in answers if answer.dataset == dataset]
-        conditions = sorted({answer.condition for answer in own if answer.condition})
-        hops = sorted({answer.hops for answer in own if answer.hops}, key=_natural)
-        several: list[str | None] = [None, *(conditions if len(conditions) > 1 else ())]
-        for condition in several:
+    for dataset in dict.fromkeys(answer["dataset"] for answer in answers):
+        own = [answer for answer in answers if answer["dataset"] == dataset]
+        conditions = sorted({each for answer in own if (each := answer.get("condition"))})
+        hops = sorted({each for answer in own if (each := answer.get("hops"))}, key=naturally)
+        for condition in (None, *(conditions if len(conditions) > 1 else ())):
             if not by_hops:
                 yield Group(dataset, condition)
             elif len(hops) > 1:
                 yield from (Group(dataset, condition, each) for each in hops)
+
+
+def _cells(entries: Sequence[Entry], *, by_hops: bool = False) -> Iterator[tuple[Group, Entry, Table]]:
+    """Yield the rows of each group of each entry that has any."""
+    for group in groups_of(entries, by_hops=by_hops):
+        for entry in entries:
+            if len(rows := group.of(entry.table)):
+                yield group, entry, rows
 
 
 def leaderboard(entries: Sequence[Entry]) -> str:
@@ -194,7 +191,10 @@ def leaderboard(entries: Sequence[Entry]) -> str:
             parts.append(f"## {title}\n\n{markdown(rows[0], rows[1:])}")
     several = len({entry.model for entry in entries}) > 1
     programs = {
-        f"{entry.model}, {entry.arm}" if several else entry.arm: (entry.mode.stages, entry.mode.errors)
+        f"{entry.model}, {entry.arm}" if several else entry.arm: (
+            entry.mode.get("by_stage", ()),
+            entry.mode.get("errors", {}),
+        )
         for entry in entries
     }
     return "\n".join(parts) + stage_tables(programs)
@@ -204,99 +204,90 @@ def accuracies(entries: Sequence[Entry]) -> list[list[str]]:
     """Return a row for each data set or condition of each entry: accuracy with its interval, and other rates."""
     shares = ("certified", "no_answer", "abstained", "wrong_formal")
     head = ["problems", "model", "arm", "n", "accuracy (95%)", "with a guess"]
-    rows = [[*head, "certified", "no answer", "abstained", "formally wrong", "says true"]]
-    for group in groups_of(entries):
-        for entry in entries:
-            if places := entry.places(group):
-                counted = [percent(entry.rate(name, places)) if name in entry.mode.outcomes else "" for name in shares]
-                worth = entry.guessed(places)
-                guessed = "" if worth is None else f"{worth:.1%}"
-                row = [
-                    group.label,
-                    entry.model,
-                    entry.arm,
-                    str(len(places)),
-                    with_interval(entry.rate("right", places)),
-                ]
-                rows.append([*row, guessed, *counted, percent(entry.says("true", places))])
-    return rows
+    table = [[*head, "certified", "no answer", "abstained", "formally wrong", "says true"]]
+    for group, entry, rows in _cells(entries):
+        counted = [percent(rate(rows, name)) if name in rows else "" for name in shares]
+        opening = [group.label, entry.model, entry.arm, str(len(rows)), with_interval(rate(rows, "right"))]
+        table.append([*opening, _guessed(rows), *counted, percent(says(rows, "true"))])
+    return table
 
 
 def by_hops(entries: Sequence[Entry]) -> list[list[str]]:
     """Return accuracies with a column for each hop count: figure 3 of LogicGuide's paper as numbers."""
-    groups = list(groups_of(entries, by_hops=True))
-    hops = sorted({group.hops or "" for group in groups}, key=_natural)
-    rows = [["problems", "model", "arm", *(Group("", None, each).label for each in hops)]]
-    for whole in dict.fromkeys(Group(group.dataset, group.condition) for group in groups):
+    cells = {(group, id(entry)): rows for group, entry, rows in _cells(entries, by_hops=True)}
+    hops = sorted({group.hops or "" for group, _ in cells}, key=naturally)
+    table = [["problems", "model", "arm", *(Group("", None, each).label for each in hops)]]
+    for whole in dict.fromkeys(group._replace(hops=None) for group in groups_of(entries, by_hops=True)):
         for entry in entries:
-            cells = [entry.places(Group(whole.dataset, whole.condition, each)) for each in hops]
-            if any(cells):
-                shown = (with_interval(entry.rate("right", places)) if places else "" for places in cells)
-                rows.append([whole.label, entry.model, entry.arm, *shown])
-    return rows
+            found = [cells.get((whole._replace(hops=each), id(entry))) for each in hops]
+            if any(rows is not None for rows in found):
+                shown = ("" if rows is None else with_interval(rate(rows, "right")) for rows in found)
+                table.append([whole.label, entry.model, entry.arm, *shown])
+    return table
 
 
 def exhausted(entries: Sequence[Entry]) -> list[list[str]]:
     """Return what is answered where nothing more could be inferred: LogicGuide, section 4.1, crosses them so."""
-    rows = [["problems", "model", "arm", "exhausted", "says unknown", "says false", "says true", "no answer"]]
-    for group in groups_of(entries):
-        for entry in entries:
-            ended = entry.mode.outcomes.get("exhausted", ())
-            whole = entry.places(group) if ended and entry.mode.decoding == "guided" else []
-            places = [place for place in whole if ended[place]]
-            if whole:
-                said = (percent(entry.says(what, places)) for what in ("unknown", "false", "true", None))
-                rows.append([group.label, entry.model, entry.arm, f"{len(places)} of {len(whole)}", *said])
-    return rows
+    table = [["problems", "model", "arm", "exhausted", "says unknown", "says false", "says true", "no answer"]]
+    for group, entry, rows in _cells(entries):
+        if "exhausted" in rows and entry.mode["decoding"] == "guided":
+            ended = rows[rows["exhausted"] == 1]
+            said = (percent(says(ended, what)) for what in ("unknown", "false", "true", None))
+            table.append([group.label, entry.model, entry.arm, f"{len(ended)} of {len(rows)}", *said])
+    return table
 
 
 def differences(entries: Sequence[Entry]) -> list[list[str]]:
     """Return, for each model, how its first arm differs from its others on the problems that they share."""
-    rows = [["problems", "model", "arms", "n", "difference (95%)", "p"]]
+    table = [["problems", "model", "arms", "n", "difference (95%)", "p"]]
     for model in dict.fromkeys(entry.model for entry in entries):
         first, *others = [entry for entry in entries if entry.model == model]
         for group in groups_of([first, *others]):
             for other in others:
-                pairs = [
-                    (first.mode.outcomes["right"][place], other.mode.outcomes["right"][other.place_of[name]])
-                    for place in first.places(group)
-                    if (name := first.mode.ids[place]) in other.place_of
-                ]
-                if pairs:
-                    a, b = zip(*pairs, strict=True)
-                    found = compare_paired(a, b, [0] * len(pairs), test="mcnemar")
+                theirs = other.table[["problem", "right"]]
+                both = group.of(first.table).merge(theirs, on="problem", suffixes=("", "_other"))
+                if len(both):
+                    own, others_own = (list(both[name]) for name in ("right", "right_other"))
+                    found = compare_paired(own, others_own, [0] * len(both), test="mcnemar")
                     p = f"{found.p:.3f}" if found.p >= 0.001 else "< 0.001"
                     said = f"{found.difference:+.1%} ({between(found.interval)})"
-                    rows.append([group.label, model, f"{first.arm} - {other.arm}", str(len(pairs)), said, p])
-    return rows
+                    table.append([group.label, model, f"{first.arm} - {other.arm}", str(len(both)), said, p])
+    return table
 
 
 def over_retries(entries: Sequence[Entry]) -> list[list[str]]:
-    """Return what dialogs come to over their retries: figure 5 of LLM-ARC."""
-    return retry_rows((entry.model, entry.arm, entry.mode) for entry in entries)
+    """Return figure 5 of LLM-ARC as a table, a row for each number of retries of each model and arm of dialogs."""
+    columns = ("accuracy", "compiled", "solver_passed", "tests_passed", "certified")
+    head = ["model", "arm", "retries", *(name.replace("_", " ") for name in columns)]
+    table = [[*head, "tests a problem", "share of tests passed", "wrong and unchanged"]]
+    for entry in entries:
+        for level in retry_curve([entry.mode]):
+            shown = ["-" if level[n] is None else f"{level[n]:.1%}" for n in (*columns, "tests_met", "unchanged")]
+            numbers = [*shown[:5], f"{level['tests_per_problem']:.2f}", *shown[5:]]
+            table.append([entry.model, entry.arm, str(level["retries"]), *numbers])
+    return table
 
 
 def over_samples(entries: Sequence[Entry]) -> list[list[str]]:
     """Return the rates at k samples of the entries whose problems were asked several times."""
-    return at_k_rows({f"{entry.model}, {entry.arm}": entry.mode.at_k for entry in entries})
+    return at_k_rows({f"{entry.model}, {entry.arm}": entry.mode.get("at_k", ()) for entry in entries})
 
 
 def costs(entries: Sequence[Entry]) -> list[list[str]]:
     """Return requests and tokens of each entry, and their cost where prices were given."""
-    priced = any(entry.spent.cost is not None for entry in entries)
-    rows = [
-        ["problems", "model", "arm", "attempts", "requests", "prompt tokens", "completion tokens", *(["cost"] * priced)]
-    ]
+    priced = any("cost" in entry.spent for entry in entries)
+    head = ["problems", "model", "arm", "attempts", "requests", "prompt tokens", "completion tokens"]
+    table = [[*head, *(["cost"] * priced)]]
     for entry in entries:
-        spent = entry.spent
-        unsaid = f" (and {spent.uncounted} replies uncounted)" if spent.uncounted else ""
-        samples = max((row.k for row in entry.mode.at_k), default=1)
-        numbers = [len(entry.answers) * samples, spent.requests, spent.prompt_tokens]
-        cost = ["" if spent.cost is None else said_cost(spent.cost)] * priced
-        datasets = ", ".join(dict.fromkeys(answer.dataset for answer in entry.answers))
+        spent = {"requests": 0, "prompt_tokens": 0, "completion_tokens": 0, "uncounted": 0, **entry.spent}
+        unsaid = f" (and {spent['uncounted']} replies uncounted)" if spent["uncounted"] else ""
+        samples = max((row["k"] for row in entry.mode.get("at_k", ())), default=1)
+        numbers = [len(entry.answers) * samples, spent["requests"], spent["prompt_tokens"]]
+        cost = [said_cost(spent["cost"]) if "cost" in spent else ""] * priced
+        datasets = ", ".join(dict.fromkeys(answer["dataset"] for answer in entry.answers))
         row = [datasets, entry.model, entry.arm, *(f"{number:,}" for number in numbers)]
-        rows.append([*row, f"{spent.completion_tokens:,}{unsaid}", *cost])
-    return rows
+        table.append([*row, f"{spent['completion_tokens']:,}{unsaid}", *cost])
+    return table
 
 
 SECTIONS: Mapping[str, Section] = {
@@ -310,20 +301,14 @@ SECTIONS: Mapping[str, Section] = {
 }
 
 
-def numbers(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+def numbers(entries: Sequence[Entry]) -> list[Record]:
     """Return the counts behind the table: a record for each group of each entry."""
-    groups = [*groups_of(entries), *groups_of(entries, by_hops=True)]
-    found: list[dict[str, Any]] = []
+    found: list[Record] = []
     for entry in entries:
-        for group in groups:
-            if places := entry.places(group):
-                counts = {name: entry.rate(name, places).count for name in entry.mode.outcomes}
-                interval = list(entry.rate("right", places).interval)
-                about = {"dataset": group.dataset, "condition": group.condition, "hops": group.hops}
-                here = {"model": entry.model, "arm": entry.arm, **about, "n": len(places)}
-                found.append({**here, **counts, "says_true": entry.says("true", places).count, "interval": interval})
+        for group in (*groups_of(entries), *groups_of(entries, by_hops=True)):
+            if len(rows := group.of(entry.table)):
+                counts = {name: int(rows[name].sum()) for name in FLAGS if name in rows}
+                here = {"model": entry.model, "arm": entry.arm, **group._asdict(), "n": len(rows)}
+                ends = {"says_true": says(rows, "true").count, "interval": list(rate(rows, "right").interval)}
+                found.append({**here, **counts, **ends})
     return found
-
-
-def _natural(text: str) -> tuple[bool, int, str]:
-    return (not text.isdigit(), int(text) if text.isdigit() else 0, text)

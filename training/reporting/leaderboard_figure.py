@@ -12,12 +12,13 @@ from typing import Any
 
 from training.estimates import Proportion
 from training.figures import MARKERS, SPARE_COLOURS, drawing, percent_scale, svg_of
+from training.outcomes import Table
 from training.records.store import write_text
-from training.reporting.leaderboard import Entry, Group, groups_of
+from training.reporting.leaderboard import Entry, Group, groups_of, rate, says
 
 INKS = ("#0072b2", "#d55e00", "#009e73", *SPARE_COLOURS)
 LINES = ("-", "--", ":", "-.")
-Measure = Callable[[Entry, Sequence[int]], Proportion]
+Measure = Callable[[Table], Proportion]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,42 +59,39 @@ def panels(entries: Sequence[Entry]) -> list[list[Panel]]:
             shown = conditions[1:] or conditions
             rows.append(
                 [
-                    Panel(group.label, {str(h.hops): h for h in hops if h.condition == group.condition}, _accuracy)
+                    Panel(group.label, {str(h.hops): h for h in hops if h.condition == group.condition}, _right)
                     for group in shown
                 ]
             )
         else:
             labelled = {group.condition or "all": group for group in conditions}
-            rows.append(
-                [Panel(f"{dataset}: right", labelled, _accuracy), Panel(f"{dataset}: says true", labelled, _true)]
-            )
+            rows.append([Panel(f"{dataset}: right", labelled, _right), Panel(f"{dataset}: says true", labelled, _true)])
     return rows
 
 
-def _accuracy(entry: Entry, places: Sequence[int]) -> Proportion:
-    return entry.rate("right", places)
+def _right(rows: Table) -> Proportion:
+    return rate(rows, "right")
 
 
-def _true(entry: Entry, places: Sequence[int]) -> Proportion:
-    return entry.says("true", places)
+def _true(rows: Table) -> Proportion:
+    return says(rows, "true")
 
 
 def _draw(axes: Any, panel: Panel, entries: Sequence[Entry]) -> None:
     """Draw each entry's points, a little apart so that intervals can be told from each other."""
     styles = _styles(entries)
     has_hops = all(group.hops for group in panel.groups.values())
-    shown = [entry for entry in entries if any(entry.places(group) for group in panel.groups.values())]
+    shown = [entry for entry in entries if any(len(group.of(entry.table)) for group in panel.groups.values())]
     step = min(0.1, 0.7 / max(1, len(shown)))
     for number, entry in enumerate(shown):
         shift = step * (number - (len(shown) - 1) / 2)
-        points = [(x, entry.places(group)) for x, group in enumerate(panel.groups.values())]
-        measured = [(x + shift, panel.measure(entry, places)) for x, places in points]
-        rates = [(x, rate) for x, rate in measured if rate.n]
+        measured = [panel.measure(group.of(entry.table)) for group in panel.groups.values()]
+        rates = [(x + shift, found) for x, found in enumerate(measured) if found.n]
         if rates:
             colour, line, marker = styles[entry.model, entry.arm]
-            y = [100 * rate.rate for _, rate in rates]
-            low = [max(0.0, 100 * (rate.rate - rate.interval[0])) for _, rate in rates]
-            high = [max(0.0, 100 * (rate.interval[1] - rate.rate)) for _, rate in rates]
+            y = [100 * found.rate for _, found in rates]
+            low = [max(0.0, 100 * (found.rate - found.interval[0])) for _, found in rates]
+            high = [max(0.0, 100 * (found.interval[1] - found.rate)) for _, found in rates]
             axes.errorbar(
                 [x for x, _ in rates], y, yerr=[low, high], color=colour, marker=marker, ms=3.5, lw=1.2,
                 ls=line if has_hops else "none", elinewidth=0.8, capsize=1.5, clip_on=False,

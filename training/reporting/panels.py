@@ -4,17 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from training.estimates import Proportion
 from training.figures import GREY, MARKERS, SPARE_COLOURS, drawing, inlined, panels_of, percent_scale, svg_of
+from training.outcomes import Record
 from training.records.store import write_text
-from training.reporting.results import STAGES
-from training.reporting.sentences import points
-from training.reporting.summary import ArmSummary, Comparison, Rate, Summary
+from training.reporting.runs import STAGES
+from training.reporting.sentences import Arms, points, widest_interval
 
 COLOURS = {"strict": "#0072b2", "guided": "#009e73", "naive": "#d55e00"}
 """Okabe & Ito's palette for colour-blind readers; an arm keeps its colour in every figure and run."""
-METRICS: tuple[tuple[Rate, str], ...] = (("accuracy", "Right answers"), ("certified", "Certified answers"))
-RETRY_METRICS: tuple[tuple[Rate, str], ...] = (
+METRICS = (("accuracy", "Right answers"), ("certified", "Certified answers"))
+RETRY_METRICS = (
     ("accuracy", "Right answers"),
     ("compiled", "Programs that compile"),
     ("tests_passed", "All tests pass"),
@@ -32,42 +31,42 @@ VERDICT_COLOURS = {
 """All of them light enough for black figures on them."""
 
 
-def write_figure(summary: Summary, path: Path) -> None:
+def write_figure(report: Record, path: Path) -> None:
     """Save both rates by round as one SVG on white, its text drawn as shapes, alike wherever it is shown."""
     with drawing(text="path"):
         figure, panels = panels_of(width=9.2, height=3.4, count=len(METRICS))
         figure.patch.set_facecolor("white")
         for axes, (metric, title) in zip(panels, METRICS, strict=True):
-            _draw_rates(axes, summary.arms, metric)
+            _draw_rates(axes, report["arms"], metric)
             axes.set_title(title, loc="left", weight="bold")
         write_text(path, svg_of(figure))
 
 
-def rate_panels(summary: Summary) -> Iterator[tuple[str, str]]:
+def rate_panels(arms: Arms) -> Iterator[tuple[str, str]]:
     """Yield a figure for each rate by round, under its title."""
     for metric, title in METRICS:
         with drawing(text="none"):
             figure, [axes] = panels_of(width=4.6, height=3.2, count=1)
-            _draw_rates(axes, summary.arms, metric)
+            _draw_rates(axes, arms, metric)
             yield title, inlined(svg_of(figure), f"{title} by round for each arm, with 95% intervals")
 
 
-def forest_panel(summary: Summary) -> str | None:
+def forest_panel(report: Record) -> str | None:
     """Return the comparisons as a forest plot, the metric that was declared first on top; None where there are none."""
-    order = {summary.primary: 0, "certified": 1, "gain": 2}
-    shown = [c for c in summary.comparisons if c.metric in order]
-    shown.sort(key=lambda c: order[c.metric])
+    order = {report["primary"]: 0, "certified": 1, "gain": 2}
+    shown = [c for c in report["comparisons"] if c["metric"] in order]
+    shown.sort(key=lambda c: order[c["metric"]])
     if not shown:
         return None
-    drawn = styles(summary.arms)
+    drawn = styles(report["arms"])
     with drawing(text="none"):
         figure, [axes] = panels_of(width=7.6, height=0.7 + 0.27 * len(shown), count=1)
         axes.axvline(0, color=GREY, lw=0.8)
         for y, c in enumerate(shown):
-            colour, (low, high) = drawn[c.b][0], c.found.widest
+            colour, (low, high) = drawn[c["b"]][0], widest_interval(c)
             axes.plot([100 * low, 100 * high], [y, y], color=colour, lw=1.8)
-            axes.plot([100 * c.found.difference], [y], marker="D", color=colour, ms=5)
-            said = f"{points(c.found.difference)} ({points(c.found.widest)})"
+            axes.plot([100 * c["difference"]], [y], marker="D", color=colour, ms=5)
+            said = f"{points(c['difference'])} ({points((low, high))})"
             axes.text(1.02, y, said, va="center", transform=axes.get_yaxis_transform())
         axes.set_yticks(range(len(shown)), [_row(c) for c in shown])
         axes.tick_params(axis="y", length=0)
@@ -76,16 +75,16 @@ def forest_panel(summary: Summary) -> str | None:
         return inlined(svg_of(figure), "Differences between arms after the last round, with 95% intervals")
 
 
-def _row(c: Comparison) -> str:
-    what = "gain in accuracy" if c.metric == "gain" else c.metric
-    return f"{what}{' (primary)' * c.is_primary}: {c.a} over {c.b}"
+def _row(c: Record) -> str:
+    what = "gain in accuracy" if c["metric"] == "gain" else c["metric"]
+    return f"{what}{' (primary)' * c['primary']}: {c['a']} over {c['b']}"
 
 
-def funnel_panels(summary: Summary) -> Iterator[tuple[str, str]]:
+def funnel_panels(arms: Arms) -> Iterator[tuple[str, str]]:
     """Yield a figure for each arm, from attempts to training data."""
-    drawn = styles(summary.arms)
-    for name, arm in summary.arms.items():
-        funnels = [(r.number, r.funnel) for r in arm.rounds if r.funnel]
+    drawn = styles(arms)
+    for name, arm in arms.items():
+        funnels = [(found["round"], found["funnel"]) for found in arm["rounds"] if found["funnel"]]
         if funnels:
             with drawing(text="none"):
                 figure, [axes] = panels_of(width=3.6, height=0.45 + 0.95 * len(funnels), count=1)
@@ -93,10 +92,10 @@ def funnel_panels(summary: Summary) -> Iterator[tuple[str, str]]:
                 yield name, inlined(svg_of(figure), f"{name}: attempts sampled, right, certified and kept")
 
 
-def verdict_panels(summary: Summary) -> Iterator[tuple[str, str]]:
+def verdict_panels(arms: Arms) -> Iterator[tuple[str, str]]:
     """Yield a figure for each arm: the verdicts on its attempts, round by round."""
-    for name, arm in summary.arms.items():
-        rounds = [(r.number, r.verdicts) for r in arm.rounds if r.verdicts]
+    for name, arm in arms.items():
+        rounds = [(found["round"], found["verdicts"]) for found in arm["rounds"] if found["verdicts"]]
         if rounds:
             with drawing(text="none"):
                 figure, [axes] = panels_of(width=4.6, height=0.75 + 0.42 * len(rounds), count=1)
@@ -131,14 +130,14 @@ def _draw_verdicts(axes: Any, rounds: Sequence[tuple[int, Mapping[str, int]]]) -
     axes.spines["bottom"].set_visible(False)
 
 
-def retry_panels(summary: Summary) -> Iterator[tuple[str, str]]:
+def retry_panels(arms: Arms) -> Iterator[tuple[str, str]]:
     """Yield one figure for each rate of dialogs over retries: the last model of each arm, and the base model dashed."""
-    if not all(arm.rounds[-1].dialogs.by_retries for arm in summary.arms.values()):
+    if not all("by_retries" in arm["rounds"][-1] for arm in arms.values()):
         return
     for metric, title in RETRY_METRICS:
         with drawing(text="none"):
             figure, [axes] = panels_of(width=4.6, height=3.2, count=1)
-            _draw_retries(axes, summary.arms, metric)
+            _draw_retries(axes, arms, metric)
             yield title, inlined(svg_of(figure), f"{title} over retries for each arm, before and after training")
 
 
@@ -151,41 +150,43 @@ def styles(arms: Iterable[str]) -> dict[str, tuple[str, str]]:
     return {arm: (colours[arm], MARKERS[i % len(MARKERS)]) for i, arm in enumerate(names)}
 
 
-def _draw_retries(axes: Any, arms: Mapping[str, ArmSummary], metric: Rate) -> None:
+def _draw_retries(axes: Any, arms: Arms, metric: str) -> None:
     """Draw the start of the first arm dashed, which arms that ask alike share, and each arm's last model."""
-    first = next(iter(arms.values())).rounds[0].dialogs.by_retries
-    last = first[-1].retries
-    axes.plot([p.retries for p in first], [100 * p.rates[metric].rate for p in first], color=GREY, ls="--", lw=1.4)
+    first = next(iter(arms.values()))["rounds"][0]["by_retries"]
+    last = first[-1]["retries"]
+    axes.plot([p["retries"] for p in first], [100 * p[metric] for p in first], color=GREY, ls="--", lw=1.4)
     ends: list[tuple[float, str]] = []
     drawn = styles(arms)
     for i, (name, (colour, marker)) in enumerate(drawn.items()):
-        curve = arms[name].rounds[-1].dialogs.by_retries
-        x = [p.retries + 0.05 * (i - (len(arms) - 1) / 2) for p in curve]
-        shares = [p.rates[metric] for p in curve]
-        y = [100 * share.rate for share in shares]
-        axes.errorbar(x, y, _bars(shares), color=colour, marker=marker, ms=4, lw=1.6, elinewidth=0.9, clip_on=False)
+        curve = arms[name]["rounds"][-1]["by_retries"]
+        x = [p["retries"] + 0.05 * (i - (len(arms) - 1) / 2) for p in curve]
+        y = [100 * p[metric] for p in curve]
+        axes.errorbar(
+            x, y, bars(curve, metric), color=colour, marker=marker, ms=4, lw=1.6, elinewidth=0.9, clip_on=False
+        )
         ends.append((y[-1], name))
     for y, (value, name) in zip(_apart([y for y, _ in sorted(ends)]), sorted(ends), strict=True):
         axes.plot([last + 0.13, last + 0.25], [value, y], color=drawn[name][0], lw=1)
         axes.text(last + 0.3, y, f"{name} {value:.0f}%", va="center")
-    axes.text(0.05, 100 * first[0].rates[metric].rate - 4, "start", va="top")
+    axes.text(0.05, 100 * first[0][metric] - 4, "start", va="top")
     axes.set_xlim(-0.25, last + 0.3 + 0.3 * max(1, last))
     axes.set_xticks(range(last + 1))
     axes.set_xlabel("retries")
     percent_scale(axes)
 
 
-def _draw_rates(axes: Any, arms: Mapping[str, ArmSummary], metric: Rate) -> None:
+def _draw_rates(axes: Any, arms: Arms, metric: str) -> None:
     """Draw one line for each arm with 95% bars, every panel on the same scale, labelled at its end."""
     ends: list[tuple[float, str]] = []
-    last = max(arm.rounds[-1].number for arm in arms.values())
+    last = max(arm["rounds"][-1]["round"] for arm in arms.values())
     for i, (name, (colour, marker)) in enumerate(styles(arms).items()):
-        rounds = arms[name].rounds
+        rounds = arms[name]["rounds"]
         # Side by side rather than on top of each other: arms often share their start.
-        x = [r.number + 0.05 * (i - (len(arms) - 1) / 2) for r in rounds]
-        shares = [r.rates[metric] for r in rounds]
-        y = [100 * share.rate for share in shares]
-        axes.errorbar(x, y, _bars(shares), color=colour, marker=marker, ms=5, lw=1.8, elinewidth=1.2, clip_on=False)
+        x = [found["round"] + 0.05 * (i - (len(arms) - 1) / 2) for found in rounds]
+        y = [100 * found[metric] for found in rounds]
+        axes.errorbar(
+            x, y, bars(rounds, metric), color=colour, marker=marker, ms=5, lw=1.8, elinewidth=1.2, clip_on=False
+        )
         ends.append((y[-1], name))
     for y, (value, name) in zip(_apart([y for y, _ in sorted(ends)]), sorted(ends), strict=True):
         axes.plot([last + 0.13, last + 0.2], [value, y], color=styles(arms)[name][0], lw=1)
@@ -195,10 +196,13 @@ def _draw_rates(axes: Any, arms: Mapping[str, ArmSummary], metric: Rate) -> None
     percent_scale(axes)
 
 
-def _bars(shares: Sequence[Proportion]) -> list[list[float]]:
-    """Return how far the intervals reach below and above the rates, in percent."""
-    low = [max(0.0, 100 * (share.rate - share.interval[0])) for share in shares]
-    return [low, [max(0.0, 100 * (share.interval[1] - share.rate)) for share in shares]]
+def bars(cells: Sequence[Record], metric: str) -> list[list[float]]:
+    """Return how far the intervals of a rate reach below and above it, in percent."""
+    ends = [(cell[metric], *cell[f"{metric}_interval"]) for cell in cells]
+    return [
+        [max(0.0, 100 * (rate - low)) for rate, low, _ in ends],
+        [max(0.0, 100 * (up - rate)) for rate, _, up in ends],
+    ]
 
 
 def _apart(heights: Sequence[float], gap: float = 6.5) -> list[float]:
@@ -231,3 +235,33 @@ def _draw_funnel(axes: Any, funnels: Sequence[tuple[int, Mapping[str, int]]], co
     axes.set_xlim(0, 1.3 * top)
     axes.set_xticks([])
     axes.spines["bottom"].set_visible(False)
+
+
+def trip_panels(arms: Arms) -> Iterator[tuple[str, str]]:
+    """Yield AutoEval's figure 3 for each data set of round trips: the start dashed, and each arm's last model."""
+    start = next(iter(arms.values()))["rounds"][0].get("round_trips", {})
+    for dataset, scores in start.items():
+        for metric, said in (("score", "AutoEval score"), ("compliance", "Syntactic compliance")):
+            with drawing(text="none"):
+                figure, [axes] = panels_of(width=4.6, height=3.2, count=1)
+                _draw_trips(axes, scores["rows"], metric, color=GREY, ls="--", label="start")
+                for name, (colour, marker) in styles(arms).items():
+                    rows = arms[name]["rounds"][-1]["round_trips"][dataset]["rows"]
+                    _draw_trips(axes, rows, metric, color=colour, marker=marker, ms=4, label=name)
+                axes.legend(frameon=False, fontsize=8)
+                percent_scale(axes)
+                by = scores["calibrated"]["by"]
+                title = f"{dataset}: {said} by {'category (operators, or depth)' if by == 'category' else 'category'}"
+                yield title, inlined(svg_of(figure), f"{title}, before and after training, with 95% intervals")
+
+
+def _draw_trips(axes: Any, rows: Sequence[Record], metric: str, **style: Any) -> None:
+    known = [row for row in rows if row[metric] is not None]
+    x, lows, highs = (
+        [row["category"] for row in known],
+        *zip(*(row[f"{metric}_interval"] for row in known), strict=True),
+    )
+    axes.plot(x, [100 * row[metric] for row in known], lw=1.6, clip_on=False, **style)
+    axes.fill_between(
+        x, [100 * low for low in lows], [100 * high for high in highs], color=style["color"], alpha=0.12, lw=0
+    )

@@ -9,21 +9,24 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from training.autoeval.benchmarks import Compared
+from training.outcomes import GROUPINGS, Record, naturally, pooled
 from training.reporting.derivations import Node
-from training.reporting.evaluations import Grouping
-from training.reporting.panels import forest_panel, funnel_panels, rate_panels, retry_panels, styles, verdict_panels
+from training.reporting.panels import (
+    forest_panel,
+    funnel_panels,
+    rate_panels,
+    retry_panels,
+    styles,
+    trip_panels,
+    verdict_panels,
+)
 from training.reporting.progress import RunProgress
-from training.reporting.retries import failure_rows
-from training.reporting.round_trips import trip_panels
-from training.reporting.sentences import facts, p_value, percent, points
-from training.reporting.summary import ArmSummary, Cell, Rates, Summary
-from training.reporting.trace_sample import Cost, Survey
+from training.reporting.sentences import Arms, facts, p_value, percent, points
+from training.reporting.trace_sample import COSTS, Survey
 from training.reporting.trace_views import certified_examples, pairs, view
 
 if TYPE_CHECKING:
@@ -32,47 +35,51 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).with_name("page")
 """Templates, one for each section, with the style and the script; `report.html.jinja` puts them together."""
 NUM_EXAMPLES = 2
+MODELS = (("before training", 0), ("after", -1))
+"""The first and the last model of each arm, and their rounds."""
+NEGLIGIBLE = 0.005
+"""Reasons rarer than this in every round are left out of the table."""
 
 
-def render(summary: Summary, found: Survey, headlines: Sequence[str] = ()) -> str:
-    """Return the page of a summary with the traces of a survey.
+def render(report: Record, found: Survey, headlines: Sequence[str] = ()) -> str:
+    """Return the page of a report with the traces of a survey.
 
     `headlines` are the sentences that open the page, the most important first.
     """
     from markupsafe import Markup
 
     script = (PAGE / "report.js").read_text(encoding="utf-8")
-    arms = summary.arms
+    arms, origin = report["arms"], report["provenance"]
     views = [view(shown) for shown in found.shown]
+    models = [(name, label, arm["rounds"][n]) for name, arm in arms.items() for label, n in MODELS]
+    drawn = {
+        "rate_figures": rate_panels(arms),
+        "retry_figures": retry_panels(arms),
+        "trip_figures": trip_panels(arms),
+        "funnel_figures": funnel_panels(arms),
+        "verdict_figures": verdict_panels(arms),
+    }
     return (
         _environment()
         .get_template("report.html.jinja")
         .render(
-            summary=summary,
-            name=summary.provenance.get("name") or "A run",
+            report=report,
+            arms=arms,
+            models=models,
+            name=origin.get("name") or "A run",
             headlines=headlines,
-            facts=facts(summary),
-            provenance={k: v for k, v in summary.provenance.items() if k != "base_provenance"},
-            base=summary.provenance.get("base_provenance") or {},
+            facts=facts(report),
+            provenance={k: v for k, v in origin.items() if k != "base_provenance"},
+            base=origin.get("base_provenance") or {},
             colours={arm: colour for arm, (colour, _) in styles(arms).items()},
-            forest=Markup(found_forest) if (found_forest := forest_panel(summary)) else None,
-            rate_figures=[(title, Markup(svg)) for title, svg in rate_panels(summary)],
-            retry_figures=[(title, Markup(svg)) for title, svg in retry_panels(summary)],
-            failures=failure_rows(summary),
-            trip_figures=[(title, Markup(svg)) for title, svg in trip_panels(summary)],
-            coverage=[
-                (name, r.number, r.coverage) for name, arm in summary.arms.items() for r in arm.rounds if r.coverage
-            ],
-            funnel_figures=[(arm, Markup(svg)) for arm, svg in funnel_panels(summary)],
-            verdict_figures=[(arm, Markup(svg)) for arm, svg in verdict_panels(summary)],
+            forest=Markup(found_forest) if (found_forest := forest_panel(report)) else None,
+            **{name: [(title, Markup(svg)) for title, svg in figures] for name, figures in drawn.items()},
+            failures=_failure_rows(arms),
             reasons=_reason_rows(arms),
-            ledger=_ledger(arms),
-            costs=_cost_rows(summary),
-            hops=_groups(arms.values(), "by_hops"),
-            datasets=_groups(arms.values(), "by_dataset"),
-            squares=_square_rows(summary),
-            answers=list(summary.models) if all(found.answers for *_, found in summary.models) else [],
-            conditions=_groups(arms.values(), "by_condition"),
+            costs=_cost_rows(arms),
+            squares=_square_rows(report),
+            answers=models if all(each["answers"] for *_, each in models) else [],
+            groups={name: _labels(arms, name) for name in GROUPINGS},
             views=views,
             num_traces=found.num_traces,
             trace_data=Markup(as_data([shown.record() for shown in views])),
@@ -89,7 +96,7 @@ def progress_page(seen: RunProgress) -> str:
     return _environment().get_template("progress.html.jinja").render(seen=seen)
 
 
-def benchmarks_page(rows: Sequence[Compared], correlations: Sequence[tuple[str, str]], powers: str) -> str:
+def benchmarks_page(rows: Sequence[Record], correlations: Sequence[tuple[str, str]], powers: str) -> str:
     """Return the page of AutoEval beside other benchmarks, of `compared` rows and figures that are drawn."""
     from markupsafe import Markup
 
@@ -141,118 +148,59 @@ def curve(upper: Node, lower: Node) -> str:
 # -- tables that need more than a loop
 
 
-def _groups(arms: Iterable[ArmSummary], grouping: Grouping) -> list[str]:
+def _labels(arms: Arms, grouping: str) -> list[str]:
     """Return a grouping's labels, numbers ascending; none where there are fewer than two, which say nothing new."""
-    found = {label for arm in arms for r in arm.rounds for label in r.groups[grouping]}
-    return (
-        sorted(found, key=lambda label: (not label.isdecimal(), len(label) * label.isdecimal(), label))
-        if len(found) > 1
-        else []
-    )
+    found = {label for arm in arms.values() for each in arm["rounds"] for label in each[grouping]}
+    return sorted(found, key=naturally) if len(found) > 1 else []
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerRow:
-    """Rates of an arm round by round, of all answers or of those with one number of hops."""
-
-    arm: str
-    hops: str
-    cells: Sequence[Rates | None]
-    """None for a round in which nothing of the kind was asked, or which the arm has not."""
-    last: Rates | None
-
-
-def _ledger(arms: Mapping[str, ArmSummary]) -> list[LedgerRow]:
-    num_rounds = max(len(arm.rounds) for arm in arms.values())
-    rows: list[LedgerRow] = []
+def _reason_rows(arms: Arms) -> list[Record]:
+    """Return the reasons why attempts were not certified, with their shares of each round's attempts."""
+    rows: list[Record] = []
     for name, arm in arms.items():
-        for hops in ["all", *_groups(arms.values(), "by_hops")]:
-            cells = [r.rates if hops == "all" else r.groups["by_hops"].get(hops) for r in arm.rounds]
-            missing = [None] * (num_rounds - len(cells))
-            rows.append(LedgerRow(name, hops, cells + missing, cells[-1]))
+        counts = [each["reasons"] for each in arm["rounds"] if each["reasons"]]
+        shares = [{reason: num / sum(each.values()) for reason, num in each.items()} for each in counts]
+        reasons = {reason for share in shares for reason in share} - {"proved"}
+        for reason in sorted(reasons, key=lambda k: (-shares[0].get(k, 0), k)):
+            own = [share.get(reason, 0.0) for share in shares]
+            rows += [{"arm": name, "reason": reason, "shares": own}] if max(own) >= NEGLIGIBLE else []
     return rows
 
 
-NEGLIGIBLE = 0.005
-"""Reasons rarer than this in every round are left out of the table."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonRow:
-    """A reason why attempts of an arm were not certified, with its share of each round's."""
-
-    arm: str
-    reason: str
-    shares: Sequence[float]
-
-
-def _reason_rows(arms: Mapping[str, ArmSummary]) -> list[ReasonRow]:
-    rows: list[ReasonRow] = []
+def _cost_rows(arms: Arms) -> list[Record]:
+    """Return the cost of all rollouts of each arm, and the tokens that a certified attempt took."""
+    rows: list[Record] = []
     for name, arm in arms.items():
-        counts = [r.reasons for r in arm.rounds if r.reasons]
-        if counts:
-            shares = [{reason: num / sum(each.values()) for reason, num in each.items()} for each in counts]
-            reasons = sorted(
-                {reason for share in shares for reason in share} - {"proved"}, key=lambda k: (-shares[0].get(k, 0), k)
-            )
-            found = [ReasonRow(name, reason, [s.get(reason, 0.0) for s in shares]) for reason in reasons]
-            rows += [row for row in found if max(row.shares) >= NEGLIGIBLE]
+        rounds = [each for each in arm["rounds"] if each.get("cost")]
+        if rounds:
+            total = pooled([each["cost"] for each in rounds], COSTS)
+            certified = sum(each["funnel"]["certified"] for each in rounds)
+            each_one = total["tokens"] / certified if certified else None
+            kept = sum(each["kept"] for each in rounds)
+            rows.append({"arm": name, **total, "certified": certified, "kept": kept, "tokens_each": each_one})
     return rows
 
 
-@dataclass(frozen=True, slots=True)
-class CostRow:
-    """Cost of all rollouts of an arm."""
-
-    arm: str
-    total: Cost
-    certified: int
-    kept: int
-
-    @property
-    def tokens_each(self) -> float | None:
-        """Tokens that a certified attempt took."""
-        return self.total.tokens / self.certified if self.certified else None
-
-
-def _cost_rows(summary: Summary) -> list[CostRow]:
-    costs = summary.costs or {}
-    rows: list[CostRow] = []
-    for name, arm in summary.arms.items():
-        rollouts = [(r, cost) for r in arm.rounds if (cost := costs.get((name, r.number))) is not None]
-        if rollouts:
-            total = Cost()
-            for _, cost in rollouts:
-                total.plus(cost)
-            certified = sum((r.funnel or {}).get("certified", 0) for r, _ in rollouts)
-            rows.append(CostRow(name, total, certified, sum(r.kept for r, _ in rollouts)))
-    return rows
-
-
-@dataclass(frozen=True, slots=True)
-class SquareRow:
-    """Rates of a model under each decoding, at one temperature."""
-
-    arm: str
-    own: str
-    """How the arm is sampled."""
-    model: str
-    temperature: float
-    of: Mapping[str, Cell]
-
-    @property
-    def n(self) -> int:
-        """Number of answers in a cell."""
-        return next(iter(self.of.values())).rates.n
-
-
-def _square_rows(summary: Summary) -> list[SquareRow]:
-    """Return the square's rows; empty unless some model was measured under both decodings."""
-    found: dict[tuple[str, int, float], dict[str, Cell]] = {}
-    for cell in summary.square:
-        found.setdefault((cell.arm, cell.number, cell.temperature), {})[cell.decoding] = cell
+def _square_rows(report: Record) -> list[Record]:
+    """Return a row for each model and temperature; empty unless some model was measured under both decodings."""
+    found: dict[tuple[str, int, float], dict[str, Record]] = {}
+    for cell in report["square"]:
+        found.setdefault((cell["arm"], cell["round"], cell["temperature"]), {})[cell["decoding"]] = cell
     rows = [
-        SquareRow(arm, summary.arms[arm].decoding, "after" if number else "before training", temperature, cells)
+        {"arm": arm, "model": MODELS[number > 0][0], "temperature": temperature, "of": cells}
         for (arm, number, temperature), cells in found.items()
     ]
-    return rows if any(len(row.of) > 1 for row in rows) else []
+    return rows if any(len(cells) > 1 for cells in found.values()) else []
+
+
+def _failure_rows(arms: Arms) -> list[Record]:
+    """Return the classes of dialogs' failures with their shares of the first and the last rollout."""
+    rows: list[Record] = []
+    for name, arm in arms.items():
+        first, last = (arm.get("failures", {}).get(key, {}) for key in ("first", "last"))
+        if first.get("attempts") and last.get("attempts"):
+            classes = [key for key in first if key != "attempts" and (first[key] or last.get(key))]
+            for key in sorted(classes, key=lambda key: (key != "failed", -first[key])):
+                shares = {"first": first[key] / first["attempts"], "last": last[key] / last["attempts"]}
+                rows.append({"arm": name, "what": key, **shares})
+    return rows

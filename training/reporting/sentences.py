@@ -8,10 +8,12 @@ from typing import Literal, TypeAlias
 
 from critics.problem import is_object
 from critics.replay.grades import grades_said
-from training.reporting.summary import ArmSummary, Comparison, Summary
+from training.estimates import widest
+from training.outcomes import Record
 
 LEVEL = 0.05
 Finding: TypeAlias = Literal["more", "less", "open"]
+Arms: TypeAlias = Mapping[str, Record]
 
 
 def percent(rate: float | Sequence[float] | None) -> str:
@@ -41,43 +43,42 @@ def p_value(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def verdict_sentence(summary: Summary) -> list[str]:
+def verdict_sentence(report: Record) -> list[str]:
     """Say whether certification pays, what each arm gained, and how the first arm compares with each other one."""
-    sentences = [*_revoked_sentence(summary), *_answer(summary)]
-    sentences += [_gains_sentence(summary.arms), _certified_sentence(summary.arms), *_grades_sentence(summary.arms)]
-    sentences += _lead_sentences(summary.comparisons)
-    sentences += _cautions(summary)
-    if len({arm.decoding for arm in summary.arms.values()}) > 1:
+    arms: Arms = report["arms"]
+    sentences = [*_revoked_sentence(report), *_answer(report)]
+    sentences += [_gains_sentence(arms), _certified_sentence(arms), *_grades_sentence(arms)]
+    sentences += [*_lead_sentences(report["comparisons"]), *_cautions(report)]
+    if len({arm["decoding"] for arm in arms.values()}) > 1:
         sentences.append("The arms decode differently, so a gain is measured from the arm's own start.")
-    if all(len(arm.seeds) == 1 for arm in summary.arms.values()):
+    if all(len(arm["seeds"]) == 1 for arm in arms.values()):
         sentences.append("One seed only: how much another training run would differ is not known.")
     return sentences
 
 
-def facts(summary: Summary) -> list[tuple[str, str]]:
+def facts(report: Record) -> list[tuple[str, str]]:
     """Return what a sceptic asks first, with the answers: what was measured, on what, and what was taught before."""
-    origin = summary.provenance
-    evaluation = origin.get("evaluation")
-    measured = evaluation if is_object(evaluation) else {}
-    seeds, arms = next(iter(summary.arms.values())).seeds, summary.arms.values()
-    cells = [cell for cell in summary.square if cell.decoding == summary.arms[cell.arm].decoding]
-    temperature = max((cell.temperature for cell in cells), default=1.0)
+    origin, arms = report["provenance"], report["arms"]
+    measured, seeds = origin["evaluation"], next(iter(arms.values()))["seeds"]
+    cells = [cell for cell in report["square"] if cell["decoding"] == arms[cell["arm"]]["decoding"]]
+    temperature = max((cell["temperature"] for cell in cells), default=1.0)
     how = {"guided": "under the guide", "free": "freely"}
-    ways = {name: how.get(arm.decoding, arm.decoding) for name, arm in summary.arms.items()}
+    ways = {name: how[arm["decoding"]] for name, arm in arms.items()}
     one = len(set(ways.values())) == 1
     decodings = f"every arm {ways[next(iter(ways))]}" if one else "; ".join(map(" ".join, ways.items()))
-    n = max(arm.rounds[-1].rates.n for arm in arms)
+    last = [arm["rounds"][-1] for arm in arms.values()]
+    n = max(found["n"] for found in last)
     answers = f"{n} answers an arm: {measured.get('n', '?')} problems held out (split {measured.get('split', '?')})"
-    chance = [arm.rounds[-1].chance for arm in arms if arm.rounds[-1].chance is not None]
+    chance = [found["chance"] for found in last if "chance" in found]
     guess = [("A guess", f"is right on {percent(chance[0])} of them")] if chance else []
-    bases = "one; other bases may differ" if summary.bases == 1 else f"{summary.bases}, trained independently"
+    bases = "one; other bases may differ" if report["bases"] == 1 else f"{report['bases']}, trained independently"
     return [
         ("Base models", bases),
         ("Base", f"{origin.get('base', 'see the runs')}: {_taught(origin.get('base_provenance'))}"),
         ("Answers", f"{answers} under {len(seeds)} seed{'s' * (len(seeds) > 1)}; n counts answers, not models"),
         *guess,
         ("Decoding", f"{decodings}; T = {temperature:g}"),
-        ("Primary metric", summary.primary or "none was declared before the run"),
+        ("Primary metric", report["primary"] or "none was declared before the run"),
     ]
 
 
@@ -99,46 +100,52 @@ def _taught(base: object) -> str:
     return f"{shown} made here, {'some wrong on purpose' if other else 'none wrong on purpose'}"
 
 
-def _revoked_sentence(summary: Summary) -> list[str]:
-    revoked = summary.revoked
-    if revoked is None:
+def _revoked_sentence(report: Record) -> list[str]:
+    told = report.get("revoked")
+    if told is None:
         return []
-    what = ", ".join([*(f"certificate {digest[:12]}" for digest in revoked.certificates), *revoked.critics])
-    if revoked.num_adapters:
-        return [f"Not to be relied on: {revoked.num_adapters} adapters of this run rest on what was revoked ({what})."]
+    revoked, num_adapters = told["revoked"], len(told["adapters"])
+    what = ", ".join([*(f"certificate {digest[:12]}" for digest in revoked["certificates"]), *revoked["critics"]])
+    if num_adapters:
+        return [f"Not to be relied on: {num_adapters} adapters of this run rest on what was revoked ({what})."]
     return [f"Revoked ({what}); no adapter of this run rests on it."]
 
 
-def _cautions(summary: Summary) -> list[str]:
+def _cautions(report: Record) -> list[str]:
     """Say what else than their arms sets several runs apart, and that answers are not paired."""
     said: list[str] = []
-    if any(not c.paired for c in summary.comparisons):
+    if any(not c["paired"] for c in report["comparisons"]):
         said.append("Unpaired, as asked for: other problems or other seeds may account for a difference.")
-    if differences := summary.differences:
+    if differences := report["provenance"].get("differences"):
         shown = "; ".join(f"{key} ({', '.join(map(str, values))})" for key, values in list(differences.items())[:6])
         more = f", and {len(differences) - 6} more" if len(differences) > 6 else ""
         said.append(f"The runs' configurations differ in {shown}{more}: a difference between arms may come from there.")
     return said
 
 
-def finding(comparison: Comparison) -> Finding:
+def widest_interval(comparison: Record) -> tuple[float, float]:
+    """Return the interval that speaks of other seeds too, and never a shorter one than that of the pairs alone."""
+    return widest(comparison["interval"], comparison["interval_seeds"])
+
+
+def finding(comparison: Record) -> Finding:
     """Return what an interval says: more, less, or open where it includes zero."""
-    low, high = comparison.found.widest
+    low, high = widest_interval(comparison)
     return "more" if low > 0 else "less" if high < 0 else "open"
 
 
 # -- the answer
 
 
-def _answer(summary: Summary) -> list[str]:
+def _answer(report: Record) -> list[str]:
     """Answer the question that a run of a strict arm against others asks; nothing for other runs."""
-    compared = [c for c in summary.comparisons if _asks_the_question(summary.arms, c)]
-    gains: dict[str, Finding] = {c.b: finding(c) for c in compared if c.metric == "gain"}
-    proofs: dict[str, Finding] = {c.b: finding(c) for c in compared if c.metric == "certified"}
+    compared = [c for c in report["comparisons"] if _asks_the_question(report["arms"], c)]
+    gains: dict[str, Finding] = {c["b"]: finding(c) for c in compared if c["metric"] == "gain"}
+    proofs: dict[str, Finding] = {c["b"]: finding(c) for c in compared if c["metric"] == "certified"}
     if not gains or not proofs:
         return []
-    lead = compared[0].a
-    if not any(found.kept for found in summary.arms[lead].rounds):
+    lead = compared[0]["a"]
+    if not any(found["kept"] for found in report["arms"][lead]["rounds"]):
         return [f"Not known: {lead} kept no trace, so its last model is its first."]
     found, proved = set(gains.values()), set(proofs.values())
     if found == {"more"}:
@@ -159,53 +166,53 @@ def _answer(summary: Summary) -> list[str]:
     return [f"{answer} {_amount(compared)}"]
 
 
-def _asks_the_question(arms: Mapping[str, ArmSummary], c: Comparison) -> bool:
+def _asks_the_question(arms: Arms, c: Record) -> bool:
     """A strict arm against one that keeps without a certificate; two strict arms ask something else."""
-    return _is_strict(c.a, arms[c.a]) and not _is_strict(c.b, arms[c.b])
+    return _is_strict(c["a"], arms[c["a"]]) and not _is_strict(c["b"], arms[c["b"]])
 
 
-def _is_strict(name: str, arm: ArmSummary) -> bool:
-    return arm.keep in ("strict", "trusted", "faithful") if arm.keep else name.rsplit(":", 1)[-1] == "strict"
+def _is_strict(name: str, arm: Record) -> bool:
+    return arm["keep"] in ("strict", "trusted", "faithful") if arm["keep"] else name.rsplit(":", 1)[-1] == "strict"
 
 
 def _names(findings: Mapping[str, Finding], wanted: Finding) -> str:
     return " and ".join(name for name, found in findings.items() if found == wanted)
 
 
-def _amount(compared: Sequence[Comparison]) -> str:
+def _amount(compared: Sequence[Record]) -> str:
     """Say by how much, over the rival that comes closest."""
-    gain = min((c for c in compared if c.metric == "gain"), key=lambda c: c.found.difference)
-    proofs = next(c for c in compared if c.metric == "certified" and c.b == gain.b)
-    rivals = sum(c.metric == "gain" for c in compared)
-    closest = ", its closest rival" if rivals > 1 else ""
+    gains = [c for c in compared if c["metric"] == "gain"]
+    gain = min(gains, key=lambda c: c["difference"])
+    proofs = next(c for c in compared if c["metric"] == "certified" and c["b"] == gain["b"])
+    closest = ", its closest rival" if len(gains) > 1 else ""
     return (
-        f"Over {gain.b}{closest}, {gain.a} leads by {points(gain.found.difference)} points of accuracy gained "
-        f"(95% {points(gain.found.widest)}) and {points(proofs.found.difference)} of certified answers "
-        f"(95% {points(proofs.found.widest)})."
+        f"Over {gain['b']}{closest}, {gain['a']} leads by {points(gain['difference'])} points of accuracy gained "
+        f"(95% {points(widest_interval(gain))}) and {points(proofs['difference'])} of certified answers "
+        f"(95% {points(widest_interval(proofs))})."
     )
 
 
 # -- arm by arm, and comparison by comparison
 
 
-def _gains_sentence(arms: Mapping[str, ArmSummary]) -> str:
-    said = [f"{name} {points(arm.gain)} (95% {points(arm.gain_interval)})" for name, arm in arms.items()]
+def _gains_sentence(arms: Arms) -> str:
+    said = [f"{name} {points(arm['gain'])} (95% {points(arm['gain_interval'])})" for name, arm in arms.items()]
     first = said[0].replace(" ", " gained ", 1).replace(" (", " points (", 1)
     return "; ".join([f"{first} over its own start", *said[1:]]) + "."
 
 
-def _certified_sentence(arms: Mapping[str, ArmSummary]) -> str:
+def _certified_sentence(arms: Arms) -> str:
     said = (
-        f"{name} {percent(first['certified'].rate)} → {percent(last['certified'].rate)}"
-        f" (lucky guesses {percent(first['lucky'].rate)} → {percent(last['lucky'].rate)})"
-        for name, first, last in ((name, arm.rounds[0].rates, arm.rounds[-1].rates) for name, arm in arms.items())
+        f"{name} {percent(first['certified'])} → {percent(last['certified'])}"
+        f" (lucky guesses {percent(first['lucky'])} → {percent(last['lucky'])})"
+        for name, first, last in ((name, arm["rounds"][0], arm["rounds"][-1]) for name, arm in arms.items())
     )
     return f"Answers with a certified proof, from the start to the last round: {'; '.join(said)}."
 
 
-def _grades_sentence(arms: Mapping[str, ArmSummary]) -> list[str]:
+def _grades_sentence(arms: Arms) -> list[str]:
     """Say on whose word the formulas of the last round's certified answers are about the text."""
-    last = {name: arm.rounds[-1].grades for name, arm in arms.items()}
+    last = {name: arm["rounds"][-1]["grades"] for name, arm in arms.items()}
     found = {grade for counts in last.values() for grade, num in counts.items() if num}
     if not found:
         return []
@@ -215,44 +222,44 @@ def _grades_sentence(arms: Mapping[str, ArmSummary]) -> list[str]:
     return [f"By grade, in the last round: {said}. What is trusted is proved of the model's own formulas alone."]
 
 
-def _lead_sentences(comparisons: Sequence[Comparison]) -> list[str]:
+def _lead_sentences(comparisons: Sequence[Record]) -> list[str]:
     """Return one entry for each rival: about the gain, then about the proofs in the end."""
-    proofs = {c.b: c for c in comparisons if c.metric == "certified"}
+    proofs = {c["b"]: c for c in comparisons if c["metric"] == "certified"}
     sentences: list[str] = []
-    for c in (c for c in comparisons if c.metric == "gain"):
-        said = f"Does {c.a} gain more than {c.b}? {_said(c, 'it gained less')}"
-        if c.b in proofs:
-            said += f" Does it certify more in the end? {_said(proofs[c.b], 'it certifies less')}"
+    for c in (c for c in comparisons if c["metric"] == "gain"):
+        said = f"Does {c['a']} gain more than {c['b']}? {_said(c, 'it gained less')}"
+        if c["b"] in proofs:
+            said += f" Does it certify more in the end? {_said(proofs[c['b']], 'it certifies less')}"
         sentences.append(said)
     return sentences
 
 
-def _said(c: Comparison, less: str) -> str:
-    numbers = f"{points(c.found.difference)} points (95% {points(c.found.widest)}; {_how_sure(c)}; n = {c.found.n})"
+def _said(c: Record, less: str) -> str:
+    numbers = f"{points(c['difference'])} points (95% {points(widest_interval(c))}; {_how_sure(c)}; n = {c['n']})"
     match finding(c):
         case "more":
             said = f"Yes: {numbers}."
-            if c.found.p > LEVEL:
+            if c["p"] > LEVEL:
                 said += " The exact test does not bear this out."
-            elif c.p_holm > LEVEL:
+            elif c["p_holm"] > LEVEL:
                 said += " Looked at alone, that is: not after the correction for all comparisons made."
         case "less":
             said = f"No, {less}: {numbers}."
         case _:
             said = f"Not told apart: {numbers}."
-            if c.found.detectable:
-                said += f" It would find a true difference of {100 * c.found.detectable:.1f} points four times in five."
-    if c.found.per_seed and min(c.found.per_seed) < 0 < max(c.found.per_seed):
+            if c["detectable"]:
+                said += f" It would find a true difference of {100 * c['detectable']:.1f} points four times in five."
+    if c["per_seed"] and min(c["per_seed"]) < 0 < max(c["per_seed"]):
         said += " The seeds disagree about the sign."
     return said
 
 
-def _how_sure(c: Comparison) -> str:
-    sure = f"p {_equals(c.found.p)}"
-    if p_value(c.p_holm) != p_value(c.found.p):
-        sure += f", corrected {_equals(c.p_holm)}"
-    if c.found.interval_seeds:
-        sure += f"; under these seeds alone {points(c.found.interval)}"
+def _how_sure(c: Record) -> str:
+    sure = f"p {_equals(c['p'])}"
+    if p_value(c["p_holm"]) != p_value(c["p"]):
+        sure += f", corrected {_equals(c['p_holm'])}"
+    if c["interval_seeds"]:
+        sure += f"; under these seeds alone {points(c['interval'])}"
     return sure
 
 

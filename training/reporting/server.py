@@ -19,7 +19,7 @@ from critics.errors import InputError
 from training.reporting.comparison import report_of
 from training.reporting.progress import progress_of
 from training.reporting.report import progress_page
-from training.reporting.results import extent_of, finished_so_far
+from training.reporting.runs import extent_of, finished_so_far
 
 LOOPBACK = "127.0.0.1"
 WAITING_S, GOING_S = 5, 60
@@ -62,8 +62,8 @@ class Pages:
         if extent is None:
             seen = progress_of(self._run)
             return _html(progress_page(seen), WAITING_S), _json(seen.record())
-        summary, page = report_of(self._run, None if extent == whole else extent)
-        return _html(page, None if extent == whole else GOING_S), _json(summary.record())
+        found, page = report_of(self._run, None if extent == whole else extent)
+        return _html(page, None if extent == whole else GOING_S), _json(found)
 
 
 def _html(page: str, refresh_s: int | None) -> Answer:

@@ -3,90 +3,54 @@
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from training.outcomes import Record
 from training.records.stage_times import STAGES, Plan, StageTime, read_plan, read_times
 
 
-@dataclass(frozen=True, slots=True)
-class StageFigures:
-    """One stage over all lines; bytes are those of its largest process or GPU."""
+def times_of(run: Path) -> Record | None:
+    """Return times and memory of a run whose forecast was kept (`run --dry-run --out`), by stage; None for others.
 
-    stage: str
-    predicted_s: float | None
-    """None: not foretold."""
-    measured_s: float
-    predicted_bytes: float | None
-    measured_bytes: int
-    gpu_hours: float
-    """Measured; 0 without GPUs."""
-
-    @property
-    def ratio(self) -> float | None:
-        """Predicted over measured time."""
-        return self.predicted_s / self.measured_s if self.predicted_s and self.measured_s else None
-
-    @property
-    def memory_ratio(self) -> float | None:
-        """Predicted over measured memory."""
-        return self.predicted_bytes / self.measured_bytes if self.predicted_bytes and self.measured_bytes else None
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        own = {name: getattr(self, name) for name in self.__slots__}
-        return {**own, "ratio": self.ratio, "memory_ratio": self.memory_ratio}
-
-    def line(self) -> str:
-        """Return a line for people."""
-        parts = [f"{self.stage}: predicted {_time(self.predicted_s)}, measured {_time(self.measured_s)}"]
-        parts += [f"ratio {self.ratio:.2f}"] if self.ratio else []
-        parts += [f"{self.gpu_hours:.2g} GPU-hours"] if self.gpu_hours else []
-        if self.measured_bytes:
-            parts.append(f"memory predicted {_bytes(self.predicted_bytes)}, measured {_bytes(self.measured_bytes)}")
-        parts += [f"ratio {self.memory_ratio:.2f}"] if self.memory_ratio else []
-        return "; ".join(parts)
-
-
-@dataclass(frozen=True, slots=True)
-class RunTimes:
-    """All stages of a run, and where the forecast came from."""
-
-    source: str
-    engine: str
-    device: str
-    stages: Sequence[StageFigures]
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        named: dict[str, object] = {"source": self.source, "engine": self.engine, "device": self.device}
-        return {**named, "stages": [stage.record() for stage in self.stages]}
-
-    def lines(self) -> list[str]:
-        """Return lines for people."""
-        return [f"predicted: {self.source}; engine: {self.engine}", *(stage.line() for stage in self.stages)]
-
-
-def times_of(run: Path) -> RunTimes | None:
-    """Return the figures of a run whose forecast was kept (`run --dry-run --out`); None for others."""
+    `ratio` and `memory_ratio` are what was foretold over what was measured; bytes are those of the largest process or
+    GPU. What was not foretold or measured is None.
+    """
     plan, times = read_plan(run), read_times(run)
     if plan is None or not times:
         return None
     found = [_figures(run, name, plan, [each for each in times if each.stage in STAGES[name]]) for name in STAGES]
-    return RunTimes(plan.source, plan.engine, plan.device, found)
+    return {"source": plan.source, "engine": plan.engine, "device": plan.device, "stages": found}
 
 
-def _figures(run: Path, name: str, plan: Plan, times: Sequence[StageTime]) -> StageFigures:
+def _figures(run: Path, name: str, plan: Plan, times: Sequence[StageTime]) -> Record:
     planned = plan.stages.get(name)
     peak = max((each.peak_memory_bytes for each in times), default=0)
-    return StageFigures(
-        name,
-        None if planned is None else planned.seconds,
-        round(sum(each.seconds for each in times), 3),
-        planned.memory_bytes or None if planned else None,
-        max(peak, _trained_peak(run)) if name == "fine-tuning" else peak,
-        sum(each.seconds * each.gpus for each in times) / 3600,
-    )
+    foretold, memory = (planned.seconds, planned.memory_bytes or None) if planned else (None, None)
+    measured = round(sum(each.seconds for each in times), 3)
+    held = max(peak, _trained_peak(run)) if name == "fine-tuning" else peak
+    return {
+        "stage": name,
+        "predicted_s": foretold,
+        "measured_s": measured,
+        "predicted_bytes": memory,
+        "measured_bytes": held,
+        "gpu_hours": sum(each.seconds * each.gpus for each in times) / 3600,
+        "ratio": foretold / measured if foretold and measured else None,
+        "memory_ratio": memory / held if memory and held else None,
+    }
+
+
+def time_lines(times: Record) -> Iterator[str]:
+    """Yield lines for people."""
+    yield f"predicted: {times['source']}; engine: {times['engine']}"
+    for row in times["stages"]:
+        parts = [f"{row['stage']}: predicted {_time(row['predicted_s'])}, measured {_time(row['measured_s'])}"]
+        parts += [f"ratio {row['ratio']:.2f}"] if row["ratio"] else []
+        parts += [f"{row['gpu_hours']:.2g} GPU-hours"] if row["gpu_hours"] else []
+        if row["measured_bytes"]:
+            parts.append(f"memory predicted {_bytes(row['predicted_bytes'])}, measured {_bytes(row['measured_bytes'])}")
+        parts += [f"ratio {row['memory_ratio']:.2f}"] if row["memory_ratio"] else []
+        yield "; ".join(parts)
 
 
 def _trained_peak(run: Path) -> int:

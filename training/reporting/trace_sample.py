@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rollout.records.traces import Trace, read_trace
+from training.outcomes import Record
 from training.records.store import is_stored, read_records
 
 MAX_TRACES = 240
 MAX_BYTES = 1_500_000
 """Of the shown traces as JSON: a phone opens the page."""
 MAX_IN_STRATUM = 24
+COSTS = ("attempts", "turns", "tokens", "cut_off")
+"""Attempts, replies (more than attempts where a critic asked for another), tokens written, and ends at the limit."""
 
 
 class Rollout(NamedTuple):
@@ -45,56 +48,36 @@ class Shown:
         return f"{self.arm}/{self.seed}/{self.round}/{self.trace.id}"
 
 
-@dataclass(slots=True)
-class Cost:
-    """Cost of a round's attempts of one arm, over all seeds."""
-
-    attempts: int = 0
-    turns: int = 0
-    """Replies: more than attempts where a critic asked for another."""
-    tokens: int = 0
-    """Written by the model."""
-    cut_off: int = 0
-    """Attempts that ended at the token limit."""
-
-    def add(self, trace: Trace) -> None:
-        """Count one attempt."""
-        self.attempts += 1
-        self.turns += len(trace.turns) or 1
-        self.tokens += sum(len(turn.completion_ids) for turn in trace.turns or (trace,))
-        self.cut_off += not trace.finished
-
-    def plus(self, other: "Cost") -> None:
-        """Add what other attempts took."""
-        self.attempts += other.attempts
-        self.turns += other.turns
-        self.tokens += other.tokens
-        self.cut_off += other.cut_off
-
-
 @dataclass(frozen=True, slots=True)
 class Survey:
     """Findings of one pass over all traces."""
 
     num_traces: int = 0
-    costs: Mapping[tuple[str, int], Cost] = field(default_factory=dict[tuple[str, int], Cost])
-    """By arm and round, from 1."""
+    costs: Mapping[tuple[str, int], Record] = field(default_factory=dict[tuple[str, int], Record])
+    """Of the attempts of all seeds, by arm and round, from 1: `COSTS`."""
     shown: Sequence[Shown] = ()
 
 
 def survey(rollouts: Iterable[Rollout]) -> Survey:
     """Read every trace once, holding no more than what may be shown; absent files are left out."""
-    costs: dict[tuple[str, int], Cost] = {}
+    costs: dict[tuple[str, int], Record] = {}
     strata: dict[tuple[str, int, str, str], list[tuple[int, int, Shown]]] = {}
     num = 0
     for rollout in rollouts:
         for trace in map(read_trace, read_records(rollout.path) if is_stored(rollout.path) else ()):
             num += 1
-            costs.setdefault((rollout.arm, rollout.round), Cost()).add(trace)
+            total = costs.setdefault((rollout.arm, rollout.round), dict.fromkeys(COSTS, 0))
+            for name, own in zip(COSTS, _cost(trace), strict=True):
+                total[name] += own
             shown = Shown(rollout.arm, rollout.seed, rollout.round, trace)
             stratum = strata.setdefault((rollout.arm, rollout.round, verdict_of(trace), str(is_right(trace))), [])
             _offer(stratum, shown, num)
     return Survey(num, costs, _shares(strata))
+
+
+def _cost(trace: Trace) -> tuple[int, int, int, int]:
+    turns = trace.turns or (trace,)
+    return 1, len(turns), sum(len(turn.completion_ids) for turn in turns), int(not trace.finished)
 
 
 def _offer(stratum: list[tuple[int, int, Shown]], shown: Shown, num: int) -> None:

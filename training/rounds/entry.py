@@ -11,7 +11,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from critics.errors import InputError
 from critics.judge import JudgePool
@@ -21,13 +20,14 @@ from rollout.policies.policy import Policy, adapter_weights_digest, model_digest
 from rollout.records.sampling import Sampling
 from training.configuration.run import ArmConfig, RunConfig
 from training.curation.judging import judged
+from training.outcomes import Record
 from training.records.open_store import OpenStore
 from training.records.run_folder import read_file
 from training.records.store import write_json
 from training.reporting.at_k import at_k, samples_of
 from training.reporting.leaderboard import EVALUATION, Entry, as_entry
 from training.reporting.spending import Price, spent_on
-from training.rounds.evaluation import Measurement, asked, counted, measure, problems_digest
+from training.rounds.evaluation import answers_of, asked, counted, measure, problems_digest
 from training.rounds.rollout_store import how_asked, stored_strategy
 from training.workers.models import NamedModel
 from training.workers.policy import forget_models, quiet_policy
@@ -48,8 +48,13 @@ class Measuring:
     """Attempts at each problem; the first one is measured, and all of them at k."""
 
 
-def measured(model: NamedModel, arm: ArmConfig, measuring: Measuring, attempts: Path | None = None) -> Measurement:
-    """Ask a model under an arm about each problem, and judge; `attempts` keeps what it writes."""
+def measured(
+    model: NamedModel, arm: ArmConfig, measuring: Measuring, attempts: Path | None, price: Price | None
+) -> Record:
+    """Ask a model under an arm about each problem, and judge; `attempts` keeps what it writes.
+
+    Return the mode, what each answer is told apart by, and what all has cost.
+    """
     config = model.config
     strategy: Strategy = strategy_of(config, arm, trained=model.adapter is not None, review=measuring.reviews)
     if attempts is not None:
@@ -62,8 +67,10 @@ def measured(model: NamedModel, arm: ArmConfig, measuring: Measuring, attempts: 
     del policy, made
     forget_models()  # the next model may need all of the memory
     firsts = [trace for trace in found if trace.sample == 0]
-    made = measure(firsts, sampling, measuring.judges.judge, strategy.shortened, seed=seed)
-    return replace(made, spent=spent_on(found), at_k=at_k(samples_of(found))) if measuring.samples > 1 else made
+    mode = measure(firsts, sampling, measuring.judges.judge, strategy.shortened, seed=seed)
+    if measuring.samples > 1:
+        mode["at_k"] = at_k(samples_of(found))
+    return {"modes": {"sampled": mode}, "answers": answers_of(firsts), "spent": spent_on(found).priced(price).record()}
 
 
 def sampling_of(config: RunConfig, arm: ArmConfig, samples: int) -> Sampling:
@@ -76,7 +83,7 @@ def folder_of(model: NamedModel, arm: ArmConfig, out: Path) -> Path:
     return out / model.folder / arm.name
 
 
-def finished(model: NamedModel, arm: ArmConfig, measuring: Measuring, out: Path) -> dict[str, Any] | None:
+def finished(model: NamedModel, arm: ArmConfig, measuring: Measuring, out: Path) -> Record | None:
     """Return the evaluation that is in its folder; raises `InputError` where it is of other questions or settings."""
     path = folder_of(model, arm, out) / EVALUATION
     if not path.exists():
@@ -97,33 +104,20 @@ def entry(
     out: Path | None,
     price: Price | None,
     attempts: Path | None = None,
-) -> tuple[Entry, dict[str, Any]]:
-    """Return the entry of a model under an arm and the record of its mode, from its folder or asked for now.
+) -> Entry:
+    """Return the entry of a model under an arm, from its folder or asked for now.
 
     Without `out` only `attempts` are kept, where that is named.
     """
     record = None if out is None else finished(model, arm, measuring, out)
     if record is None:
         kept = attempts if out is None else folder_of(model, arm, out) / ATTEMPTS
-        record = _record(model, arm, measuring, measured(model, arm, measuring, kept), price)
+        problems = {"n": len(measuring.problems), "digest": problems_digest(measuring.problems)}
+        how = {"model": model.label, "arm": arm.name, "asked": _asked(model, arm, measuring), "problems": problems}
+        record = {**how, **measured(model, arm, measuring, kept, price)}
         if out is not None:
             write_json(folder_of(model, arm, out) / EVALUATION, record)
-    return as_entry(record), record["modes"]["sampled"]
-
-
-def _record(
-    model: NamedModel, arm: ArmConfig, measuring: Measuring, found: Measurement, price: Price | None
-) -> dict[str, Any]:
-    problems = measuring.problems
-    return {
-        "model": model.label,
-        "arm": arm.name,
-        "asked": _asked(model, arm, measuring),
-        "problems": {"n": len(problems), "digest": problems_digest(problems)},
-        "modes": {"sampled": found.record()},
-        "answers": [asdict(answer) for answer in found.answers],
-        "spent": found.spent.priced(price).record(),
-    }
+    return as_entry(record)
 
 
 def _asked(model: NamedModel, arm: ArmConfig, measuring: Measuring) -> str:

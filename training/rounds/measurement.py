@@ -14,10 +14,11 @@ from rollout.policies.policy import adapter_weights_digest
 from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.traces import Trace
 from training.curation.judging import judged
+from training.outcomes import Record
 from training.records.open_store import OpenStore
 from training.records.shards import pack
 from training.records.store import write_json, write_records
-from training.rounds.evaluation import Counted, Measurement, counted, measure, problems_digest
+from training.rounds.evaluation import counted, measure, problems_digest
 from training.rounds.line import Line, Notice, base_path
 from training.rounds.promotion import promoted
 from training.rounds.rollout import ShardedRollout, rollout_store, sample_missing
@@ -65,7 +66,7 @@ def evaluate(line: Line, number: int | None, adapter: Path | None, old: Path | N
         pack(folder / ATTEMPTS)
         measured = {name: _measured(line, mode, judged_modes[name]) for name, mode in modes.items()}
         _write(line, folder, adapter, measured)
-        line.report(Notice(message=_headline(line, number, measured["sampled"].tallied.whole)))
+        line.report(Notice(message=_headline(line, number, measured["sampled"])))
     for name in (OPENED, REPLIES):
         (folder / name).unlink(missing_ok=True)
     is_base = number is None
@@ -82,7 +83,7 @@ def _folder(line: Line, number: int | None) -> Path:
     return line.run / base_path(line.config, line.arm, line.seed) if number is None else line.round_path(number)
 
 
-def _write(line: Line, folder: Path, adapter: Path | None, modes: Mapping[str, Measurement]) -> None:
+def _write(line: Line, folder: Path, adapter: Path | None, modes: Mapping[str, Record]) -> None:
     problems = {
         "n": len(line.held_out),
         "split": line.config.evaluation.split,
@@ -91,7 +92,7 @@ def _write(line: Line, folder: Path, adapter: Path | None, modes: Mapping[str, M
     policy = {"base": line.base_digest, "adapter": None if adapter is None else adapter_weights_digest(adapter)}
     write_json(
         folder / MEASURED,
-        {"problems": problems, "policy": policy, "modes": {name: each.record() for name, each in modes.items()}},
+        {"problems": problems, "policy": policy, "modes": modes},
     )
 
 
@@ -119,7 +120,7 @@ def _judged(line: Line, modes: Mapping[str, _Mode], found: Mapping[str, list[Tra
             yield {"mode": name, **trace.record()}
 
 
-def _measured(line: Line, mode: _Mode, found: Sequence[Trace]) -> Measurement:
+def _measured(line: Line, mode: _Mode, found: Sequence[Trace]) -> Record:
     sampling = mode.rollout.request.sampling
     return measure(found, sampling, _judging(line), mode.strategy.shortened, seed=mode.policy.seed)
 
@@ -154,11 +155,11 @@ def _sampling(line: Line, decoding: Any, temperature: float) -> Sampling:
     return line.config.sampling.sampling(decoding, temperature=temperature, samples=1)
 
 
-def _headline(line: Line, number: int | None, found: Counted) -> str:
+def _headline(line: Line, number: int | None, found: Record) -> str:
     base = f"base model, {line.arm.decoding}"
     what = base if number is None else f"{line.arm.name}, after round {number + 1}"
     rates = ", ".join(
-        f"{key} {found.counts[name] / found.n:.1%}"
+        f"{key} {found[name] / found['n']:.1%}"
         for key, name in (("accuracy", "right"), ("certified", "certified"), ("lucky", "lucky"))
     )
-    return f"seed {line.seed}: {what}: {rates} (n = {found.n})"
+    return f"seed {line.seed}: {what}: {rates} (n = {found['n']})"

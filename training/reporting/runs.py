@@ -1,0 +1,187 @@
+"""Results of a run folder: evaluations by arm, seed and round, and what each round was trained on.
+
+`evaluation.json` is read, and checked, here and nowhere else.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from critics.errors import InputError
+from critics.problem import is_object
+from training.outcomes import Record
+from training.records.run_folder import configuration, filters, read_file, read_run
+
+STAGES = ("sampled", "right", "certified", "kept")
+"""From attempts to training data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One evaluation.json, checked."""
+
+    path: Path
+    problems: Mapping[str, object]
+    modes: Mapping[str, Record]
+    columns: Mapping[str, tuple[int, ...]]
+    """`ids`, `right`, `certified` and, of dialogs, `tests_passed` of the sampled answers: sorted by id to pair up."""
+
+    @property
+    def sampled(self) -> Record:
+        """The mode that everything but the columns named after another mode is about."""
+        return self.modes["sampled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One filter's lines, by ascending seed; all have as many rounds, decoded in the same way."""
+
+    name: str
+    keep: str | None
+    """Its filter; None where no configuration says it."""
+    seeds: Sequence[int]
+    rounds: Sequence[Sequence[Evaluation]]
+    """By round, then by seed; round 0 is the model before any fine-tuning."""
+    rollouts: Sequence[Sequence[Record]]
+    """By round from 1, then by seed: dataset/summary.json, and `path`, where the attempts are."""
+
+    @property
+    def decoding(self) -> str:
+        """How it is sampled."""
+        return self.rounds[0][0].sampled["decoding"]
+
+    @property
+    def has_dialogs(self) -> bool:
+        """Say whether its attempts are dialogs, which run tests."""
+        return all("tests_passed" in found.columns for found in self.rounds[-1])
+
+    def outcomes(self, name: str, number: int) -> list[int]:
+        """Return 0 or 1 for each answer of a round, seed by seed."""
+        return [value for found in self.rounds[number] for value in found.columns[name]]
+
+    def gains(self) -> list[int]:
+        """Return, for each answer, last round minus round 0: 1 learnt, -1 unlearnt."""
+        return [b - a for a, b in zip(self.outcomes("right", 0), self.outcomes("right", -1), strict=True)]
+
+    def answer_seeds(self) -> list[int]:
+        """Return the seed of each answer."""
+        pairs = zip(self.seeds, self.rounds[0], strict=True)
+        return [seed for seed, found in pairs for _ in found.columns["ids"]]
+
+
+def read_evaluation(path: Path) -> Evaluation:
+    """Read and check an evaluation; raises `InputError` that names the file."""
+    record = read_file(path)
+    try:
+        modes = {name: mode for name, mode in record["modes"].items() if mode}
+        sampled: Record = modes["sampled"]
+        columns = {name: sampled["outcomes"][name] for name in ("ids", "right", "certified")}
+        if sampled.get("by_retries"):
+            columns["tests_passed"] = sampled["by_retries"][-1]["outcomes"]["tests_passed"]
+        rows = sorted(zip(*columns.values(), strict=True))
+        found = dict(zip(columns, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(columns, ())
+        counts = [sampled[name] for name in ("n", "right", "certified")]
+        if sampled["decoding"] not in ("guided", "free"):
+            raise InputError(f"sampled.decoding is {sampled['decoding']!r}, not guided or free")
+        problems = record["problems"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: not an evaluation ({error!r}); delete it and run `certistar run` again") from error
+    if not rows or counts != [len(rows), sum(found["right"]), sum(found["certified"])]:
+        raise InputError(f"{path}: its counts (n, right, certified) {counts} are not those of its outcomes, or 0")
+    return Evaluation(path, problems, modes, found)
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A part of a run that can be reported: its seeds, and its number of rounds of each line."""
+
+    seeds: tuple[int, ...]
+    num_rounds: int
+
+    def missing(self, part: "Extent") -> Record:
+        """Say what a part of this whole leaves out, for the provenance; nothing where it is the whole."""
+        seeds = sorted(set(self.seeds) - set(part.seeds))
+        rounds = list(range(part.num_rounds + 1, self.num_rounds + 1))
+        return {**({"unfinished_seeds": seeds} if seeds else {}), **({"unfinished_rounds": rounds} if rounds else {})}
+
+
+def extent_of(run: Path) -> Extent:
+    """Return all that a run is to have."""
+    layout = read_run(run)
+    return Extent(tuple(sorted({line.seed for line in layout.lines})), layout.num_rounds)
+
+
+def finished_so_far(run: Path) -> Extent | None:
+    """Return the most of a run that goes on which can be compared: whole seeds, else the rounds that lines share."""
+    layout = read_run(run)
+    found: dict[int, int] = {}
+    for line in layout.lines:
+        done = 0
+        if (line.base / "evaluation.json").exists():
+            while done < layout.num_rounds and (line.round_folder(done) / "evaluation.json").exists():
+                done += 1
+        found[line.seed] = min(found.get(line.seed, done), done)
+    whole = tuple(sorted(seed for seed, done in found.items() if done == layout.num_rounds))
+    begun = whole or tuple(sorted(seed for seed, done in found.items() if done))
+    return Extent(begun, min(found[seed] for seed in begun)) if begun else None
+
+
+def finished_seeds(run: Path) -> Extent:
+    """Return the seeds under which every arm has its last evaluation; raises InputError where there are none."""
+    found = finished_so_far(run)
+    if found is None or found.num_rounds < extent_of(run).num_rounds:
+        raise InputError(f"{run}: no seed is finished under every arm yet; run `certistar run` again to go on")
+    return found
+
+
+def read_arms(run: Path, extent: Extent | None = None) -> list[Arm]:
+    """Read the lines of all arms, or of them the part that `extent` names."""
+    layout, part = read_run(run), extent or extent_of(run)
+    lines = sorted((line for line in layout.lines if line.seed in part.seeds), key=lambda line: line.seed)
+    if not lines:
+        raise InputError(f"{run / 'lines.json'}: names no lines; run `certistar run` again")
+    keeps, found = filters(run), list[Arm]()
+    for name in dict.fromkeys(line.arm for line in layout.lines):
+        own = [line for line in lines if line.arm == name]
+        folders = [[line.round_folder(number) for line in own] for number in range(part.num_rounds)]
+        paths = [[folder / "evaluation.json" for folder in each] for each in ([line.base for line in own], *folders)]
+        arm = Arm(
+            name,
+            keeps.get(name),
+            [line.seed for line in own],
+            [list(map(read_evaluation, each)) for each in paths],
+            [[_rollout(folder) for folder in each] for each in folders],
+        )
+        _check(arm)
+        found.append(arm)
+    return found
+
+
+def _rollout(folder: Path) -> Record:
+    record = read_file(folder / "dataset" / "summary.json")
+    for stage in STAGES:
+        if stage not in record:
+            raise InputError(f"{folder}/dataset/summary.json: has no {stage}; delete the folder and run again")
+    return {**record, "path": folder / "traces.jsonl"}
+
+
+def _check(arm: Arm) -> None:
+    if len(set(arm.seeds)) < len(arm.seeds):
+        raise InputError(f"arm {arm.name} has two lines with one seed: {list(arm.seeds)}")
+    for other in (found for each in arm.rounds for found in each):
+        if other.sampled["decoding"] != arm.decoding:
+            raise InputError(f"arm {arm.name} is decoded differently in {arm.rounds[0][0].path} and {other.path}")
+
+
+def provenance(run: Path) -> Record:
+    """Return what the numbers of a run come from."""
+    config = configuration(run)
+    evaluation: object = config.get("evaluation")
+    primary = evaluation.get("primary") if is_object(evaluation) else None
+    return {"name": config.get("name") or run.resolve().name, "primary": primary, **read_run(run).provenance}
+
+
+def origins(origin: Mapping[str, object]) -> list[Mapping[str, object]]:
+    """Return the provenance of each run that a report is of."""
+    runs = origin.get("runs")
+    return [run for run in runs.values() if is_object(run)] if is_object(runs) else [origin]
