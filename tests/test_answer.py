@@ -15,7 +15,7 @@ from rollout.records.selection import Abstained, Answered, AnswerRule, is_settle
 from rollout.records.traces import Trace, read_trace
 from tools.pooled_curve import pooled_curve
 from training.cli import app
-from training.reporting.selective import BUDGETS, Point, curve_figure, curve_table, selective_curve
+from training.reporting.selective import BUDGETS, curve_figure, curve_table, point, selective_curve
 from training.rounds.answering import Answering, Formalism, attempts_at, blind
 from training.workers.strategies import SingleAttempt
 
@@ -138,13 +138,13 @@ def test_the_curve_counts_what_is_answered_and_what_of_it_is_right():
     attempts = {"a": made(GUESS, PROOF, PROOF), "b": made(MISREAD, GUESS, GUESS), "c": made(GUESS, GUESS, GUESS)}
     gold = {"a": "false", "b": "false"}
     rows = selective_curve(gold, attempts, {"one_proof": AnswerRule(1, 0.8)}, 3)
-    assert [(row.k, row.points["one_proof"]) for row in rows] == [
-        (1, Point(n=2, answered=1, right=0)),
-        (2, Point(n=2, answered=2, right=1)),
-        (3, Point(n=2, answered=2, right=1)),
+    assert [(row["k"], row["one_proof"]) for row in rows] == [
+        (1, point(n=2, answered=1, right=0)),
+        (2, point(n=2, answered=2, right=1)),
+        (3, point(n=2, answered=2, right=1)),
     ]
-    assert [row.points["majority"].right for row in rows] == [0, 0, 1]
-    assert rows[0].points["majority_at_equal_coverage"].answered == 1
+    assert [row["majority"]["right"] for row in rows] == [0, 0, 1]
+    assert rows[0]["majority_at_equal_coverage"]["answered"] == 1
     assert "| 3 | 100.0%" in curve_table(rows)
     assert curve_figure(rows).count("<svg") == 1
     assert BUDGETS == (1, 2, 4, 8, 16, 32)

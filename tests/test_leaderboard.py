@@ -14,7 +14,7 @@ from training.cli import app
 from training.configuration.run import RunConfig
 from training.reporting.leaderboard import Entry, find_entries, leaderboard, numbers
 from training.reporting.leaderboard_figure import panels, write_leaderboard
-from training.reporting.spending import Price, Spent, read_prices, spent_on
+from training.reporting.spending import SPENT, Price, priced, read_prices, spent_on
 from training.workers.models import named_models
 
 CONFIG = RunConfig.model_validate({"name": "c", "model": {"name": "Qwen/Qwen3-8B"}})
@@ -188,8 +188,8 @@ def test_requests_and_tokens_are_those_that_the_traces_keep():
         "t", problem, "cot", "", server={"calls": 3, "prompt_tokens": 10, "completion_tokens": 4, "uncounted": 1}
     )
     own = Trace("u", problem, "cot", "", completion_ids=(1, 2))
-    assert spent_on([served, own]) == Spent(4, 10, 6, 1)
-    assert spent_on([served]).priced(Price(1e6, 0)).cost == 10
+    assert [spent_on([served, own])[name] for name in SPENT] == [4, 10, 6, 1]
+    assert priced([spent_on([served])], Price(1e6, 0))["cost"] == 10
 
 
 # -- the commands

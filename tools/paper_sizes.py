@@ -42,7 +42,7 @@ def measure(name: str, *, each: int, seed: int, jobs: int) -> Record:
     sys.stderr.write(f"{name}: {num} made in {made_s:.1f} s, counted in {perf_counter() - began - made_s:.1f} s\n")
     for line in said(name, found):
         sys.stderr.write(f"  {line}\n")
-    return found.record()
+    return found
 
 
 def table(found: Mapping[str, Record]) -> list[str]:

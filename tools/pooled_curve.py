@@ -8,33 +8,25 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from training.outcomes import Record, pooled
 from training.records.store import write_json, write_text
-from training.reporting.selective import CurveRow, Point, curve_figure, curve_table
+from training.reporting.selective import curve_figure, curve_table, point
 
 
-def pooled_curve(curves: Sequence[Sequence[CurveRow]]) -> list[CurveRow]:
+def pooled_curve(curves: Sequence[Sequence[Record]]) -> list[Record]:
     """Return one curve of several that were measured in the same way."""
-    pooled: list[CurveRow] = []
+    found: list[Record] = []
     for rows in zip(*curves, strict=True):
-        (k,) = {row.k for row in rows}
-        pooled.append(CurveRow(k, {label: _sum([row.points[label] for row in rows]) for label in rows[0].points}))
-    return pooled
+        (k,) = {row["k"] for row in rows}
+        labels = [label for label in rows[0] if label != "k"]
+        counts = {label: pooled([row[label] for row in rows], ("n", "answered", "right")) for label in labels}
+        found.append({"k": k, **{label: point(**own) for label, own in counts.items()}})
+    return found
 
 
-def _sum(points: Sequence[Point]) -> Point:
-    return Point(sum(p.n for p in points), sum(p.answered for p in points), sum(p.right for p in points))
-
-
-def read_curve(path: Path) -> list[CurveRow]:
+def read_curve(path: Path) -> list[Record]:
     """Read the curve.json of `certistar answer --curve`."""
-    rows = json.loads(path.read_text(encoding="utf-8"))["curve"]
-    return [
-        CurveRow(
-            row["k"],
-            {label: Point(p["n"], p["answered"], p["right"]) for label, p in row.items() if label != "k"},
-        )
-        for row in rows
-    ]
+    return json.loads(path.read_text(encoding="utf-8"))["curve"]
 
 
 def main() -> None:
@@ -44,7 +36,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
     rows = pooled_curve([read_curve(path) for path in asked.curves])
-    write_json(asked.out / "pooled.json", {"curve": [row.record() for row in rows]})
+    write_json(asked.out / "pooled.json", {"curve": rows})
     write_text(asked.out / "pooled.md", curve_table(rows))
     write_text(asked.out / "pooled.svg", curve_figure(rows))
 

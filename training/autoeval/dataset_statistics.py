@@ -3,14 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
 
 from critics.formats.equivalence.language import Language
 from critics.logic.first_order.parser import parse
 from critics.problem import Problem
 from rollout.formulas.sameness import is_constant, names_key
 from training.autoeval.scores import STRATA, Category, value_of
+from training.outcomes import Record
 
 PAPER: Mapping[str, str] = {
     "autoeval-pl": "about 20,000 in 10 batches of 50 a category; 90% (17.7k) are different once all names are one",
@@ -30,69 +29,30 @@ _NAMES = (
 """Numbered names, and English ones: verbs before their arguments, first names."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextStatistics:
-    """Of texts of formulas: what is constant or repeated is sought, not taken on trust."""
+def statistics_of(problems: Sequence[Problem], categories: Sequence[int] = ()) -> Record:
+    """Return the statistics of one data set's formulas.
 
-    repeats_but_for_names: int
-    constant: int
-    skeletons: float
-    """The share of different texts once all names are one, as the paper counts it."""
-
-
-@dataclass(frozen=True, slots=True)
-class AutomatonStatistics:
-    """Of the minimal automata of regular expressions."""
-
-    median_states: int
-    most_states: int
-    large: float
-    """The share with more than `LARGE` states or edges."""
-
-
-@dataclass(frozen=True, slots=True)
-class Statistics:
-    """Counts and shares of one data set's formulas."""
-
-    n: int
-    categories: int
-    fewest_in_one: int
-    most_in_one: int
-    short: Mapping[str, int]
-    """How many formulas there are of the categories that have fewer than their share, of those that were asked for."""
-    repeats: int
-    of_kind: TextStatistics | AutomatonStatistics
-    quantified: Mapping[str, Mapping[str, float]]
-    """Shares by the number of quantifiers, and of those that bind something; empty where there are none."""
-    by_metric: Mapping[str, Mapping[Category, int]]
-    """How many formulas have each value of a metric (appendix I, figures 9 and 10)."""
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        own = asdict(self)
-        of_kind, quantified = own.pop("of_kind"), own.pop("quantified")
-        by_metric = {by: {str(value): n for value, n in counts.items()} for by, counts in self.by_metric.items()}
-        return {**own, **of_kind, **quantified, "by_metric": by_metric}
-
-
-def statistics_of(problems: Sequence[Problem], categories: Sequence[int] = ()) -> Statistics:
-    """Return the statistics of one data set's formulas."""
+    `short`: how many there are of categories that have fewer than their share, of those that were asked for;
+    `by_metric`: how many have each value of a metric (appendix I, figures 9 and 10). Of formulas also shares by the
+    number of `quantifiers`, and of those that bind something.
+    """
     texts = [problem.formal.goal for problem in problems if problem.formal is not None]
     counts = Counter(dict.fromkeys(categories, 0))
     counts.update(problem.meta["category"] for problem in problems)
     is_regex = Language(problems[0].meta["language"]) is Language.REGEX
-    keys = ("quantifiers", "binding") if any("binding" in problem.meta for problem in problems) else ()
-    return Statistics(
-        len(texts),
-        len(counts),
-        min(counts.values()),
-        max(counts.values()),
-        {str(c): n for c, n in sorted(counts.items()) if n < len(texts) // len(counts)},
-        len(texts) - len(set(texts)),
-        _automata(problems) if is_regex else _texts(texts),
-        {} if is_regex else {key: _shares([problem.meta.get(key, 0) for problem in problems]) for key in keys},
-        {by: counted for by in ("operators", *STRATA) if len(counted := _counted(problems, by)) > 1},
-    )
+    keys = ("quantifiers", "binding") if any("binding" in problem.meta for problem in problems) and not is_regex else ()
+    by_metric = {by: counted for by in ("operators", *STRATA) if len(counted := _counted(problems, by)) > 1}
+    return {
+        "n": len(texts),
+        "categories": len(counts),
+        "fewest_in_one": min(counts.values()),
+        "most_in_one": max(counts.values()),
+        "short": {str(c): n for c, n in sorted(counts.items()) if n < len(texts) // len(counts)},
+        "repeats": len(texts) - len(set(texts)),
+        **(_automata(problems) if is_regex else _texts(texts)),
+        **{key: _shares([problem.meta.get(key, 0) for problem in problems]) for key in keys},
+        "by_metric": {by: {str(value): n for value, n in counted.items()} for by, counted in by_metric.items()},
+    }
 
 
 def _counted(problems: Sequence[Problem], by: str) -> dict[Category, int]:
@@ -100,11 +60,18 @@ def _counted(problems: Sequence[Problem], by: str) -> dict[Category, int]:
     return {value: counts[value] for value in sorted(counts)}
 
 
-def _texts(texts: Sequence[str]) -> TextStatistics:
+def _texts(texts: Sequence[str]) -> Record:
+    """Return what is constant or repeated, which is sought and not taken on trust.
+
+    `skeletons` is the share of different texts once all names are one, as the paper counts it.
+    """
     # As they are written: in which models a formula is looked at depends on its names, capitals included.
     formulas = [parse(text).formula for text in texts]
-    repeats = len(formulas) - len(set(map(names_key, formulas)))
-    return TextStatistics(repeats, sum(map(is_constant, formulas)), len(set(map(_with_one_name, texts))) / len(texts))
+    return {
+        "repeats_but_for_names": len(formulas) - len(set(map(names_key, formulas))),
+        "constant": sum(map(is_constant, formulas)),
+        "skeletons": len(set(map(_with_one_name, texts))) / len(texts),
+    }
 
 
 def _with_one_name(text: str) -> str:
@@ -113,36 +80,36 @@ def _with_one_name(text: str) -> str:
     return text
 
 
-def _automata(problems: Sequence[Problem]) -> AutomatonStatistics:
+def _automata(problems: Sequence[Problem]) -> Record:
+    """Return the sizes of minimal automata; `large` is the share with more than `LARGE` states or edges."""
     sized = [problem.meta for problem in problems if problem.meta.get("states") is not None]
     states = sorted(meta["states"] for meta in sized)
     large = sum(max(meta["states"], meta["edges"]) > LARGE for meta in sized)
-    return AutomatonStatistics(states[len(states) // 2], states[-1], large / len(sized))
+    return {"median_states": states[len(states) // 2], "most_states": states[-1], "large": large / len(sized)}
 
 
 def _shares(values: Sequence[int]) -> dict[str, float]:
     return {str(value): count / len(values) for value, count in sorted(Counter(values).items())}
 
 
-def said(dataset: str, found: Statistics) -> list[str]:
+def said(dataset: str, found: Record) -> list[str]:
     """Return the statistics as lines for people, the paper's last."""
-    least, most = found.fewest_in_one, found.most_in_one
-    lines = [f"{found.n} in {found.categories} categories, {least} to {most} in each; {found.repeats} repeats"]
-    if found.short:
-        short = ", ".join(f"{category} ({n})" for category, n in found.short.items())
+    least, most = found["fewest_in_one"], found["most_in_one"]
+    lines = [f"{found['n']} in {found['categories']} categories, {least} to {most} in each; {found['repeats']} repeats"]
+    if found["short"]:
+        short = ", ".join(f"{category} ({n})" for category, n in found["short"].items())
         lines.append(f"categories that have no more formulas: {short}")
-    match found.of_kind:
-        case TextStatistics(repeats, unseen, share):
-            lines.append(
-                f"{repeats} repeats but for names and order; {unseen} not seen both to hold and to fail; with one "
-                f"name for all, {share:.0%} are different texts"
-            )
-        case AutomatonStatistics(median, largest, large):
-            lines.append(
-                f"minimal automata: median {median} states, at most {largest}; "
-                f"{large:.0%} have more than {LARGE} states or edges"
-            )
-    if found.quantified:
-        shares = ", ".join(f"{number}: {share:.0%}" for number, share in found.quantified["binding"].items())
+    if "large" in found:
+        lines.append(
+            f"minimal automata: median {found['median_states']} states, at most {found['most_states']}; "
+            f"{found['large']:.0%} have more than {LARGE} states or edges"
+        )
+    else:
+        lines.append(
+            f"{found['repeats_but_for_names']} repeats but for names and order; {found['constant']} not seen both to "
+            f"hold and to fail; with one name for all, {found['skeletons']:.0%} are different texts"
+        )
+    if "binding" in found:
+        shares = ", ".join(f"{number}: {share:.0%}" for number, share in found["binding"].items())
         lines.append(f"quantifiers that bind something: {shares}")
     return [*lines, f"the paper's: {PAPER[dataset]}"] if dataset in PAPER else lines

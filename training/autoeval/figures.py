@@ -184,7 +184,7 @@ def verifiers_figure(tables: Mapping[str, Mapping[str, Record]]) -> str:
         return svg_of(figure)
 
 
-def counts_figure(tables: Mapping[str, Mapping[str, Mapping[Category, int]]]) -> str:
+def counts_figure(tables: Mapping[str, Mapping[str, Mapping[str, int]]]) -> str:
     """Return figures 9 and 10: how many formulas there are of each value; a row for each data set.
 
     `tables[DATA SET][METRIC]` are the counts.
@@ -194,7 +194,8 @@ def counts_figure(tables: Mapping[str, Mapping[str, Mapping[Category, int]]]) ->
         figure, grid = _grid(len(tables), columns)
         for (dataset, metrics), line in zip(tables.items(), grid, strict=True):
             for (metric, counts), axes in zip(metrics.items(), line, strict=False):
-                axes.bar(list(counts), list(counts.values()), color=INKS[0], width=0.08 if metric == "density" else 0.8)
+                width = 0.08 if metric == "density" else 0.8
+                axes.bar(list(map(float, counts)), list(counts.values()), color=INKS[0], width=width)
                 axes.set_title(f"{dataset}: {AXES.get(metric, metric)}", loc="left", fontsize=9)
             for axes in line[len(metrics) :]:
                 axes.axis("off")

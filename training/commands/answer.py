@@ -20,11 +20,12 @@ from training.commands.messages import say
 from training.commands.options import Adapter, Config, Jobs, Json, Overrides, Seed
 from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.logs import tracked
+from training.outcomes import Record
 from training.records.open_store import OpenStore
 from training.records.store import write_json, write_records, write_text
 from training.reporting.at_k import Samples, at_k_record, at_k_table, samples_of
 from training.reporting.proofs import proof_lines
-from training.reporting.selective import CurveRow, Point, curve_figure, curve_table, selective_curve
+from training.reporting.selective import curve_figure, curve_table, selective, selective_curve
 from training.rounds.answering import Answering, Formalism, attempts_at, blind
 from training.rounds.evaluation import problems_digest
 from training.rounds.problems import held_out_problems, load_problems
@@ -75,7 +76,7 @@ class Answers:
     found: Mapping[str, Outcome]
     gold: Mapping[str, str]
     """The known answers, by problem."""
-    rows: Sequence[CurveRow]
+    rows: Sequence[Record]
     """Of the curve; empty where it was not asked for."""
 
     @property
@@ -89,19 +90,18 @@ class Answers:
         return samples_of((each for made in self.attempts.values() for each in made), self.gold)
 
     @property
-    def selective(self) -> Point:
+    def selective(self) -> Record:
         """Count how many problems with a known answer are answered, and how many of those are right."""
-        known = {name: answer for name, answer in self.answers.items() if name in self.gold}
-        return Point(len(self.gold), len(known), sum(self.gold[name] == answer for name, answer in known.items()))
+        return selective(self.gold, {name: self.answers.get(name) for name in self.gold})
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
             "n": len(self.found),
             "answered": len(self.answers),
-            **({"selective": self.selective.record()} if self.gold else {}),
+            **({"selective": self.selective} if self.gold else {}),
             "answers": list(map(self.line, self.problems)),
-            **({"curve": [row.record() for row in self.rows], **at_k_record(self.samples)} if self.rows else {}),
+            **({"curve": self.rows, **at_k_record(self.samples)} if self.rows else {}),
         }
 
     def line(self, problem: Problem) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def _formalism(config: RunConfig, arm: ArmConfig, asked: AnswerOptions, reviews:
     return Formalism(arm.name, strategy, policy, config.sampling.sampling(arm.decoding, samples=1))
 
 
-def _curve(gold: Mapping[str, str], attempts: Mapping[str, list[Trace]], asked: AnswerOptions) -> list[CurveRow]:
+def _curve(gold: Mapping[str, str], attempts: Mapping[str, list[Trace]], asked: AnswerOptions) -> list[Record]:
     if not gold:
         raise InputError("--curve: none of the problems has a gold answer to be measured by")
     rules = {_name(asked.rule): asked.rule}
@@ -246,7 +246,7 @@ def _write_curve(out: Path, result: Answers, provenance: object) -> None:
     rows = result.rows
     write_text(out / "curve.svg", curve_figure(rows))
     write_text(out / "curve.md", f"{curve_table(rows)}\n{at_k_table({'attempts': result.samples})}")
-    told = {"curve": [row.record() for row in rows], **at_k_record(result.samples)}
+    told = {"curve": rows, **at_k_record(result.samples)}
     write_json(out / "curve.json", {**told, "provenance": provenance})
 
 
@@ -264,9 +264,10 @@ def _print(problem: Problem, found: Outcome, attempts: Sequence[Trace]) -> None:
 def _say(result: Answers) -> None:
     say(f"{len(result.answers)} of {len(result.found)} problems answered with a proof")
     point = result.selective
-    if point.answered:
-        low, high = point.accuracy.interval
-        say(f"right among those with a gold answer: {point.accuracy.rate:.1%} (95% {low:.1%} to {high:.1%})")
+    if point["answered"]:
+        low, high = point["accuracy_interval"]
+        say(f"right among those with a gold answer: {point['accuracy']:.1%} (95% {low:.1%} to {high:.1%})")
     for row in result.rows:
-        shown = (f"{label.replace('_', ' ')} {p.right} of {p.answered}" for label, p in row.points.items())
-        say(f"k = {row.k}: right {', '.join(shown)} (n = {point.n})")
+        points = ((label.replace("_", " "), own) for label, own in row.items() if label != "k")
+        shown = (f"{label} {own['right']} of {own['answered']}" for label, own in points)
+        say(f"k = {row['k']}: right {', '.join(shown)} (n = {point['n']})")

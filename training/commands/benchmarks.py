@@ -32,7 +32,7 @@ from training.curation.judging import judged
 from training.outcomes import Record
 from training.records.open_store import OpenStore
 from training.records.store import read_records, write_json, write_records, write_text
-from training.reporting.spending import Price, Spent, spent_in, spent_on
+from training.reporting.spending import Price, priced, spent_in, spent_on
 from training.rounds.entry import Measuring
 from training.rounds.rollout_store import stored_strategy
 from training.workers.models import NamedModel
@@ -104,7 +104,7 @@ def evaluate_benchmarks(models: Sequence[NamedModel], names: Sequence[str], aske
     """
     listed = [name for each in names for name in expanded(each)]
     _refuse(models, listed, asked)
-    records: list[Mapping[str, object]] = []
+    records: list[Record] = []
     with JudgePool() as pool:
         for model in models:
             own = _own_folder(asked.out, model.folder if len(models) > 1 else "")
@@ -191,17 +191,17 @@ def _short(name: str) -> str:
     return re.sub(r"[^\w.@-]+", "-", short)
 
 
-def _measured(model: _Model, name: str, folder: Path | None, judging: Judging) -> Mapping[str, object]:
+def _measured(model: _Model, name: str, folder: Path | None, judging: Judging) -> Record:
     """Measure a model on one benchmark, write and print what came out, and return it in JSON."""
     if name.startswith("verify:"):
-        record, attempts = _verified(model, Path(name.partition(":")[2]), judging), list[Mapping[str, object]]()
+        record, attempts = _verified(model, Path(name.partition(":")[2]), judging), list[Record]()
     elif is_comparison(name):
         record, attempts = _compared(model, name, judging)
     else:
         record, attempts = _travelled(model, name, judging)
-    spent = spent_on(map(read_trace, attempts)).plus(_spent(record))
-    record = {"model": model.named.label, **record}
-    record["spent"] = spent.priced(model.asked.prices.get(model.named.label)).record()
+    others = [record["spent"]] if "spent" in record else []  # of replies that are in no attempt
+    spent = priced([spent_on(map(read_trace, attempts)), *others], model.asked.prices.get(model.named.label))
+    record = {"model": model.named.label, **record, "spent": spent}
     if folder is not None:
         if attempts:
             write_records(folder / "traces.jsonl", (dict(each) for each in attempts), checksum=True)
@@ -209,15 +209,7 @@ def _measured(model: _Model, name: str, folder: Path | None, judging: Judging) -
     return record
 
 
-def _spent(record: Mapping[str, object]) -> Spent:
-    """Return what replies have cost that are in no attempt, as far as a benchmark tells."""
-    known = record.get("spent")
-    return Spent(**known) if isinstance(known, dict) else Spent()  # type: ignore[reportUnknownArgumentType]
-
-
-def _travelled(
-    model: _Model, name: str, judging: Judging
-) -> tuple[Mapping[str, object], Sequence[Mapping[str, object]]]:
+def _travelled(model: _Model, name: str, judging: Judging) -> tuple[Record, Sequence[Record]]:
     config, asked, arm = model.config, model.asked, model.arm(TRIPS)
     if not isinstance(arm.strategy, RoundTripConfig):
         raise InputError(f"--arm {arm.name}: {name} is asked in round trips; name an arm with `strategy: round-trip`")
@@ -228,7 +220,7 @@ def _travelled(
     strategy = RoundTrips(settings, settings.learn)
     stored = model.stored(strategy, config, arm.model_copy(update={"strategy": settings}))
     trips_of = Asked(strategy, sampling, config.evaluation.batch_size, stored)
-    policy, attempts = model.policy(arm, config), list[Mapping[str, object]]()
+    policy, attempts = model.policy(arm, config), list[Record]()
     found, trips = measure_trips(
         policy, problems, trips_of, judging, seed=asked.seed, runs=asked.runs, keep=attempts.append
     )
@@ -238,13 +230,11 @@ def _travelled(
         verified = measure_verifier(policy, trips, sampling, seed=asked.seed, batch_size=size)
     if not asked.as_json:
         _say(found, None if verified is None else verified[0])
-    said = {} if verified is None else {"verifier": verified[0], "spent": spent_in(verified[1]).record()}
+    said = {} if verified is None else {"verifier": verified[0], "spent": spent_in(verified[1])}
     return {"benchmark": name, "split": split, "prompt": settings.prompt, **found, **said}, attempts
 
 
-def _compared(
-    model: _Model, name: str, judging: Judging
-) -> tuple[Mapping[str, object], Sequence[Mapping[str, object]]]:
+def _compared(model: _Model, name: str, judging: Judging) -> tuple[Record, Sequence[Record]]:
     asked, (kind, _, file), arm = model.asked, name.partition(":"), model.arm(IN_WORDS)
     config = zero_shot(model.config)
     asked_of = AskedOfFile(kind, Path(file), asked.num, asked.runs, asked.seed)
@@ -257,7 +247,7 @@ def _compared(
     return record, [trace.record() for trace in attempts]
 
 
-def _verified(model: _Model, file: Path, judging: Judging) -> Mapping[str, object]:
+def _verified(model: _Model, file: Path, judging: Judging) -> Record:
     """Ask a model, as verifier, about the trips in a file; any model may have made them."""
     config, asked = model.config, model.asked
     trips = list(judged(_trips_of(file), judging))
@@ -267,7 +257,7 @@ def _verified(model: _Model, file: Path, judging: Judging) -> Mapping[str, objec
     if not asked.as_json:
         _say_verified(found)
     how = {"file": file.name, "temperature": sampling.temperature, "seed": asked.seed}
-    return {"benchmark": "verify", **how, "verifier": found, "spent": spent_in(uses).record()}
+    return {"benchmark": "verify", **how, "verifier": found, "spent": spent_in(uses)}
 
 
 def _trips_of(file: Path) -> Iterator[Trace]:
@@ -282,7 +272,7 @@ def _trips_of(file: Path) -> Iterator[Trace]:
         yield trace
 
 
-def _tell(found: Mapping[str, object]) -> None:
+def _tell(found: Record) -> None:
     """Print the results of a benchmark that is read from a file."""
     for key in ("score", "compliance", "bleu", "rouge", "meteor"):
         match found.get(key), found.get(f"{key}_interval"):

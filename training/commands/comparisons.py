@@ -17,6 +17,7 @@ from training.autoeval.premises import Way, autoformalised, informalised, premis
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import SingleConfig
 from training.curation.judging import judged
+from training.outcomes import Record
 from training.reporting.spending import spent_in
 from training.rounds.problems import drawn
 from training.workers.strategies import Strategy
@@ -64,7 +65,7 @@ def items_of(asked: AskedOfFile) -> list[Problem]:
 
 def compare_with(
     config: RunConfig, strategy: Strategy, policy: ChatPolicy, asked: AskedOfFile, judging: Judging
-) -> tuple[Mapping[str, object], Sequence[Trace]]:
+) -> tuple[Record, Sequence[Trace]]:
     """Return a policy's results, in JSON, and its judged attempts; `strategy` asks where questions are answered.
 
     Raises `InputError` where nothing can be asked.
@@ -84,7 +85,7 @@ def _reasoned(
     asked: AskedOfFile,
     sampling: Sampling,
     judging: Judging,
-) -> tuple[Mapping[str, object], Sequence[Trace]]:
+) -> tuple[Record, Sequence[Trace]]:
     problems = drawn(list(REASONING[asked.kind](asked.file)), asked.num, asked.seed)
     _need(problems)
     size = config.evaluation.batch_size
@@ -102,7 +103,7 @@ def _reasoned(
 
 def _translated(
     config: RunConfig, policy: ChatPolicy, asked: AskedOfFile, sampling: Sampling, judging: Judging
-) -> Mapping[str, object]:
+) -> Record:
     way = TRANSLATING[asked.kind]
     listed = drawn(list(premises(load_folio(asked.file))), asked.num, asked.seed)
     _need(listed)
@@ -111,7 +112,7 @@ def _translated(
     )
     size = config.evaluation.batch_size
     replies = [r for seed in seeds for r in written(policy, listed, way, sampling, seed=seed, batch_size=size)]
-    spent = {"spent": spent_in(reply.server for reply in replies).record()}
+    spent = {"spent": spent_in(reply.server for reply in replies)}
     if way == "informalise":
         return {**informalised(replies, listed * asked.runs), **spent}
     return {**autoformalised(replies, listed * asked.runs, judging), **spent}

@@ -79,9 +79,8 @@ def problems(
         if is_language
     }
     if figure is not None:
-        write_text(figure, counts_figure({own: each.by_metric for own, each in found.items()}))
-    told = {own: each.record() for own, each in found.items()}
-    statistics = {} if not told else {"statistics": told if name == EVERY else told[name]}
+        write_text(figure, counts_figure({own: each["by_metric"] for own, each in found.items()}))
+    statistics = {} if not found else {"statistics": found if name == EVERY else found[name]}
     record = {"problems": len(records), "out": str(out), **statistics}
     say_or_print(f"{len(records)} problems in {out}", record, as_json)
     for line in (line for own, each in found.items() for line in said(own, each)):

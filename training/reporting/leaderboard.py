@@ -18,7 +18,7 @@ from training.records.run_folder import configuration, read_file, read_run
 from training.reporting.at_k import at_k_rows
 from training.reporting.comparison import retry_curve
 from training.reporting.runs import read_evaluation
-from training.reporting.spending import said_cost
+from training.reporting.spending import SPENT, said_cost
 from training.reporting.stages import stage_tables
 from training.tables import between, markdown, percent, with_interval
 
@@ -279,7 +279,7 @@ def costs(entries: Sequence[Entry]) -> list[list[str]]:
     head = ["problems", "model", "arm", "attempts", "requests", "prompt tokens", "completion tokens"]
     table = [[*head, *(["cost"] * priced)]]
     for entry in entries:
-        spent = {"requests": 0, "prompt_tokens": 0, "completion_tokens": 0, "uncounted": 0, **entry.spent}
+        spent = {**dict.fromkeys(SPENT, 0), **entry.spent}
         unsaid = f" (and {spent['uncounted']} replies uncounted)" if spent["uncounted"] else ""
         samples = max((row["k"] for row in entry.mode.get("at_k", ())), default=1)
         numbers = [len(entry.answers) * samples, spent["requests"], spent["prompt_tokens"]]

@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from critics.errors import InputError
 from rollout.records.server_use import ServerUse
 from rollout.records.traces import Trace
+from training.outcomes import Record, pooled
+
+SPENT = ("requests", "prompt_tokens", "completion_tokens", "uncounted")
+"""Counts: tokens of prompts to models in this process nobody counts (0); `uncounted` are replies of a server that did
+not say how many tokens they are, so that tokens and cost are too low by theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,62 +31,39 @@ def said_cost(cost: float) -> str:
     return f"{cost:.2f}" if cost >= 1 or not cost else f"{cost:.2g}"
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """Requests and tokens of some attempts."""
-
-    requests: int = 0
-    prompt_tokens: int = 0
-    """Of models in this process nobody counts them: 0."""
-    completion_tokens: int = 0
-    uncounted: int = 0
-    """Replies of a server that did not say how many tokens they are: tokens and cost are too low by theirs."""
-    cost: float | None = None
-    """None: no price was given."""
-
-    def priced(self, price: Price | None) -> "Spent":
-        """Return the same with its cost."""
-        cost = None if price is None else price.of(self.prompt_tokens, self.completion_tokens)
-        return Spent(self.requests, self.prompt_tokens, self.completion_tokens, self.uncounted, cost)
-
-    def plus(self, other: "Spent") -> "Spent":
-        """Return the sum, without its cost."""
-        names = ("requests", "prompt_tokens", "completion_tokens", "uncounted")
-        return Spent(*(getattr(self, name) + getattr(other, name) for name in names))
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {key: value for key, value in asdict(self).items() if value is not None}
+def priced(spent: Iterable[Record], price: Price | None) -> Record:
+    """Return the sum of what was spent, with its `cost` where there is a price."""
+    total: Record = pooled(spent, SPENT)
+    cost = {} if price is None else {"cost": price.of(total["prompt_tokens"], total["completion_tokens"])}
+    return {**total, **cost}
 
 
-def spent_on(traces: Iterable[Trace]) -> Spent:
-    """Return what the attempts have cost, whenever they were made."""
-    requests = prompts = completions = uncounted = 0
-    for trace in traces:
-        uses = list(_uses(trace))
-        requests += sum(use.get("calls", 0) for use in uses) or max(1, len(trace.steps))
-        prompts += sum(use.get("prompt_tokens", 0) for use in uses)
-        completions += sum(use.get("completion_tokens", 0) for use in uses) or trace.num_tokens
-        uncounted += sum(use.get("uncounted", 0) for use in uses)
-    return Spent(requests, prompts, completions, uncounted)
+def spent_on(traces: Iterable[Trace]) -> Record:
+    """Return the requests and tokens of attempts, whenever they were made."""
+    return pooled(map(_spent, traces), SPENT)
 
 
-def spent_in(uses: Iterable[ServerUse | None]) -> Spent:
-    """Return the cost of replies that are not attempts; None: a model in this process, whose tokens are not counted."""
-    total = Spent()
-    for use in uses:
-        told = use or ServerUse(calls=1)
-        counts = (told.get(key, 0) for key in ("calls", "prompt_tokens", "completion_tokens", "uncounted"))
-        total = total.plus(Spent(*counts))
+def _spent(trace: Trace) -> Record:
+    total = pooled(map(_row, _uses(trace)), SPENT)
+    total["requests"] = total["requests"] or max(1, len(trace.steps))
+    total["completion_tokens"] = total["completion_tokens"] or trace.num_tokens
     return total
+
+
+def spent_in(uses: Iterable[ServerUse | None]) -> Record:
+    """Return the cost of replies that are not attempts; None: a model in this process, whose tokens are not counted."""
+    return pooled((_row(use or ServerUse(calls=1)) for use in uses), SPENT)
+
+
+def _row(use: ServerUse) -> Record:
+    counts = (use.get(key, 0) for key in ("calls", "prompt_tokens", "completion_tokens", "uncounted"))
+    return dict(zip(SPENT, counts, strict=True))
 
 
 def _uses(trace: Trace) -> Iterator[ServerUse]:
     """Yield each use of a server that a trace keeps, those of its steps and of second opinions included."""
-    if trace.server is not None:
-        yield trace.server
     opinions = (turn.review.opinion for turn in trace.turns)
-    for step in (*trace.steps, *opinions):
+    for step in (trace, *trace.steps, *opinions):
         use: ServerUse | None = getattr(step, "server", None)
         if use is not None:
             yield use

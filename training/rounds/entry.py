@@ -26,7 +26,7 @@ from training.records.run_folder import read_file
 from training.records.store import write_json
 from training.reporting.at_k import at_k, samples_of
 from training.reporting.leaderboard import EVALUATION, Entry, as_entry
-from training.reporting.spending import Price, spent_on
+from training.reporting.spending import Price, priced, spent_on
 from training.rounds.evaluation import answers_of, asked, counted, measure, problems_digest
 from training.rounds.rollout_store import how_asked, stored_strategy
 from training.workers.models import NamedModel
@@ -70,7 +70,7 @@ def measured(
     mode = measure(firsts, sampling, measuring.judges.judge, strategy.shortened, seed=seed)
     if measuring.samples > 1:
         mode["at_k"] = at_k(samples_of(found))
-    return {"modes": {"sampled": mode}, "answers": answers_of(firsts), "spent": spent_on(found).priced(price).record()}
+    return {"modes": {"sampled": mode}, "answers": answers_of(firsts), "spent": priced([spent_on(found)], price)}
 
 
 def sampling_of(config: RunConfig, arm: ArmConfig, samples: int) -> Sampling:
