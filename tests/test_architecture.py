@@ -167,7 +167,18 @@ def cycle(imported: dict[str, set[str]]) -> str | None:
 
 LAYERS = {
     "training": (
-        *("extras", "logs", "hardware", "records", "figures", "estimates", "tables", "watchdog", "preemption"),
+        *(
+            "extras",
+            "logs",
+            "hardware",
+            "records",
+            "figures",
+            "estimates",
+            "outcomes",
+            "tables",
+            "watchdog",
+            "preemption",
+        ),
         *(
             "curation",
             "configuration",
