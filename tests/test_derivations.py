@@ -92,8 +92,8 @@ def test_a_page_of_long_traces_stays_small(tmp_path, monkeypatch):
     shown = survey([Rollout("a", 0, 1, path)]).shown
     assert 0 < len(shown) <= 5
     endless = view(Shown("a", 0, 1, read_trace(trace(1, text="y" * 50_000))))
-    assert len(json.dumps(endless.record())) < 8_000
-    assert endless.text[0][0].endswith("(cut here for display)")
+    assert len(json.dumps(endless)) < 8_000
+    assert endless["text"][0][0].endswith("(cut here for display)")
 
 
 def test_a_lucky_guess_stands_beside_the_wrong_answer_that_reasoned_furthest():
@@ -101,8 +101,8 @@ def test_a_lucky_guess_stands_beside_the_wrong_answer_that_reasoned_furthest():
     far = trace(3, "refuted", "false", CHAIN + "[[infer:(c x)]]")
     views = [view(Shown("naive", 0, 1, read_trace(one))) for one in (near, lucky, far)]
     [(left, right)] = pairs(views, 2)
-    assert (left.id, right and right.id) == ("q1#0", "q3#0")
-    assert [(a.id, b) for a, b in pairs(views[1:2], 2)] == [("q1#0", None)]
+    assert (left["id"], right and right["id"]) == ("q1#0", "q3#0")
+    assert [(a["id"], b) for a, b in pairs(views[1:2], 2)] == [("q1#0", None)]
     unread = {**lucky, "judgement": {**lucky["judgement"], "reason": "free_text"}}
     assert pairs([view(Shown("naive", 0, 1, read_trace(unread)))], 2) == []
 
@@ -113,9 +113,9 @@ def test_a_dialog_is_shown_turn_by_turn_with_the_critic_named():
     roles = ["system", "user", "assistant", "user", "assistant"]
     texts = ["", "the task", '{"Model": ["a.", "b."]}', "b is not inferred", "[1"]
     record["messages"] = [{"role": role, "content": text} for role, text in zip(roles, texts, strict=True)]
-    turns = view(Shown("strict", 0, 1, read_trace(record))).turns
-    assert [turn.speaker for turn in turns] == ["user", "actor", "critic", "actor"]
-    assert turns[1].text == '{\n "Model": [\n  "a.",\n  "b."\n ]\n}'
+    turns = view(Shown("strict", 0, 1, read_trace(record)))["turns"]
+    assert [turn["speaker"] for turn in turns] == ["user", "actor", "critic", "actor"]
+    assert turns[1]["text"] == '{\n "Model": [\n  "a.",\n  "b."\n ]\n}'
 
 
 def test_data_can_end_no_element_and_says_the_same():

@@ -142,7 +142,7 @@ GRADED = {("checked", "given"), ("trusted", "aligned")}
 
 ADDED = {
     *("grades", "coverage", "coverage_unknown", "chance", "spans", "first_bad_step", "unread", "by_stage", "errors"),
-    *("solver_passed", "tests", "tests_met", "stuck", "unchanged"),
+    *("solver_passed", "tests", "tests_met", "stuck", "unchanged", "by_answer"),
 }
 """Keys of summaries, evaluations and verdicts that there were not."""
 

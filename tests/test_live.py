@@ -15,7 +15,7 @@ from training.commands.dashboard import Dashboard, PlainLines, last_attempt, wat
 from training.configuration.run import RunConfig
 from training.logs import progress_bar
 from training.records.store import line_of
-from training.reporting.progress import LastAttempt, progress_of
+from training.reporting.progress import progress_of
 from training.reporting.server import server
 from training.rounds.line import Notice
 from training.rounds.run import jobs_of, lines_of
@@ -63,20 +63,20 @@ def run(tmp_path: Path) -> Path:
 
 
 def test_a_line_is_where_its_files_and_its_heartbeat_say(run):
-    assert {line.stage for line in progress_of(run).lines} == {"waiting for its base model"}
+    assert {line["stage"] for line in progress_of(run)["lines"]} == {"waiting for its base model"}
     Heartbeat(run / "log", "base-model-seed-0").beat(Progress("evaluation", "a batch", 1, 4))
-    assert {(line.stage, line.total) for line in progress_of(run).lines} == {("base model: evaluation", 4)}
+    assert {(line["stage"], line["total"]) for line in progress_of(run)["lines"]} == {("base model: evaluation", 4)}
     evaluated(run / "base" / "seed-0", 1)
     finish(run, "strict", 0)
     Heartbeat(run / "log", "strict-seed-0").beat(Progress("sampling", "q1", 5, 9))
-    strict, naive = progress_of(run).lines
-    assert (strict.rounds_done, strict.stage, strict.done, strict.total) == (1, "sampling", 5, 9)
-    assert (strict.accuracy, strict.verdicts) == (0.5, {"certified": 2, "refuted": 1})
-    assert (naive.stage, naive.accuracy) == ("waiting", 0.25)
+    strict, naive = progress_of(run)["lines"]
+    assert [strict[key] for key in ("rounds_done", "stage", "done", "total")] == [1, "sampling", 5, 9]
+    assert (strict["accuracy"], strict["verdicts"]) == (0.5, {"certified": 2, "refuted": 1})
+    assert (naive["stage"], naive["accuracy"]) == ("waiting", 0.25)
     for arm in ARMS:
         finish(run, arm, 0)
         finish(run, arm, 1)
-    assert {line.stage for line in progress_of(run).lines} == {"done"}
+    assert {line["stage"] for line in progress_of(run)["lines"]} == {"done"}
 
 
 def test_base_models_that_are_measured_at_once_have_a_heartbeat_each(tiny_model):
@@ -92,14 +92,14 @@ def test_the_last_attempt_is_the_last_whole_line_with_the_verdict_that_it_has_by
     folder.mkdir(parents=True)
     torn = line_of(attempt(3))[:40]
     (folder / "traces.open.jsonl").write_text(line_of(attempt(1)) + line_of(attempt(2)) + torn)
-    found = progress_of(run).last
+    found = progress_of(run)["last"]
     assert found is not None
-    assert (found.id, found.verdict) == ("q2#0", None)
+    assert (found["id"], found["verdict"]) == ("q2#0", None)
     verdict = {"unit": "u", "id": "q2#0", "judgement": {"verdict": "refuted", "reason": "wrong_answer"}}
     (folder / "verdicts.open.jsonl").write_text(line_of(verdict) + line_of({**verdict, "id": "q1#0"}))
-    found = progress_of(run).last
+    found = progress_of(run)["last"]
     assert found is not None
-    assert (found.verdict, found.reason) == ("refuted", "wrong_answer")
+    assert (found["verdict"], found["reason"]) == ("refuted", "wrong_answer")
 
 
 # -- terminals and logs
@@ -142,7 +142,7 @@ def test_a_terminal_shows_lines_verdicts_and_the_last_attempt_and_heeds_no_color
 
 def test_what_a_model_wrote_cannot_drive_the_terminal():
     console = Console(file=StringIO(), force_terminal=False, width=80)
-    console.print(last_attempt(LastAttempt("i", "[red]Q[/]", "\x1b[2J\x07 [bold]x", None, None)))
+    console.print(last_attempt({"question": "[red]Q[/]", "text": "\x1b[2J\x07 [bold]x", "verdict": None}))
     shown = console.file.getvalue()
     assert "\x1b" not in shown
     assert "\x07" not in shown

@@ -161,7 +161,7 @@ def test_kappa_is_nothing_where_there_is_nothing_to_agree_on() -> None:
 
 def test_a_reply_that_cannot_be_read_counts_against_the_model() -> None:
     labels = {"a": "other", "b": UNREADABLE, "c": "other"}
-    found = agreement(labels, {"a": "other", "b": "other"}).record()
+    found = agreement(labels, {"a": "other", "b": "other"})
     assert (found["n"], found["agreed"], found["kappa"]) == (2, 1, 0.0)
     assert {"model": UNREADABLE, "human": "other", "count": 1} in found["pairs"]
 

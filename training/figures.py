@@ -1,7 +1,7 @@
 """Figures drawn with matplotlib as SVG, all in one style: equal numbers give equal bytes."""
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
@@ -10,6 +10,7 @@ INK = "#15181e"
 """The ink of figures; inside the page it gives way to the page's own text colour, light or dark."""
 GREY = "#868c96"
 SPARE_COLOURS = ("#cc79a7", "#a57c00", "#56b4e9", "#7a6fd0")
+INKS = ("#0072b2", "#d55e00", "#009e73", *SPARE_COLOURS)
 MARKERS = "os^DvP*X"
 
 
@@ -27,6 +28,21 @@ def panels_of(*, width: float, height: float, count: int) -> tuple[Any, list[Any
     figure = Figure(figsize=(width, height), layout="constrained")
     figure.patch.set_alpha(0)
     return figure, list(figure.subplots(1, count, squeeze=False)[0])
+
+
+def bars(rates: Sequence[float], intervals: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Return how far intervals reach below and above their rates, in percent."""
+    ends = [(rate, *interval) for rate, interval in zip(rates, intervals, strict=True)]
+    return [[max(0.0, 100 * (at - low)) for at, low, _ in ends], [max(0.0, 100 * (up - at)) for at, _, up in ends]]
+
+
+def grid_of(rows: int, columns: int, *, width: float = 3.2, height: float = 2.5) -> tuple[Any, list[list[Any]]]:
+    """Return a figure with panels of so many inches, row by row."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width * columns, 0.5 + height * rows), layout="constrained")
+    figure.patch.set_facecolor("white")
+    return figure, [list(line) for line in figure.subplots(rows, columns, squeeze=False)]
 
 
 @contextmanager

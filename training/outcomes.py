@@ -16,7 +16,12 @@ Table: TypeAlias = Any
 """A pandas.DataFrame of Python objects: None stays None, and a sum of flags is an int that JSON can hold."""
 FLAGS = ("right", "certified", "lucky", "answered", "no_answer", "abstained", "wrong_formal", "exhausted")
 """The columns of 0 and 1."""
-GROUPINGS: Mapping[str, str] = {"by_hops": "hops", "by_condition": "condition", "by_dataset": "dataset"}
+GROUPINGS: Mapping[str, str] = {
+    "by_hops": "hops",
+    "by_condition": "condition",
+    "by_dataset": "dataset",
+    "by_answer": "gold",
+}
 """Keys of an evaluation, and the columns that they group attempts by."""
 RATES: Mapping[str, str] = {"accuracy": "right", "certified": "certified", "lucky": "lucky"}
 """The rates of every attempt, and the counts that they are made of."""

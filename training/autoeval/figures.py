@@ -9,7 +9,18 @@ from typing import Any, Literal, TypeVar
 from training.autoeval.benchmarks import MIN_MODELS, correlation
 from training.autoeval.scores import Category
 from training.estimates import Estimate
-from training.figures import GREY, INK, MARKERS, SPARE_COLOURS, drawing, inlined, panels_of, percent_scale, svg_of
+from training.figures import (
+    GREY,
+    INK,
+    INKS,
+    MARKERS,
+    drawing,
+    grid_of,
+    inlined,
+    panels_of,
+    percent_scale,
+    svg_of,
+)
 from training.outcomes import Record
 
 Pairs = Mapping[str, Sequence[float]]
@@ -22,7 +33,6 @@ METRICS: tuple[tuple[Metric, str], ...] = (
     ("score", "AutoEval score"),
     ("f1", "F1 as verifier"),
 )
-INKS = ("#0072b2", "#d55e00", "#009e73", *SPARE_COLOURS)
 AXES = {
     "depth": "depth of the parse tree",
     "binding": "quantifiers that bind",
@@ -113,7 +123,7 @@ def _panels(
     """
     inks = _inks({model for table in tables.values() for model in table})
     with drawing(text="path"):
-        figure, grid = _grid(len(rows), len(tables))
+        figure, grid = grid_of(len(rows), len(tables))
         for (row, title), line in zip(rows, grid, strict=True):
             for (dataset, table), axes in zip(tables.items(), line, strict=True):
                 for model, own in table.items():
@@ -131,7 +141,7 @@ def operators_figure(tables: Mapping[str, Mapping[str, Sequence[tuple[float, flo
     """
     inks = _inks({model for table in tables.values() for model in table})
     with drawing(text="path"):
-        figure, grid = _grid(1, len(tables))
+        figure, grid = grid_of(1, len(tables))
         for (benchmark, table), axes in zip(tables.items(), grid[0], strict=True):
             for model, points in table.items():
                 colour, marker = inks[model]
@@ -165,7 +175,7 @@ def verifiers_figure(tables: Mapping[str, Mapping[str, Record]]) -> str:
     `tables[DATA SET][MODEL]` are the counts.
     """
     with drawing(text="path"):
-        figure, grid = _grid(1, len(tables))
+        figure, grid = grid_of(1, len(tables))
         for (dataset, table), axes in zip(tables.items(), grid[0], strict=True):
             starts = {(model, side): 0 for model in table for side in (1, -1)}
             for cell, label, colour, side in _ANSWERS:
@@ -191,7 +201,7 @@ def counts_figure(tables: Mapping[str, Mapping[str, Mapping[str, int]]]) -> str:
     """
     columns = max(map(len, tables.values()))
     with drawing(text="path"):
-        figure, grid = _grid(len(tables), columns)
+        figure, grid = grid_of(len(tables), columns)
         for (dataset, metrics), line in zip(tables.items(), grid, strict=True):
             for (metric, counts), axes in zip(metrics.items(), line, strict=False):
                 width = 0.08 if metric == "density" else 0.8
@@ -259,14 +269,6 @@ def _draw_powers(axes: Any, powers: Mapping[str, Record]) -> None:
     axes.invert_yaxis()
     axes.set_xlim(0, 1)
     axes.set_xlabel("predictive power of AutoEval", color=GREY)
-
-
-def _grid(rows: int, columns: int) -> tuple[Any, list[list[Any]]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(3.2 * columns, 0.5 + 2.5 * rows), layout="constrained")
-    figure.patch.set_facecolor("white")
-    return figure, [list(line) for line in figure.subplots(rows, columns, squeeze=False)]
 
 
 def _draw_line(axes: Any, points: Mapping[Category, Estimate], model: str, ink: tuple[str, str]) -> None:

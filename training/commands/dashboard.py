@@ -12,7 +12,8 @@ from typing import Any
 
 from critics.errors import InputError
 from training.logs import progress_bar
-from training.reporting.progress import LastAttempt, LineProgress, RunProgress, progress_of
+from training.outcomes import Record
+from training.reporting.progress import progress_of
 from training.reporting.sentences import percent
 from training.rounds.line import Notice
 
@@ -76,7 +77,7 @@ class Dashboard:
 
     def __init__(self, run: Path, bar: Any, clock: Callable[[], float] = time.monotonic) -> None:
         self._run, self._bar, self._clock = run, bar, clock
-        self._seen: RunProgress | None = None
+        self._seen: Record | None = None
         self._looked = -LOOK_S
 
     def __rich__(self) -> Any:
@@ -93,12 +94,12 @@ class Dashboard:
         if self._seen is None:
             return self._bar
         parts = [lines_table(self._seen), self._bar]
-        if self._seen.last is not None:
-            parts.insert(1, last_attempt(self._seen.last))
+        if self._seen["last"] is not None:
+            parts.insert(1, last_attempt(self._seen["last"]))
         return Group(*parts)
 
 
-def lines_table(seen: RunProgress) -> Any:
+def lines_table(seen: Record) -> Any:
     """Return a table with a row for each line of rounds."""
     from rich import box
     from rich.markup import escape
@@ -112,34 +113,30 @@ def lines_table(seen: RunProgress) -> Any:
     for heading in ("right", "certified"):
         made.add_column(heading, justify="right")
     made.add_column("verdicts on its attempts")
-    shown = sorted(seen.lines, key=lambda line: line.total is None)[:MAX_LINES]
+    shown = sorted(seen["lines"], key=lambda line: line["total"] is None)[:MAX_LINES]
     for line in shown:
         made.add_row(
-            escape(line.arm),
-            str(line.seed),
-            f"{min(line.rounds_done + 1, line.num_rounds)}/{line.num_rounds}",
-            _stage(line),
-            percent(line.accuracy),
-            percent(line.certified),
-            ", ".join(f"{verdict} {count}" for verdict, count in line.verdicts.items()) or "–",
+            escape(line["arm"]),
+            str(line["seed"]),
+            f"{min(line['rounds_done'] + 1, line['num_rounds'])}/{line['num_rounds']}",
+            line["stage"] + ("" if line["total"] is None else f" {line['done']}/{line['total']}"),
+            percent(line["accuracy"]),
+            percent(line["certified"]),
+            ", ".join(f"{verdict} {count}" for verdict, count in line["verdicts"].items()) or "–",
         )
-    if len(seen.lines) > len(shown):
-        made.caption = f"and {len(seen.lines) - len(shown)} more lines"
+    if len(seen["lines"]) > len(shown):
+        made.caption = f"and {len(seen['lines']) - len(shown)} more lines"
     return made
 
 
-def _stage(line: LineProgress) -> str:
-    return line.stage if line.total is None else f"{line.stage} {line.done}/{line.total}"
-
-
-def last_attempt(last: LastAttempt) -> Any:
+def last_attempt(last: Record) -> Any:
     """Return the attempt that was written last; a model's text is never read as markup."""
     from rich.panel import Panel
     from rich.text import Text
 
-    verdict = last.verdict or "not judged yet"
-    body = Text(f"{last.question}\n", style="bold", overflow="ellipsis")
-    body.append(_printable(last.text[-300:]), style="not bold")
+    verdict = last["verdict"] or "not judged yet"
+    body = Text(f"{last['question']}\n", style="bold", overflow="ellipsis")
+    body.append(_printable(last["text"][-300:]), style="not bold")
     return Panel(body, title=Text(f"last attempt: {verdict}"), title_align="left", height=8)
 
 

@@ -106,7 +106,7 @@ def _compare(out: Path, labelled: Path, as_json: bool) -> None:
     said = {str(label["id"]): str(label["label"]) for label in labels}
     found = agreement(said, read_sheet(labelled, SCHEMES[scheme]))
     if as_json:
-        print(json.dumps(found.record()))
+        print(json.dumps(found))
         return
-    kappa = "unknown" if found.kappa is None else f"{found.kappa:.2f}"
-    say(f"{found.agreed} of {found.n} labels agree, Cohen's kappa {kappa}")
+    kappa = "unknown" if found["kappa"] is None else f"{found['kappa']:.2f}"
+    say(f"{found['agreed']} of {found['n']} labels agree, Cohen's kappa {kappa}")

@@ -14,7 +14,7 @@ from pathlib import Path
 from critics.errors import InputError
 from critics.problem import is_object
 from training.estimates import LEVEL, stats
-from training.figures import GREY, drawing, panels_of, svg_of
+from training.figures import GREY, bars, drawing, panels_of, svg_of
 from training.outcomes import Record
 from training.records.run_folder import configuration
 from training.reporting.panels import styles
@@ -263,9 +263,8 @@ def dose_figure(found: Record) -> str:
             curve.sort(key=lambda dose: dose["lucky"]["mean"])
             x, y = ([100 * dose[key]["mean"] for dose in curve] for key in ("lucky", "certified"))
             ends = [dose["certified"]["interval"] or [dose["certified"]["mean"]] * 2 for dose in curve]
-            below = [max(0.0, at - 100 * low) for at, (low, _) in zip(y, ends, strict=True)]
-            above = [max(0.0, 100 * high - at) for at, (_, high) in zip(y, ends, strict=True)]
-            axes.errorbar(x, y, [below, above], color=colour, marker=marker, ms=5, lw=1.6, elinewidth=1, label=label)
+            reach = bars([dose["certified"]["mean"] for dose in curve], ends)
+            axes.errorbar(x, y, reach, color=colour, marker=marker, ms=5, lw=1.6, elinewidth=1, label=label)
         axes.set_xlabel("lucky traces among those trained on, %")
         axes.set_ylabel(f"certified, {found['doses'][0]['problems']}, %")
         axes.set_ylim(bottom=0)

@@ -16,29 +16,13 @@ from critics.errors import InputError
 from critics.problem import Attempt
 from rollout.programs.failures import Scheme
 from rollout.records.sampling import derived_seed
+from training.outcomes import Record
 from training.records.store import write_text
 
 COLUMNS = ("id", "label", "note", "labels", "model", "context", "question", "options", "gold", "answer", "program")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _MAX_CELL = 32_000
 """Characters; spreadsheets cut a cell off at 32,767."""
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Agreement of two readers on the same attempts."""
-
-    n: int
-    agreed: int
-    kappa: float | None
-    """Cohen's kappa; None where there is nothing to compare, or both used one and the same label only."""
-    pairs: Mapping[tuple[str, str], int]
-    """How often the first reader's label met the second's."""
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        pairs = [{"model": one, "human": other, "count": n} for (one, other), n in sorted(self.pairs.items())]
-        return {"n": self.n, "agreed": self.agreed, "kappa": self.kappa, "pairs": pairs}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +86,16 @@ def read_sheet(path: Path, scheme: Scheme) -> dict[str, str]:
     return found
 
 
-def agreement(labels: Mapping[str, str], people: Mapping[str, str]) -> Agreement:
+def agreement(labels: Mapping[str, str], people: Mapping[str, str]) -> Record:
     """Compare a model's labels with people's, by attempt id, over the attempts that both labelled.
 
-    A reply that could not be read stays in, as a label of its own that nobody else uses: leaving it out would flatter
-    the model.
+    `pairs` says how often a label of the model met one of theirs. A reply that could not be read stays in, as a label
+    of its own that nobody else uses: leaving it out would flatter the model.
     """
-    pairs = [(label, people[id_]) for id_, label in labels.items() if id_ in people]
-    agreed = sum(one == other for one, other in pairs)
-    return Agreement(len(pairs), agreed, cohens_kappa(pairs), Counter(pairs))
+    both = [(label, people[id_]) for id_, label in labels.items() if id_ in people]
+    pairs = [{"model": one, "human": other, "count": n} for (one, other), n in sorted(Counter(both).items())]
+    agreed = sum(one == other for one, other in both)
+    return {"n": len(both), "agreed": agreed, "kappa": cohens_kappa(both), "pairs": pairs}
 
 
 def cohens_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from training.estimates import Proportion
-from training.figures import MARKERS, SPARE_COLOURS, drawing, percent_scale, svg_of
+from training.figures import INKS, MARKERS, bars, drawing, grid_of, percent_scale, svg_of
 from training.outcomes import Table
 from training.records.store import write_text
 from training.reporting.leaderboard import Entry, Group, groups_of, rate, says
 
-INKS = ("#0072b2", "#d55e00", "#009e73", *SPARE_COLOURS)
 LINES = ("-", "--", ":", "-.")
 Measure = Callable[[Table], Proportion]
 
@@ -35,7 +34,7 @@ def write_leaderboard(entries: Sequence[Entry], path: Path) -> None:
     rows = panels(entries)
     width = max(map(len, rows))
     with drawing(text="path"):
-        figure, grid = _grid(len(rows), width)
+        figure, grid = grid_of(len(rows), width, width=3.1, height=2.6)
         for row, line in zip(rows, grid, strict=True):
             for place, axes in enumerate(line):
                 if place < len(row):
@@ -90,10 +89,9 @@ def _draw(axes: Any, panel: Panel, entries: Sequence[Entry]) -> None:
         if rates:
             colour, line, marker = styles[entry.model, entry.arm]
             y = [100 * found.rate for _, found in rates]
-            low = [max(0.0, 100 * (found.rate - found.interval[0])) for _, found in rates]
-            high = [max(0.0, 100 * (found.interval[1] - found.rate)) for _, found in rates]
+            reach = bars([found.rate for _, found in rates], [found.interval for _, found in rates])
             axes.errorbar(
-                [x for x, _ in rates], y, yerr=[low, high], color=colour, marker=marker, ms=3.5, lw=1.2,
+                [x for x, _ in rates], y, yerr=reach, color=colour, marker=marker, ms=3.5, lw=1.2,
                 ls=line if has_hops else "none", elinewidth=0.8, capsize=1.5, clip_on=False,
             )  # fmt: skip
     percent_scale(axes)
@@ -124,11 +122,3 @@ def _legend(entries: Sequence[Entry]) -> tuple[list[Any], list[str]]:
         for colour, line, marker in (styles[name] for name in named)
     ]
     return handles, [f"{model}, {arm}" for model, arm in named]
-
-
-def _grid(rows: int, columns: int) -> tuple[Any, list[list[Any]]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(3.1 * columns + 0.4, 0.6 + 2.6 * rows), layout="constrained")
-    figure.patch.set_facecolor("white")
-    return figure, [list(line) for line in figure.subplots(rows, columns, squeeze=False)]

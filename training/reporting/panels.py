@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from training.figures import GREY, MARKERS, SPARE_COLOURS, drawing, inlined, panels_of, percent_scale, svg_of
+from training.figures import GREY, MARKERS, SPARE_COLOURS, bars, drawing, inlined, panels_of, percent_scale, svg_of
 from training.outcomes import Record
 from training.records.store import write_text
 from training.reporting.runs import STAGES
@@ -196,13 +196,8 @@ def _draw_rates(axes: Any, arms: Arms, metric: str) -> None:
     percent_scale(axes)
 
 
-def bars(cells: Sequence[Record], metric: str) -> list[list[float]]:
-    """Return how far the intervals of a rate reach below and above it, in percent."""
-    ends = [(cell[metric], *cell[f"{metric}_interval"]) for cell in cells]
-    return [
-        [max(0.0, 100 * (rate - low)) for rate, low, _ in ends],
-        [max(0.0, 100 * (up - rate)) for rate, _, up in ends],
-    ]
+def _bars(cells: Sequence[Record], metric: str) -> list[list[float]]:
+    return bars([cell[metric] for cell in cells], [cell[f"{metric}_interval"] for cell in cells])
 
 
 def _apart(heights: Sequence[float], gap: float = 6.5) -> list[float]:

@@ -7,10 +7,10 @@ that are being written are read as far as they go; nothing here writes.
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from training.outcomes import Record
 from training.records.run_folder import RunFolder, RunLine, read_run
 from training.records.store import fits, is_stored
 from training.watchdog import SUFFIX, base_name, line_name
@@ -20,88 +20,41 @@ TAIL_BYTES = 256_000
 DONE = "done"
 
 
-@dataclass(frozen=True, slots=True)
-class LineProgress:
-    """One arm under one seed."""
+def progress_of(run: Path) -> Record:
+    """Return the progress of a run folder: its lines, and the attempt that was written last; None before the first.
 
-    arm: str
-    seed: int
-    rounds_done: int
-    num_rounds: int
-    stage: str
-    """What it works on or waits with; `done` after its last round."""
-    done: int = 0
-    total: int | None = None
-    """Of the stage, where it is being worked on."""
-    verdicts: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Of all finished rollouts."""
-    accuracy: float | None = None
-    certified: float | None = None
-    """Held out, of the last evaluation; None before the first."""
-
-
-@dataclass(frozen=True, slots=True)
-class LastAttempt:
-    """The attempt that was written last, and its verdict if it has one by now."""
-
-    id: str
-    question: str
-    text: str
-    verdict: str | None
-    reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class RunProgress:
-    """All lines of a run, and the attempt that was judged last."""
-
-    name: str
-    lines: tuple[LineProgress, ...]
-    last: LastAttempt | None
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class _Beat:
-    """Heartbeat of a line: the stage at work, and how far it is."""
-
-    stage: str | None = None
-    done: int = 0
-    total: int | None = None
-
-
-def progress_of(run: Path) -> RunProgress:
-    """Read the progress of a run folder; raises InputError where it is not one."""
+    `stage` is what a line works on or waits with, `done` after its last round; `done` of `total` is how far that stage
+    is, where it is being worked on. `verdicts` are of all finished rollouts, rates of the last evaluation. Raises
+    InputError where it is no run folder.
+    """
     layout = read_run(run)
-    beats = _heartbeats(run / "log")
-    lines = tuple(_line(layout, line, beats) for line in layout.lines)
-    return RunProgress(run.resolve().name, lines, _last_attempt(layout))
+    beats = {path.name.removesuffix(SUFFIX): _read_or_nothing(path) for path in (run / "log").glob(f"*{SUFFIX}")}
+    lines = [_line(layout, line, beats) for line in layout.lines]
+    return {"name": run.resolve().name, "lines": lines, "last": _last_attempt(layout)}
 
 
-def _line(layout: RunFolder, line: RunLine, beats: Mapping[str, _Beat]) -> LineProgress:
+def _line(layout: RunFolder, line: RunLine, beats: Mapping[str, Record]) -> Record:
+    """Return one arm under one seed."""
     rounds = [line.round_folder(number) for number in range(layout.num_rounds)]
     finished = [folder for folder in rounds if (folder / "evaluation.json").exists()]
     verdicts: Counter[str] = Counter()
     for folder in rounds:
         verdicts.update(_read_or_nothing(folder / "dataset" / "summary.json").get("verdicts") or {})
-    beat = beats.get(_beaten_by(layout, line), _Beat())
+    beat = beats.get(_beaten_by(layout, line), {})
     mode = _read_or_nothing((finished or [line.base])[-1] / "evaluation.json").get("modes", {}).get("sampled", {})
-    n = mode.get("n") or 0
-    return LineProgress(
-        arm=line.arm,
-        seed=line.seed,
-        rounds_done=len(finished),
-        num_rounds=layout.num_rounds,
-        stage=DONE if len(finished) == layout.num_rounds else _stage(line.base, rounds[len(finished)], beat),
-        done=beat.done,
-        total=beat.total,
-        verdicts=dict(sorted(verdicts.items())),
-        accuracy=mode["right"] / n if n else None,
-        certified=mode["certified"] / n if n else None,
-    )
+    is_done = len(finished) == layout.num_rounds
+    return {
+        "arm": line.arm,
+        "seed": line.seed,
+        "rounds_done": len(finished),
+        "num_rounds": layout.num_rounds,
+        "stage": DONE if is_done else _stage(line.base, rounds[len(finished)], beat.get("stage")),
+        "done": int(beat.get("done") or 0),
+        "total": beat.get("total"),
+        "verdicts": dict(sorted(verdicts.items())),
+        "accuracy": mode["right"] / mode["n"] if mode.get("n") else None,
+        "certified": mode["certified"] / mode["n"] if mode.get("n") else None,
+    }
 
 
 def _beaten_by(layout: RunFolder, line: RunLine) -> str:
@@ -111,11 +64,11 @@ def _beaten_by(layout: RunFolder, line: RunLine) -> str:
     return base_name(line.base.relative_to(layout.path).as_posix())
 
 
-def _stage(base: Path, folder: Path, beat: _Beat) -> str:
+def _stage(base: Path, folder: Path, beaten: object) -> str:
     """Return what is worked on: the heartbeat knows best, else the first file that is missing tells."""
     measured = (base / "evaluation.json").exists()
-    if beat.stage:
-        return beat.stage if measured else f"base model: {beat.stage}"
+    if beaten:
+        return f"{beaten}" if measured else f"base model: {beaten}"
     if not measured:
         return "waiting for its base model"
     if (folder / "adapter").exists():
@@ -125,26 +78,16 @@ def _stage(base: Path, folder: Path, beat: _Beat) -> str:
     return "before curating" if is_stored(folder / "traces.jsonl") else "waiting"
 
 
-def _heartbeats(log: Path) -> dict[str, _Beat]:
-    beats: dict[str, _Beat] = {}
-    for path in log.glob(f"*{SUFFIX}"):
-        told = _read_or_nothing(path)
-        stage = told.get("stage")
-        beat = _Beat(None if stage is None else str(stage), int(told.get("done") or 0), told.get("total"))
-        beats[path.name.removesuffix(SUFFIX)] = beat
-    return beats
-
-
-def _read_or_nothing(path: Path) -> dict[str, Any]:
+def _read_or_nothing(path: Path) -> Record:
     """Return a file's record; nothing where it is not there, or going away."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return cast("dict[str, Any]", record) if isinstance(record, dict) else {}
+    return cast("Record", record) if isinstance(record, dict) else {}
 
 
-def _last_attempt(layout: RunFolder) -> LastAttempt | None:
+def _last_attempt(layout: RunFolder) -> Record | None:
     """Return what was written last in an open store of attempts."""
     opened = [path for line in layout.lines for path in line.path.glob("round-*/traces.open.jsonl")]
     for path in sorted(opened, key=_modified, reverse=True):
@@ -153,13 +96,14 @@ def _last_attempt(layout: RunFolder) -> LastAttempt | None:
             judged = _tail(path.with_name("verdicts.open.jsonl"), attempt.get("id")) or {}
             verdict: Any = judged.get("judgement") or {}
             messages: Any = attempt.get("messages") or [{}]
-            return LastAttempt(
-                str(attempt.get("id")),
-                str(attempt["problem"].get("question", "")),
-                str(attempt.get("completion", messages[-1].get("content", "")))[-600:],
-                verdict.get("verdict"),
-                verdict.get("reason"),
-            )
+            text = attempt.get("completion", messages[-1].get("content", ""))
+            return {
+                "id": str(attempt.get("id")),
+                "question": str(attempt["problem"].get("question", "")),
+                "text": str(text)[-600:],
+                "verdict": verdict.get("verdict"),
+                "reason": verdict.get("reason"),
+            }
     return None
 
 
@@ -170,7 +114,7 @@ def _modified(path: Path) -> float:
         return 0.0
 
 
-def _tail(path: Path, wanted: object = None) -> dict[str, Any] | None:
+def _tail(path: Path, wanted: object = None) -> Record | None:
     """Return the last whole record near the end of a growing file, or there the last with an id."""
     try:
         with path.open("rb") as file:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from training.outcomes import GROUPINGS, Record, naturally, pooled
-from training.reporting.derivations import Node
 from training.reporting.panels import (
     forest_panel,
     funnel_panels,
@@ -24,7 +23,6 @@ from training.reporting.panels import (
     trip_panels,
     verdict_panels,
 )
-from training.reporting.progress import RunProgress
 from training.reporting.sentences import Arms, facts, p_value, percent, points
 from training.reporting.trace_sample import COSTS, Survey
 from training.reporting.trace_views import certified_examples, pairs, view
@@ -82,7 +80,7 @@ def render(report: Record, found: Survey, headlines: Sequence[str] = ()) -> str:
             groups={name: _labels(arms, name) for name in GROUPINGS},
             views=views,
             num_traces=found.num_traces,
-            trace_data=Markup(as_data([shown.record() for shown in views])),
+            trace_data=Markup(as_data(views)),
             certified=certified_examples(views, NUM_EXAMPLES),
             pairs=pairs(views, NUM_EXAMPLES),
             script=Markup(script),
@@ -91,7 +89,7 @@ def render(report: Record, found: Survey, headlines: Sequence[str] = ()) -> str:
     )
 
 
-def progress_page(seen: RunProgress) -> str:
+def progress_page(seen: Record) -> str:
     """Return the page of a run that has nothing to compare yet."""
     return _environment().get_template("progress.html.jinja").render(seen=seen)
 
@@ -138,9 +136,9 @@ def as_data(value: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def curve(upper: Node, lower: Node) -> str:
+def curve(upper: Record, lower: Record) -> str:
     """Return the path of an edge from one node down to another."""
-    x1, y1, x2, y2 = upper.x + upper.w / 2, upper.y + upper.h, lower.x + lower.w / 2, lower.y
+    x1, y1, x2, y2 = upper["x"] + upper["w"] / 2, upper["y"] + upper["h"], lower["x"] + lower["w"] / 2, lower["y"]
     middle = (y1 + y2) / 2
     return f"M{x1:g} {y1:g}C{x1:g} {middle:g} {x2:g} {middle:g} {x2:g} {y2:g}"
 
@@ -150,7 +148,7 @@ def curve(upper: Node, lower: Node) -> str:
 
 def _labels(arms: Arms, grouping: str) -> list[str]:
     """Return a grouping's labels, numbers ascending; none where there are fewer than two, which say nothing new."""
-    found = {label for arm in arms.values() for each in arm["rounds"] for label in each[grouping]}
+    found = {label for arm in arms.values() for each in arm["rounds"] for label in each.get(grouping, ())}
     return sorted(found, key=naturally) if len(found) > 1 else []
 
 

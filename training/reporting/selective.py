@@ -10,7 +10,7 @@ from typing import Any
 from rollout.records.selection import Answered, AnswerRule, majority, outcome
 from rollout.records.traces import Trace
 from training.estimates import Estimate, Proportion, exact_interval
-from training.figures import drawing, panels_of, svg_of
+from training.figures import bars, drawing, panels_of, svg_of
 from training.outcomes import Record
 from training.tables import with_interval
 
@@ -107,10 +107,9 @@ def curve_figure(rows: Sequence[Record]) -> str:
 def _draw(axes: Any, points: Sequence[tuple[int, Record]], label: str, colour: str, marker: str) -> None:
     """Draw one way of answering with 95% bars, the number of attempts below its points."""
     x, y = ([100 * found[name] for _, found in points] for name in _AXES)
-    ends = [found["accuracy_interval"] for _, found in points]
-    bars = [[abs(up - 100 * end[side]) for up, end in zip(y, ends, strict=True)] for side in (0, 1)]
+    reach = bars([found["accuracy"] for _, found in points], [found["accuracy_interval"] for _, found in points])
     axes.errorbar(
-        x, y, bars, label=_title(label), clip_on=False, ms=4, lw=1.4, elinewidth=0.7, color=colour, marker=marker
+        x, y, reach, label=_title(label), clip_on=False, ms=4, lw=1.4, elinewidth=0.7, color=colour, marker=marker
     )
     for (k, _), right, up in zip(points, x, y, strict=True):
         axes.annotate(f"{k}", (right, up), (2, -9), textcoords="offset points", fontsize=6, color=colour)

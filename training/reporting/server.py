@@ -45,7 +45,7 @@ class Pages:
     def answer(self, path: str) -> Answer | None:
         """Return the answer of an address; None for any other than the three. Raises InputError for a broken run."""
         if path == "/progress.json":
-            return _json(progress_of(self._run).record())
+            return _json(progress_of(self._run))
         if path not in ("/", "/report.json"):
             return None
         with self._lock:
@@ -61,7 +61,7 @@ class Pages:
         extent, whole = finished_so_far(self._run), extent_of(self._run)
         if extent is None:
             seen = progress_of(self._run)
-            return _html(progress_page(seen), WAITING_S), _json(seen.record())
+            return _html(progress_page(seen), WAITING_S), _json(seen)
         found, page = report_of(self._run, None if extent == whole else extent)
         return _html(page, None if extent == whole else GOING_S), _json(found)
 

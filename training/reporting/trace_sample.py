@@ -70,7 +70,7 @@ def survey(rollouts: Iterable[Rollout]) -> Survey:
             for name, own in zip(COSTS, _cost(trace), strict=True):
                 total[name] += own
             shown = Shown(rollout.arm, rollout.seed, rollout.round, trace)
-            stratum = strata.setdefault((rollout.arm, rollout.round, verdict_of(trace), str(is_right(trace))), [])
+            stratum = strata.setdefault((rollout.arm, rollout.round, trace.judged.verdict, str(is_right(trace))), [])
             _offer(stratum, shown, num)
     return Survey(num, costs, _shares(strata))
 
@@ -105,11 +105,6 @@ def _shares(strata: Mapping[tuple[str, int, str, str], list[tuple[int, int, Show
 def _dealt(rows: Sequence[Sequence[Shown]]) -> Iterator[Shown]:
     for depth in range(max(map(len, rows), default=0)):
         yield from (row[depth] for row in rows if depth < len(row))
-
-
-def verdict_of(trace: Trace) -> str:
-    """Return the trace's verdict."""
-    return trace.judged.verdict
 
 
 def is_right(trace: Trace) -> bool | None:

@@ -6,14 +6,14 @@ A step of a proof, the block of the text that says it and the sentence that it f
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import cast
 
 from critics.problem import Problem
 from rollout.records.traces import Trace
 from training.curation.outcomes import is_decided
+from training.outcomes import Record
 from training.reporting.derivations import (
-    Drawing,
     ProofStep,
     Replay,
     canonical,
@@ -24,7 +24,7 @@ from training.reporting.derivations import (
     steps_of_evidence,
     used_alone,
 )
-from training.reporting.trace_sample import Shown, is_right, verdict_of
+from training.reporting.trace_sample import Shown, is_right
 
 LONGEST_TEXT = 6_000
 """Characters of one text shown: a model that never stops must not make a page that never ends."""
@@ -35,92 +35,48 @@ Segment = tuple[str, int | None]
 """A piece of a text, with the number of the step that it says; -1: a block that is no step, None: words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One message of a dialog."""
+def view(shown: Shown) -> Record:
+    """Return what is shown of a trace.
 
-    speaker: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """A trace as the page shows it."""
-
-    key: str
-    arm: str
-    seed: int
-    round: int
-    id: str
-    dataset: str
-    hops: object
-    verdict: str
-    reason: str | None
-    feedback: str | None
-    right: bool | None
-    lucky: bool
-    """Right, and a critic that read the whole text found no proof."""
-    gold: str | None
-    answer: str | None
-    context: Sequence[Segment]
-    question: str
-    options: Sequence[str]
-    text: Sequence[Segment] | None
-    """What the model wrote; None for a dialog."""
-    turns: Sequence[Turn]
-    goal: object
-    steps: Sequence[ProofStep]
-    graph: Drawing | None
-    inferences: int
-    """How many steps are inferences."""
-    evidence: str | None
-    """Of a certificate that holds no derivation: its evidence, to be read."""
-    formalisation: str | None
-    digest: str | None
-    """The certificate's; None without one."""
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form, which the page's script reads."""
-        steps = [{"says": s.statement, "role": s.role, "because": s.because, "from": s.parents} for s in self.steps]
-        return {**asdict(self), "steps": steps}
-
-
-def view(shown: Shown) -> View:
-    """Return what is shown of a trace."""
+    `text` is what the model wrote, None for a dialog, which has `turns`; `lucky`: right, and a critic that read the
+    whole text found no proof; `inferences` is how many steps are some; `evidence` is that of a certificate which holds
+    no derivation, to be read; `digest` is the certificate's, None without one.
+    """
     trace, problem, judgement = shown.trace, shown.trace.problem, shown.trace.judged
     certificate = judgement.certificate or {}
     evidence = certificate.get("evidence")
     completion = None if trace.messages else _cut(trace.completion)
     steps, num_inferences, stopped_at = _derivation(evidence, completion)
-    known = places(steps)
-    return View(
-        key=shown.key,
-        arm=shown.arm,
-        seed=shown.seed,
-        round=shown.round,
-        id=trace.id,
-        dataset=problem.dataset,
-        hops=problem.meta.get("hops"),
-        verdict=verdict_of(trace),
-        reason=judgement.reason,
-        feedback=judgement.feedback,
-        right=is_right(trace),
-        lucky=bool(is_right(trace)) and judgement.verdict == "unproved" and is_decided(trace),
-        gold=problem.answer,
-        answer=judgement.answer,
-        context=_context(problem, known),
-        question=problem.question,
-        options=problem.options or (),
-        text=None if completion is None else _segments(completion, known, stopped_at),
-        turns=[] if completion is not None else _turns(trace),
-        goal=goal_of(evidence),
-        steps=steps,
-        graph=drawing(steps),
-        inferences=num_inferences,
-        evidence=None if steps or evidence is None else pretty(evidence),
-        formalisation=certificate.get("formalisation"),
-        digest=certificate.get("digest"),
-    )
+    known, graph = places(steps), drawing(steps)
+    is_unread = judgement.verdict != "unproved" or not is_decided(trace)
+    return {
+        "key": shown.key,
+        "arm": shown.arm,
+        "seed": shown.seed,
+        "round": shown.round,
+        "id": trace.id,
+        "dataset": problem.dataset,
+        "hops": problem.meta.get("hops"),
+        "verdict": judgement.verdict,
+        "reason": judgement.reason,
+        "feedback": judgement.feedback,
+        "right": is_right(trace),
+        "lucky": bool(is_right(trace)) and not is_unread,
+        "gold": problem.answer,
+        "answer": judgement.answer,
+        "context": _context(problem, known),
+        "question": problem.question,
+        "options": problem.options or (),
+        "text": None if completion is None else _segments(completion, known, stopped_at),
+        "turns": [] if completion is not None else _turns(trace),
+        "goal": goal_of(evidence),
+        "steps": [{"says": s.statement, "role": s.role, "because": s.because, "from": s.parents} for s in steps],
+        "graph": None if graph is None else asdict(graph),
+        "inferences": num_inferences,
+        "evidence": None if steps or evidence is None else pretty(evidence),
+        "formalisation": certificate.get("formalisation"),
+        "digest": certificate.get("digest"),
+    }
 
 
 def _derivation(evidence: object, completion: str | None) -> tuple[list[ProofStep], int, int | None]:
@@ -160,9 +116,9 @@ def _context(problem: Problem, known: Mapping[str, int]) -> list[Segment]:
     return segments
 
 
-def _turns(trace: Trace) -> list[Turn]:
+def _turns(trace: Trace) -> list[Record]:
     """Return a dialog's turns; after the first reply, what is not the actor's is the critic's."""
-    turns: list[Turn] = []
+    turns: list[Record] = []
     replied = False
     for message in trace.messages:
         role, content = str(message.get("role")), str(message.get("content"))
@@ -170,7 +126,7 @@ def _turns(trace: Trace) -> list[Turn]:
             continue
         speaker = "actor" if role == "assistant" else "critic" if replied and role == "user" else role
         replied = replied or role == "assistant"
-        turns.append(Turn(speaker, _cut(_unfolded(content))))
+        turns.append({"speaker": speaker, "text": _cut(_unfolded(content))})
     return turns
 
 
@@ -209,35 +165,34 @@ def pretty(value: object) -> str:
 # -- the few that stand open in the page
 
 
-def certified_examples(views: Sequence[View], num: int) -> list[View]:
+def certified_examples(views: Sequence[Record], num: int) -> list[Record]:
     """Return certified traces of the last round, of the strict arm if it has any, with proofs of middling length."""
-    certified = [v for v in views if v.verdict == "certified"]
+    certified = [v for v in views if v["verdict"] == "certified"]
     if not certified:
         return []
-    arm = "strict" if any(v.arm == "strict" for v in certified) else certified[0].arm
-    last = max(v.round for v in certified if v.arm == arm)
-    own = sorted((v for v in certified if v.arm == arm and v.round == last), key=lambda v: v.inferences)
+    arm = "strict" if any(v["arm"] == "strict" for v in certified) else certified[0]["arm"]
+    last = max(v["round"] for v in certified if v["arm"] == arm)
+    own = sorted((v for v in certified if v["arm"] == arm and v["round"] == last), key=lambda v: v["inferences"])
     middle = len(own) // 2
     return own[max(0, middle - num + 1) : middle + 1]
 
 
-def pairs(views: Sequence[View], num: int) -> list[tuple[View, View | None]]:
+def pairs(views: Sequence[Record], num: int) -> list[tuple[Record, Record | None]]:
     """Return lucky guesses, each beside a near miss where there is one.
 
     Lucky: right and unproved, on the fewest inferences that hold. A near miss: wrong, on the most. Of as many hops in
     the same data set where there are such.
     """
-    lucky = sorted((v for v in views if v.lucky), key=lambda v: (v.inferences, -_num_hops(v)))
-    near = sorted((v for v in views if v.right is False and v.inferences), key=lambda v: -v.inferences)
-    made: list[tuple[View, View | None]] = []
+    lucky = sorted((v for v in views if v["lucky"]), key=lambda v: (v["inferences"], -_num_hops(v)))
+    near = sorted((v for v in views if v["right"] is False and v["inferences"]), key=lambda v: -v["inferences"])
+    made: list[tuple[Record, Record | None]] = []
     for guess in lucky[:num]:
-        taken = {miss.key for _, miss in made if miss}
-        free = [miss for miss in near if miss.key not in taken]
-        alike = [miss for miss in free if miss.dataset == guess.dataset and miss.hops == guess.hops]
+        taken = {miss["key"] for _, miss in made if miss}
+        free = [miss for miss in near if miss["key"] not in taken]
+        alike = [miss for miss in free if (miss["dataset"], miss["hops"]) == (guess["dataset"], guess["hops"])]
         made.append((guess, next(iter(alike or free), None)))
     return made
 
 
-def _num_hops(shown: View) -> int:
-    hops = shown.hops
-    return hops if isinstance(hops, int) else 0
+def _num_hops(shown: Record) -> int:
+    return shown["hops"] if isinstance(shown["hops"], int) else 0
