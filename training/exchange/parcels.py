@@ -22,7 +22,7 @@ from training.exchange.examples import EXAMPLES, read_examples
 from training.exchange.finding import Found, keep_of, read_json
 from training.lineage.adapter_files import MANIFEST, read_manifest, verify_adapter
 from training.lineage.entries import LINEAGE, check_dataset, traces_of_round
-from training.lineage.kept import CERTIFICATES, certified_dataset_card, dataset_facts, slim
+from training.lineage.kept import CERTIFICATES, dataset_facts, slim, write_card
 from training.lineage.revocation import check_unrevoked
 from training.records.run_folder import RunLine, read_run
 from training.records.store import is_stored, read_records, write_json, write_records, write_text
@@ -77,7 +77,7 @@ def pack_dataset(found: Found, out: Path, name: str) -> dict[str, Any]:
     write_records(out / CERTIFICATES, certified_traces(found), checksum=True)
     summary = dataset_summary(found)
     write_json(out / "summary.json", summary)
-    write_text(out / "README.md", certified_dataset_card(name, dataset_facts(summary)))
+    write_card(out, name, summary)
     refuse_secrets(out)
     return summary
 

@@ -9,6 +9,7 @@
 No folder of a user's is ever written into: a kept folder appears whole, under a name that was free.
 """
 
+import hashlib
 import json
 import os
 import shutil
@@ -106,7 +107,7 @@ def write_kept(folder: Path, name: str, kept: Kept) -> None:
     write_entries(folder / LINEAGE, entries(kept.examples, kept.origins))
     write_records(folder / CERTIFICATES, (slim(t) for t in kept.traces if t.judged.is_certified), checksum=True)
     write_records(folder / REJECTED, map(dict, kept.rejected))
-    write_text(folder / "README.md", certified_dataset_card(name, dataset_facts(kept.summary)))
+    write_card(folder, name, kept.summary)
     write_json(folder / SUMMARY, kept.summary)
 
 
@@ -127,13 +128,23 @@ def dataset_facts(summary: Mapping[str, Any]) -> DatasetFacts:
     return DatasetFacts(summary.get("keep", "strict"), counts, summary.get("verdicts", {}), summary.get("grades", {}))
 
 
-def certified_dataset_card(name: str, facts: DatasetFacts) -> str:
-    """Return the card of a dataset folder: which file `load_dataset` reads, and what its examples rest on."""
+def write_card(folder: Path, name: str, summary: Mapping[str, Any]) -> None:
+    """Write the card of a dataset folder whose examples are in place."""
+    content = hashlib.sha256((folder / EXAMPLES).read_bytes()).hexdigest()
+    write_text(folder / "README.md", certified_dataset_card(name, dataset_facts(summary), content))
+
+
+def certified_dataset_card(name: str, facts: DatasetFacts, content: str) -> str:
+    """Return the card of a dataset folder: which file `load_dataset` reads, and what its examples rest on.
+
+    The configuration is named after `content`, the SHA-256 of the examples: `datasets` caches rows under the folder's
+    base name and that of the configuration, and would else return the rows of any other folder that is called the same.
+    """
     header = {
         "task_categories": ["text-generation"],
         "pretty_name": name,
         "tags": [*TAGS, "trl", "sft"],
-        "configs": [{"config_name": "default", "data_files": "examples.jsonl"}],
+        "configs": [{"config_name": f"sha256-{content[:32]}", "data_files": EXAMPLES}],
     }
     counts = [f"| {key} | {num} |" for key, num in facts.counts.items()]
     return "\n".join(

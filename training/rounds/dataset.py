@@ -17,10 +17,10 @@ from training.curation.environment import kept_by_grade
 from training.curation.filters import Outline, false_positives, funnel, is_lucky, outline, select, subsample
 from training.curation.independence import FITS_ANOTHER, independent
 from training.lineage.entries import LINEAGE, Origin, entries, entries_of_dataset, origin, write_entries
-from training.lineage.kept import CERTIFICATES, SUMMARY, certified_dataset_card, dataset_facts, slim
+from training.lineage.kept import CERTIFICATES, SUMMARY, slim, write_card
 from training.lineage.revocation import read_revocations, unrevoked
 from training.records.run_folder import read_file
-from training.records.store import is_stored, read_records, write_json, write_records, write_text
+from training.records.store import is_stored, read_records, write_json, write_records
 from training.rounds.line import Line, line_path
 from training.rounds.rollout import AT_A_TIME, chunks
 from training.watchdog import Progress
@@ -66,10 +66,7 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     counts |= {"kept_by_grade": kept_by_grade(kept)} if line.arm.keep == "proved" else {}
     covered = coverage(kept, _tokenizer(line) if kept else None)
     summary = {**counts, **covered, "examples": num_examples}
-    card = certified_dataset_card(
-        f"{line.arm.name}, round {number + 1}", dataset_facts({"keep": line.arm.keep, **summary})
-    )
-    write_text(folder / "README.md", card)
+    write_card(folder, f"{line.arm.name}, round {number + 1}", {"keep": line.arm.keep, **summary})
     write_json(folder / SUMMARY, summary)
     return folder
 
