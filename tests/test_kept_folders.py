@@ -198,6 +198,65 @@ def refuse_what_is_revoked(kept: Path, pulled: Path, folder: Path) -> None:
     assert run("push", folder / "mended", f"file://{folder}/again").exit_code == 0
 
 
+def _about(name: str, colour: str) -> dict[str, Any]:
+    said = f"{name} is a cat. Every cat is {colour}, so {name} is {colour}. Answer: yes"
+    return {
+        "context": f"Every cat is {colour}. {name} is a cat.",
+        "question": f"Is {name} {colour}?",
+        "rationale": said,
+    }
+
+
+def _by_filter(row: dict[str, Any], folder: Path) -> Path:
+    rows = written(folder / f"{len(list(folder.iterdir()))}.jsonl", [row])
+    shutil.rmtree(folder / "kept", ignore_errors=True)
+    assert run("filter", rows, "--out", folder / "kept").exit_code == 0
+    return folder / "kept"
+
+
+def _by_save(row: dict[str, Any], folder: Path) -> Path:
+    shutil.rmtree(folder / "kept", ignore_errors=True)
+    certistar.save(certistar.filter([row]), folder / "kept")
+    return folder / "kept"
+
+
+def _by_push(row: dict[str, Any], folder: Path) -> Path:
+    assert run("push", _by_save(row, folder), f"file://{folder}/pushed").exit_code == 0
+    return folder / "pushed" / "dataset"
+
+
+def _by_pull(row: dict[str, Any], folder: Path) -> Path:
+    _by_push(row, folder)
+    shutil.rmtree(folder / "pulled", ignore_errors=True)
+    assert run("pull", folder / "pushed", "--out", folder / "pulled").exit_code == 0
+    return folder / "pulled" / "dataset"
+
+
+@pytest.mark.parametrize("made", [_by_filter, _by_save, _by_push, _by_pull])
+def test_what_is_loaded_is_what_was_kept_and_never_another_folder_of_that_name(
+    made: Callable[[dict[str, Any], Path], Path], tmp_path: Path
+) -> None:
+    """Attack: `datasets` caches the rows of a card's configuration under the base name of the folder alone."""
+    rows = [_about(name, colour) for name in ("Tom", "Rex") for colour in ("warm", "big", "kind")]
+    for number, row in enumerate(rows):
+        folder = tmp_path / f"{number % 2}"  # two folders of one name, each made again and again
+        folder.mkdir(exist_ok=True)
+        assert loaded(made(row, folder), tmp_path)["completion"][:] == [row["rationale"]]
+    for number in range(2):
+        rows[number]["context"] += " Pip is a dog."  # the same text about another problem
+        assert "Pip" in loaded(made(rows[number], tmp_path / "0"), tmp_path)["prompt"][0]
+
+
+def test_what_was_revoked_is_not_loaded_again(tmp_path: Path) -> None:
+    kept = of_a_table(tmp_path)
+    assert loaded(kept, tmp_path)["completion"][:] == [PROOF, SECOND]
+    first = json.loads((kept / "lineage.jsonl").read_text().splitlines()[0])
+    assert run("revoke", first["certificate"][:12], "--run", tmp_path).exit_code == 0
+    (tmp_path / "mended").mkdir()
+    assert run("filter", kept / "certificates.jsonl", "--out", tmp_path / "mended" / "kept").exit_code == 0
+    assert loaded(tmp_path / "mended" / "kept", tmp_path)["completion"][:] == [SECOND]
+
+
 def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
     of_a_dataset(tmp_path)
     from datasets import Dataset

@@ -1,5 +1,6 @@
 """Exports in other tools' shapes; push and pull through a folder, with everything rechecked and attacks found."""
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -22,6 +23,8 @@ from training.exchange.verification import check_adapter, check_dataset
 from training.finetuning.job import FineTuning
 from training.finetuning.stage import fine_tune
 from training.lessons.teaching import completion_example, file_examples
+from training.lineage.entries import entries, origin, write_entries
+from training.lineage.kept import slim
 from training.records.store import line_of, read_records, write_json, write_records
 
 SHAPES = ("messages", "prompt-completion", "sharegpt", "atif", "parquet")
@@ -29,6 +32,18 @@ SHAPES = ("messages", "prompt-completion", "sharegpt", "atif", "parquet")
 
 def certistar(*words: object) -> Result:
     return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def judging(records: Any) -> Any:
+    return map(judge_record, records)
+
+
+def write_dataset(folder: Path, examples: list[dict[str, Any]], traces: list[dict[str, Any]]) -> None:
+    """Write a dataset as whoever pushes may: the lineage is of whatever stands in it."""
+    write_records(folder / "examples.jsonl", examples)
+    stored = [slim(read_trace(trace)) for trace in traces]
+    write_records(folder / "certificates.jsonl", stored, checksum=True)
+    write_entries(folder / "lineage.jsonl", entries(examples, {trace["id"]: origin(trace) for trace in stored}))
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -47,9 +62,14 @@ def run(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     traces = [{**attempt, "judgement": judge_record(attempt)} for attempt in lines(attempts)]
     write_records(round_folder / "traces.jsonl", traces, checksum=True)
     examples = [{**completion_example(read_trace(t)).record(), "id": f"round-000/{t['id']}"} for t in traces]
-    write_records(round_folder / "dataset" / "examples.jsonl", examples)
+    dataset = round_folder / "dataset"
+    write_records(dataset / "examples.jsonl", examples)
+    write_entries(
+        dataset / "lineage.jsonl", entries(examples, {t["id"]: origin(t) for t in traces}, prefix="round-000/")
+    )
+    write_records(dataset / "certificates.jsonl", (slim(read_trace(t)) for t in traces), checksum=True)
     summary = {"sampled": 4, "right": 4, "certified": 3, "lucky": 1, "kept": 3, "examples": 3}
-    write_json(round_folder / "dataset" / "summary.json", summary)
+    write_json(dataset / "summary.json", summary)
     _describe(folder, tiny_model)
     config = load_run(folder / "config.yaml")
     job = FineTuning(
@@ -178,7 +198,8 @@ def test_the_cards_say_what_the_run_measured(pushed: Path) -> None:
     manifest = json.loads((pushed / "adapter" / "manifest.json").read_text())
     assert all(manifest[key] in model.text for key in ("base", "dataset", "weights", "config"))
     data = DatasetCard.load(pushed / "dataset" / "README.md")
-    assert data.data.configs == [{"config_name": "default", "data_files": "examples.jsonl"}]
+    content = hashlib.sha256((pushed / "dataset" / "examples.jsonl").read_bytes()).hexdigest()
+    assert data.data.configs == [{"config_name": f"sha256-{content[:32]}", "data_files": "examples.jsonl"}]
     assert "Filter: `strict`." in data.text
 
 
@@ -250,11 +271,9 @@ def test_a_dialogs_lesson_is_that_of_its_trace_turn_by_turn(tmp_path: Path) -> N
     for changed in (None, "user", "assistant"):
         for turn in examples[0]["messages"]:
             turn["content"] += " " if turn["role"] == changed else ""
-        write_records(tmp_path / "examples.jsonl", examples)
-        write_records(tmp_path / "certificates.jsonl", traces, checksum=True)
-        for keep in ("trusted", "strict"):  # the last is what such a folder must not say of proofs on trust
-            (tmp_path / "summary.json").write_text(json.dumps({"keep": keep}))
-            found = [r.reason for r in check_dataset(tmp_path, lambda records: map(judge_record, records)).rejected]
+        write_dataset(tmp_path, examples, traces)
+        for keep in ("trusted", "strict"):
+            found = [r.reason for r in check_dataset(tmp_path, judging, keep).rejected]  # type: ignore[arg-type]
             more = ["not_strict"] if keep == "strict" else []
             assert found == more + ([] if changed is None else ["other_text"])
 
@@ -269,18 +288,16 @@ def test_what_nobody_could_read_is_not_said_to_be_covered(tmp_path: Path) -> Non
         for t in lines(attempts)
     ]
     traces = [{**trace, "judgement": judge_record(trace)} for trace in traces]
-    (tmp_path / "summary.json").write_text(json.dumps({"keep": "trusted"}))
-    write_records(tmp_path / "certificates.jsonl", traces, checksum=True)
     (example,) = (example.record() for example in file_examples(map(read_trace, traces)))
     assert example["unread"]
     for shown, expected in ((example, []), ({k: v for k, v in example.items() if k != "unread"}, ["other_text"])):
-        write_records(tmp_path / "examples.jsonl", [shown])
-        checked = check_dataset(tmp_path, lambda records: map(judge_record, records))
+        write_dataset(tmp_path, [shown], traces)
+        checked = check_dataset(tmp_path, judging, "trusted")
         assert [rejection.reason for rejection in checked.rejected] == expected
 
 
 def rejections(pushed: Path) -> list[str]:
-    checked = check_dataset(pushed / "dataset", lambda records: map(judge_record, records))
+    checked = check_dataset(pushed / "dataset", judging)
     found = [*check_adapter(pushed / "adapter"), *checked.rejected]
     return [rejection.reason for rejection in found]
 
@@ -350,13 +367,14 @@ def test_a_token_in_the_data_stops_the_push(run: Path, tmp_path: Path, monkeypat
 
 
 def test_a_dataset_without_its_run_is_pushed_alone_where_its_certificates_are_beside_it(
-    pushed: Path, run: Path, tmp_path: Path
+    run: Path, tmp_path: Path
 ) -> None:
     kept = tmp_path / "kept"
     shutil.copytree(run / "strict/seed-0/round-000/dataset", kept)
     again = f"file://{tmp_path}/again"
-    assert "nowhere beside it" in certistar("push", kept, again).stderr
-    shutil.copyfile(pushed / "dataset" / "certificates.jsonl", kept / "certificates.jsonl")
+    (kept / "certificates.jsonl").rename(tmp_path / "aside")
+    assert "certificates.jsonl: is missing" in certistar("push", kept, again).stderr
+    (tmp_path / "aside").rename(kept / "certificates.jsonl")
     assert certistar("push", kept, again).exit_code == 0
     assert [path.name for path in (tmp_path / "again").iterdir()] == ["dataset"]
 

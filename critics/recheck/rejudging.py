@@ -4,6 +4,7 @@ A certificate proves its own evidence. That the text beside it says what the evi
 can tell. Critics are deterministic, so that an honest verdict comes out again.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,8 +23,11 @@ NOT_JUDGED_AGAIN = "not_judged_again"
 ILL_FORMED = "ill_formed"
 BAD_LINE = "bad_line"
 _UNDECIDED = ("error", "timeout")
-_COMPARED = ("kind", "problem", "claim", "evidence")
-"""Of certificates, beside their grade. Engines and limits may be of another version."""
+_PARTS = ("kind", "problem", "claim", "evidence", "repairs")
+"""Of certificates, what is compared beside the critic's name and the grade. Limits may be of another version."""
+_OF_TEXTS = ("coverage", "spans", "first_bad_step", "step_validity", "premise_grounding", "explicit")
+"""Keys that critics of texts add to a verdict."""
+_NOT_COMPARED = ("id", "verdict", "feedback", "certificate")
 
 
 def judge_anew(record: Mapping[str, object]) -> dict[str, Any]:
@@ -37,7 +41,8 @@ def judge_anew(record: Mapping[str, object]) -> dict[str, Any]:
 def objection(stored: Mapping[str, Any], fresh: Mapping[str, Any]) -> str | None:
     """Return the reason why a stored verdict is not believed, given the critic's own; None where both agree.
 
-    A stored `timeout` or `error` says nothing of the text, so that nothing contradicts it.
+    A stored `timeout` or `error` says nothing of the text, so that nothing contradicts it. A stored verdict may lack a
+    key, and may not have another value under it.
     """
     if stored.get("verdict") in _UNDECIDED:
         return None
@@ -45,14 +50,25 @@ def objection(stored: Mapping[str, Any], fresh: Mapping[str, Any]) -> str | None
         return NOT_JUDGED_AGAIN
     if stored.get("verdict") != fresh["verdict"]:
         return JUDGED_OTHERWISE
-    if stored.get("answer") != fresh["answer"] and (fresh["certificate"] or stored.get("answer") is not None):
+    keys = {*fresh, *_OF_TEXTS}.difference(_NOT_COMPARED)
+    # Attack: an honest certificate beside spans, a reason or a place of the first bad step that flatter the text.
+    if any(key in stored and not _same(stored[key], fresh.get(key)) for key in keys):
         return JUDGED_OTHERWISE
-    same = _compared(stored.get("certificate")) == _compared(fresh["certificate"])
+    same = _same(_parts(stored.get("certificate")), _parts(fresh["certificate"]))
     return None if same and _grade(stored) >= _grade(fresh) else JUDGED_OTHERWISE
 
 
-def _compared(certificate: object) -> list[object] | None:
-    return [certificate.get(key) for key in _COMPARED] if is_object(certificate) else None
+def _same(one: object, other: object) -> bool:
+    """Say whether two values are the same JSON, in which `true` is not 1."""
+    return one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _parts(certificate: object) -> list[object] | None:
+    if not is_object(certificate):
+        return None
+    # Attack: another critic's name, so that revoking the critic passes the certificate over.
+    engine = str(certificate.get("engine")).partition(" ")[0]
+    return [engine, *(certificate.get(key) for key in _PARTS)]
 
 
 def _grade(verdict: Mapping[str, Any]) -> int:

@@ -13,7 +13,7 @@ from critics.problem import Attempt, RecordError, is_object, read_attempt
 from critics.recheck.index import recheck
 from critics.recheck.rejudging import BAD_LINE, ILL_FORMED, judge_anew, objection
 from rollout.published.recorded import holds_recorded, load_recorded
-from rollout.records.traces import Judgement, Trace, read_judgement, read_trace
+from rollout.records.traces import Trace, read_judgement, read_trace
 from training.commands.messages import say
 from training.exchange.tables import Rows
 from training.lessons.judged_fields import NotDerivedError, judged_fields, without_stray_steps
@@ -120,7 +120,7 @@ def with_verdicts(
         if verdicts is not None and each.id not in told:
             raise InputError(f"{verdicts}: there is no verdict for attempt {each.id!r} of {path}")
     for each, fresh in zip(given, chain(first, anew), strict=True):
-        stored = told[each.id].record(each.id) if each.id in told else each.record.get("judgement")
+        stored = told[each.id] if each.id in told else each.record.get("judgement")
         now = replace(each, record={**each.record, "judgement": fresh})
         reason = None if stored is None else objection(stored if is_object(stored) else {}, fresh)
         if reason is None and each.attempt.format not in _REPLAYED:
@@ -152,11 +152,12 @@ def taught(traces: Iterable[Trace], rejected: list[Rejected]) -> Iterator[Trace]
             rejected.append({"id": trace.id, "reason": str(error)})
 
 
-def _read_verdicts(path: Path) -> dict[str, Judgement]:
-    told: dict[str, Judgement] = {}
+def _read_verdicts(path: Path) -> dict[str, Mapping[str, Any]]:
+    told: dict[str, Mapping[str, Any]] = {}
     for number, record in enumerate(read_records(path), 1):
         try:
-            told[str(record["id"])] = read_judgement(record)
+            read_judgement(record)
+            told[str(record["id"])] = record
         except (KeyError, ValueError) as error:
             raise InputError(f"{path}: record {number}: a verdict needs an id and a verdict ({error})") from error
     return told

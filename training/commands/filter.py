@@ -10,7 +10,6 @@ import typer
 from critics.errors import InputError
 from critics.judge import Judging
 from rollout.published.recorded import holds_recorded
-from rollout.records.traces import Trace
 from training.commands.attempts import (
     GivenAttempt,
     Rejected,
@@ -34,7 +33,7 @@ from training.curation.outcomes import outcomes
 from training.exchange.rationales import Reading, rejections
 from training.exchange.tables import Rows, read_rows
 from training.lessons.teaching import file_examples
-from training.lineage.entries import Origin, engine_name, origin
+from training.lineage.entries import engine_name, origin
 from training.lineage.kept import Kept, made_already, new_folder, write_kept
 from training.lineage.revocation import Revocations, read_revocations
 from training.records.store import write_records
@@ -89,6 +88,7 @@ def filter(  # noqa: A001
     is_recorded = source.is_file() and holds_recorded(source)
     found = [] if is_recorded else read_rows(source, encoding)
     settings = [keep, prune, hindsight, held_out, columns, answers, format_, formalise, dataset, verdicts]
+    settings += [] if formalise is None else [_weights(formalise)]
     revoked = read_revocations(source.parent) if source.is_file() else Revocations()
     made_of = _digest(found or [source.read_bytes()], [*settings, *([revoked.record()] if revoked else [])])
     if (already := made_already(out, made_of)) is not None:
@@ -139,6 +139,15 @@ def _digest(found: Sequence[Rows | bytes], settings: Sequence[object]) -> str:
     return made.hexdigest()
 
 
+def _weights(config: Path) -> str:
+    """Return the digest of the model that formalises, or the name under which a server has it."""
+    from rollout.policies.policy import model_digest
+    from training.configuration.run import load_run
+
+    model = load_run(config).model
+    return model_digest(model.pinned) if model.server is None else model.server.model
+
+
 def _write_dataset(
     found: Iterable[GivenAttempt],
     rejected: list[Rejected],
@@ -148,19 +157,9 @@ def _write_dataset(
 ) -> dict[str, Any]:
     """Write what is kept of judged traces; return the summary."""
     keep: Any = filtering.keep
-    sources: dict[str, Mapping[str, object]] = {}
-
-    def noted() -> Iterator[GivenAttempt]:
-        for each in _believed(found, filtering.revoked, rejected):
-            sources[each.id] = each.record
-            yield each
-
-    traces: list[Trace] = []
-    origins: dict[str, Origin] = {}
-    for trace in traces_that_are(noted(), rejected):  # while the next ones are judged
-        traces.append(trace)
-        if kept(trace, keep):
-            origins[trace.id] = origin(sources[trace.id])
+    believed = _believed(found, filtering.revoked, rejected)
+    traces = list(traces_that_are(believed, rejected))
+    origins = {trace.id: origin(trace.record()) for trace in traces if kept(trace, keep)}
     candidates, failures = derive(traces, derivation, judging)
     chosen, foreign = independent(select(candidates, keep), keep, judging)
     rejected += [{"id": id_, "reason": FITS_ANOTHER} for id_ in foreign]

@@ -13,8 +13,9 @@ from critics.errors import InputError
 from training.commands.attempts import judging
 from training.commands.messages import print_counts, say
 from training.commands.options import Jobs, Json, Out, Timeout
+from training.configuration.section import nearest
 from training.exchange.hub import PARTS, Place, place_to_pull
-from training.exchange.verification import Rejection, check_adapter, check_dataset, check_pair
+from training.exchange.verification import ACCEPTED, Accepted, Rejection, check_adapter, check_dataset, check_pair
 from training.records.store import make_folder
 
 EXAMPLE = "certistar pull /data/pushed --out pulled"
@@ -23,17 +24,22 @@ EXAMPLE = "certistar pull /data/pushed --out pulled"
 def pull(
     source: Annotated[str, typer.Argument(metavar="REPO|FOLDER", help="What `push` wrote.")],
     out: Out,
+    keep: Annotated[
+        str, typer.Option("--keep", help="What to accept: strict, trusted, or unfiltered, which nothing proves.")
+    ] = "strict",
     jobs: Jobs = 1,
     timeout: Timeout = 10.0,
     as_json: Json = False,
 ) -> None:
     """Pull an adapter or a dataset and recheck all of it; exit status 1, and nothing kept, if any is rejected."""
+    if keep not in ACCEPTED:
+        raise InputError(f"--keep {keep!r} is not known; {nearest(keep, ACCEPTED)}")
     if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
         raise InputError(f"{out}: is there already; choose another place, or delete it")
     make_folder(out.parent)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as beside:
         staged = Path(beside) / "pulled"
-        result = _fetched_and_checked(place_to_pull(source), source, staged, jobs, timeout)
+        result = _fetched_and_checked(place_to_pull(source), source, staged, jobs, timeout, keep)
         rejected = result["rejected"]
         if not rejected:
             if out.exists():
@@ -50,7 +56,9 @@ def pull(
         raise typer.Exit(1)
 
 
-def _fetched_and_checked(place: Place, source: str, staged: Path, jobs: int, timeout_s: float) -> dict[str, Any]:
+def _fetched_and_checked(
+    place: Place, source: str, staged: Path, jobs: int, timeout_s: float, keep: Accepted
+) -> dict[str, Any]:
     staged.mkdir()
     there = [part for part in PARTS if place.fetch(part, staged / part)]
     if not there:
@@ -61,7 +69,7 @@ def _fetched_and_checked(place: Place, source: str, staged: Path, jobs: int, tim
     if "adapter" in there:
         rejected += check_adapter(adapter)
     if "dataset" in there:
-        checked = check_dataset(dataset, judging(jobs, timeout_s, anew=True))
+        checked = check_dataset(dataset, judging(jobs, timeout_s, anew=True), keep)
         rejected += checked.rejected
         counts = {name: num for name, num in asdict(checked).items() if name != "rejected"}
     if there == list(PARTS):

@@ -41,6 +41,9 @@ def read_example(record: Mapping[str, Any]) -> StoredExample:
     """Read the JSON form of an example; raises `InputError` where it is none."""
     name, certificate = str(record.get("id")), record.get("certificate")
     try:
+        if "messages" in record and ("prompt" in record or "completion" in record):
+            # Attack: a conversation that is proved beside a text that is not, and a trainer that reads the other one.
+            raise InputError(f"example {name}: has messages and a prompt or completion; one text is trained on")
         if "messages" in record:
             turns = [{"role": turn["role"], "content": turn["content"]} for turn in record["messages"]]
             return StoredExample(name, certificate, turns, True, [t["completion_ids"] for t in record.get("turns", ())])

@@ -7,7 +7,7 @@ On the Hub, an adapter is a model repository, and its dataset the dataset reposi
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -15,12 +15,17 @@ from typing import Any, Literal, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from critics.errors import InputError, RunFailed
+from training.lineage.adapter_files import REVOKED
+from training.lineage.entries import LINEAGE
+from training.lineage.kept import CERTIFICATES, EXAMPLES
 
 Part = Literal["adapter", "dataset"]
 PARTS: tuple[Part, ...] = ("adapter", "dataset")
 _REPO_TYPES = {"adapter": "model", "dataset": "dataset"}
-TAKEN = ("*.safetensors", "*.json", "*.jsonl", "*.jinja", "README.md")
-"""What is fetched: nothing that is code, and nothing pickled."""
+_WRITTEN = ("*.safetensors", "*.json", "*.jsonl", "*.jinja", "README.md")
+"""What a push may have left in a folder."""
+TAKEN: Mapping[Part, tuple[str, ...]] = {"adapter": _WRITTEN, "dataset": (EXAMPLES, CERTIFICATES, LINEAGE, REVOKED)}
+"""What is fetched: nothing that is code, nothing pickled, and of a dataset nothing but what is checked."""
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 Result = TypeVar("Result")
 
@@ -61,7 +66,7 @@ class Folder:
         if not place.is_dir():
             return False
         out.mkdir(parents=True)
-        for pattern in TAKEN:
+        for pattern in TAKEN[part]:
             for path in sorted(place.glob(pattern)):
                 if path.is_file() and not path.is_symlink():  # Attack: a link to a file of whoever pulls.
                     shutil.copyfile(path, out / path.name)
@@ -77,7 +82,7 @@ def _refuse_others(place: Path) -> None:
     if is_folder and not found:
         return
     marks = {"certificates.jsonl", "manifest.json"}
-    is_ours = all(path.is_file() and any(path.match(pattern) for pattern in TAKEN) for path in found)
+    is_ours = all(path.is_file() and any(path.match(pattern) for pattern in _WRITTEN) for path in found)
     if not is_ours or not marks & {path.name for path in found}:
         raise InputError(f"{place}: is there, and no push left it; nothing is written over: choose another place")
 
@@ -111,7 +116,9 @@ class Repository:
             return False
         _asked(
             self.name,
-            lambda: hub.snapshot_download(self.name, repo_type=kind, local_dir=str(out), allow_patterns=list(TAKEN)),
+            lambda: hub.snapshot_download(
+                self.name, repo_type=kind, local_dir=str(out), allow_patterns=list(TAKEN[part])
+            ),
         )
         shutil.rmtree(out / ".cache", ignore_errors=True)
         return True

@@ -6,7 +6,6 @@
 Nothing in them names a token, a path or a host: every text file is searched for them before anything is sent.
 """
 
-import json
 import os
 import re
 import shutil
@@ -16,16 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from rollout.records.traces import Trace, read_trace
 from training.exchange.cards import AdapterFacts, RunFacts, adapter_card
 from training.exchange.examples import EXAMPLES, read_examples
 from training.exchange.finding import Found, keep_of, read_json
 from training.lineage.adapter_files import MANIFEST, read_manifest, verify_adapter
-from training.lineage.entries import LINEAGE, check_dataset, traces_of_round
-from training.lineage.kept import CERTIFICATES, dataset_facts, slim, write_card
+from training.lineage.entries import LINEAGE, check_dataset
+from training.lineage.kept import CERTIFICATES, dataset_facts, write_card
 from training.lineage.revocation import check_unrevoked
 from training.records.run_folder import RunLine, read_run
-from training.records.store import is_stored, read_records, write_json, write_records, write_text
+from training.records.store import write_json, write_text
 
 _OF_ADAPTERS = frozenset((
     *("adapter_model.safetensors", "model.safetensors", "model.safetensors.index.json"),
@@ -71,47 +69,15 @@ def pack_dataset(found: Found, out: Path, name: str) -> dict[str, Any]:
     for _ in read_examples(dataset):
         pass  # raises where one is none
     out.mkdir(parents=True)
-    for each in (EXAMPLES, LINEAGE):
-        if (dataset / each).is_file():
-            _copy(dataset / each, out / each)
-    write_records(out / CERTIFICATES, certified_traces(found), checksum=True)
+    for each in (EXAMPLES, LINEAGE, CERTIFICATES):
+        if not (dataset / each).is_file():
+            raise InputError(f"{dataset / each}: is missing; filter the rows again, or name a run's folder")
+        _copy(dataset / each, out / each)
     summary = dataset_summary(found)
     write_json(out / "summary.json", summary)
     write_card(out, name, summary)
     refuse_secrets(out)
     return summary
-
-
-def certified_traces(found: Found) -> Iterator[dict[str, Any]]:
-    """Yield, without token ids, the certified traces that the examples were made of, each text once."""
-    assert found.dataset is not None
-    if (found.dataset / CERTIFICATES).is_file():
-        yield from read_records(found.dataset / CERTIFICATES)
-        return
-    wanted = {example.certificate for example in read_examples(found.dataset) if example.certificate}
-    seen: set[tuple[str, str]] = set()
-    for trace in _traces(found) if wanted else ():
-        digest = trace.judged.digest
-        text = json.dumps(trace.messages) if trace.messages else trace.completion
-        if digest is not None and digest in wanted and (digest, text) not in seen:
-            seen.add((digest, text))
-            yield slim(trace)
-    lacking = wanted - {digest for digest, _ in seen}
-    if lacking:
-        raise InputError(
-            f"{found.dataset}: the certificates of {len(lacking)} examples are nowhere beside it; push the run folder, "
-            f"or filter with --columns, which keeps {CERTIFICATES}"
-        )
-
-
-def _traces(found: Found) -> Iterator[Trace]:
-    """Yield the judged traces of the rounds up to the dataset's, those that were made of others last."""
-    if found.line is None or found.round_number is None:
-        return
-    for number in range(found.round_number + 1):
-        folder = found.line.round_folder(number)
-        if is_stored(folder / "traces.jsonl"):
-            yield from map(read_trace, traces_of_round(folder))
 
 
 def dataset_summary(found: Found) -> dict[str, Any]:

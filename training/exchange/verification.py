@@ -1,37 +1,44 @@
-"""Checks of what was pulled: the adapter's digests, every certificate, and that each example is what one is about.
+"""Checks of what was pulled: the adapter's digests, every certificate, and that each example is what one proves.
 
-Whatever could not be checked is not accepted. Not checked is that token ids spell the text beside them, which takes the
-base model's tokenizer.
+Nothing is believed. An attempt is judged again, what it teaches is made again from the judgement, and an example that
+differs in any key is rejected. Whatever could not be checked is not accepted. Not checked is that token ids spell the
+text beside them, which takes the base model's tokenizer; `certistar train` checks that.
 """
 
-import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from critics.errors import InputError
 from critics.judge import Judging
-from critics.problem import Problem, RecordError
-from critics.recheck import recheck
+from critics.plugin_certificates import recheck
+from critics.problem import RecordError, is_list, is_object
 from critics.recheck.rejudging import BAD_LINE, ILL_FORMED, objection
-from rollout.prompts.conversation import Message
-from rollout.prompts.demonstration import numbered_sentences
+from rollout.actor_critic.prompt import ActorPrompt, system_text
+from rollout.programs.prompt import LANGUAGES, opening
+from rollout.prompts.conversation import Messages, message
 from rollout.records.traces import Trace, read_trace, with_judgement
-from training.curation.filters import CERTIFIED, is_certified, is_strict
-from training.exchange.examples import EXAMPLES, StoredExample, read_example
+from training.curation.filters import funnel, outline
 from training.exchange.finding import is_trained_on, read_json
-from training.lessons.judged_fields import TEMPLATE_MARKS
+from training.lessons.judged_fields import asks_for, is_derived_prompt
 from training.lineage import entries
 from training.lineage.adapter_files import MANIFEST, AdapterError, verify_adapter
-from training.lineage.kept import CERTIFICATES
+from training.lineage.kept import CERTIFICATES, EXAMPLES, SUMMARY, write_card
 from training.lineage.revocation import revoked_examples
-from training.records.store import StoreError, read_lines
+from training.records.store import StoreError, read_lines, write_json
 
-_LEADS = re.compile(r"\b(?:answer|reasoning|solution|proof|let's think step by step)\b[:.]?|\\n|[\"}\]]", re.IGNORECASE)
-"""What may stand behind a question, but for the marks of chat templates: words that begin an answer, and the end of
-JSON."""
+Accepted = Literal["strict", "trusted", "unfiltered"]
+ACCEPTED: tuple[Accepted, ...] = get_args(Accepted)
+"""What whoever pulls accepts: certificates that `strict` keeps, any certificate, or texts that nothing proves too."""
+_TEXT = frozenset(("id", "prompt", "completion", "certificate"))
+_DIALOG = frozenset(("id", "messages", "turns", "kind", "classes", "certificate"))
+_OF_TEXTS = frozenset((*_TEXT, "completion_ids", "unread", "formalisation", "step_validity", "premise_grounding"))
+_UNPROVED = frozenset((*_OF_TEXTS, *_DIALOG, "direction", "category", "derived_from", "by"))
+"""Keys of examples that nothing proves, which no trainer takes for a text beside the text."""
+_ORIGINS = ("derived_from", "by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +68,9 @@ def check_adapter(folder: Path) -> list[Rejection]:
         return [Rejection("adapter", str(error).replace(str(folder), folder.name))]
     rejected = [] if note is None else [Rejection("adapter", f"{MANIFEST} names no weights")]
     root, path = read_json(folder / MANIFEST).get("lineage"), folder / entries.LINEAGE
-    if root != (entries.merkle_root(entries.read_entries(path)) if path.is_file() else None):
-        # Attack: another origin for the same weights.
-        rejected.append(Rejection(entries.LINEAGE, f"{MANIFEST} names another root of the lineage"))
+    if root is None or not path.is_file() or root != entries.merkle_root(entries.read_entries(path)):
+        # Attack: another origin for the same weights, or none.
+        rejected.append(Rejection(entries.LINEAGE, f"{MANIFEST} names another root of the lineage, or there is none"))
     return rejected
 
 
@@ -73,130 +80,208 @@ def check_pair(adapter: Path, dataset: Path) -> list[Rejection]:
     return [] if named else [Rejection(EXAMPLES, "the adapter's manifest names another dataset")]
 
 
-def check_dataset(folder: Path, judging: Judging) -> CheckedDataset:
-    """Return counts and rejections of a dataset folder; raises `InputError` where it is none."""
-    for name in (EXAMPLES, CERTIFICATES):
+def check_dataset(folder: Path, judging: Judging, accepts: Accepted = "strict") -> CheckedDataset:
+    """Return counts and rejections of a dataset folder, whose summary and card are then made again of what was checked.
+
+    Raises `InputError` where it is none.
+    """
+    for name in (EXAMPLES, CERTIFICATES, entries.LINEAGE):
         if not (folder / name).is_file():
             raise InputError(f"{name} is missing, so this is no dataset of Certistar's; push it again")
     rejected: list[Rejection] = []
     records = list(_records(folder / CERTIFICATES, rejected))
     result = recheck(records)
-    traces = list(_traces(records, rejected))
     rejected += [Rejection(str(each["id"]), each["reason"]) for each in result["rejected"]]
-    rejected += [*_judged_again(traces, judging), *_other_lineage(folder)]
+    traces = list(_judged_again(records, judging, rejected))
+    if accepts == "strict":
+        rejected += [Rejection(trace.id, "not_strict") for trace in traces if not trace.judged.is_strict]
+    examples = list(_records(folder / EXAMPLES, rejected))
+    rejected += [*_not_taught(examples, traces, accepts), *_other_lineage(folder, examples, traces)]
     rejected += [Rejection(id_, "revoked") for id_ in revoked_examples(folder)]
-    keep, examined = _keep(folder), list(_examined(folder, traces, rejected))
-    rejected += [Rejection(t.id, "not_strict") for t in traces if keep in ("strict", "faithful") and not is_strict(t)]
-    for example, reason in examined:
-        if reason is not None or (keep in CERTIFIED and example.certificate is None):
-            rejected.append(Rejection(example.id, reason or "no_certificate"))
-    uncertified = sum(example.certificate is None for example, _ in examined)
-    return CheckedDataset(len(examined), uncertified, result["checked"], result["accepted"], rejected)
+    if not rejected:
+        _describe(folder, examples, traces)
+    shaped = [example for example in examples if _is_shaped(example)]
+    uncertified = sum(example["certificate"] is None for example in shaped)
+    return CheckedDataset(len(shaped), uncertified, result["checked"], result["accepted"], rejected)
 
 
-def _records(path: Path, rejected: list[Rejection], *, checksum: bool = True) -> Iterator[dict[str, Any]]:
+def _describe(folder: Path, examples: Sequence[Mapping[str, Any]], traces: Sequence[Trace]) -> None:
+    """Write summary and card of what was checked: whoever pushed may have counted otherwise."""
+    proved = all(example["certificate"] is not None for example in examples)
+    strict = all(trace.judged.is_strict for trace in traces)
+    summary = {
+        "keep": "unfiltered" if not proved else "strict" if strict else "trusted",
+        **funnel(list(map(outline, traces)), len(traces)),
+        "examples": len(examples),
+    }
+    write_json(folder / SUMMARY, summary)
+    write_card(folder, folder.name, summary)
+
+
+def _records(path: Path, rejected: list[Rejection]) -> Iterator[dict[str, Any]]:
     """Yield the records of a file; a line that is none is a rejected one, and the file goes on."""
-    for line in read_lines(path, checksum=checksum):
+    for line in read_lines(path, checksum=path.name == CERTIFICATES):
         if isinstance(line, StoreError):
             rejected.append(Rejection(str(line).partition(": ")[0], BAD_LINE))
         else:
             yield line
 
 
-def _traces(records: Iterable[dict[str, Any]], rejected: list[Rejection]) -> Iterator[Trace]:
+def _judged_again(records: Iterable[Mapping[str, Any]], judging: Judging, rejected: list[Rejection]) -> Iterator[Trace]:
+    """Yield the certified attempts with what their critics say now; reject those of which a file says otherwise."""
+    traces: list[tuple[Trace, Mapping[str, Any]]] = []
     for record in records:
         try:
-            yield read_trace(record)
+            traces.append((read_trace(record), record))
         except RecordError:
             rejected.append(Rejection(str(record.get("id")), ILL_FORMED))
+    fresh = judging([replace(trace, judgement=None).record() for trace, _ in traces])
+    for (trace, record), verdict in zip(traces, fresh, strict=True):
+        if trace.judgement is None or not trace.judged.is_certified:
+            # Attack: a certificate that `recheck` skips, because nobody claims that it holds.
+            rejected.append(Rejection(trace.id, "not_certified"))
+        elif reason := objection(record["judgement"], verdict):
+            # Attack: a good certificate beside a text that it does not belong to.
+            rejected.append(Rejection(trace.id, reason))
+        else:
+            yield replace(with_judgement(trace, verdict), completion_ids=())
 
 
-def _examples(folder: Path, rejected: list[Rejection]) -> Iterator[StoredExample]:
-    for record in _records(folder / EXAMPLES, rejected, checksum=False):
-        try:
-            yield read_example(record)
-        except InputError:
-            rejected.append(Rejection(str(record.get("id")), ILL_FORMED))
+def _not_taught(
+    examples: Iterable[Mapping[str, Any]], traces: Iterable[Trace], accepts: Accepted
+) -> Iterator[Rejection]:
+    """Yield the examples that no attempt with their certificate teaches, each with the reason."""
+    traces_of: dict[str, list[Trace]] = defaultdict(list)
+    for trace in traces:
+        traces_of[str(trace.judged.digest)].append(trace)
+    ids, texts = Counter[str](), Counter[tuple[str, ...]]()
+    for example in examples:
+        name, digest = str(example.get("id")), example.get("certificate")
+        ids[name] += 1
+        if not _is_shaped(example):
+            yield Rejection(name, ILL_FORMED)
+        elif ids[name] > 1:
+            yield Rejection(name, "id_twice")
+        elif digest is None:
+            if accepts != "unfiltered":
+                yield Rejection(name, "no_certificate")
+        elif digest not in traces_of:
+            yield Rejection(name, "certificate_missing")
+        elif (found := next((t for t in traces_of[digest] if _teaches(t, example, accepts)), None)) is None:
+            # Attack: exchange what is read or learnt under the digest of a proof of something else.
+            yield Rejection(name, "other_text")
+        elif "prompt" in example:
+            # Attack: one proof many times, so that little else is learnt.
+            content = (found.problem.context, found.problem.question, found.completion)
+            texts[content] += 1
+            if texts[content] > 1:
+                yield Rejection(name, "text_twice")
 
 
-def _other_lineage(folder: Path) -> Iterator[Rejection]:
+def _is_shaped(example: Mapping[str, Any]) -> bool:
+    """Say whether an example has one text, and no key that is none of ours.
+
+    Attack: honest `messages` beside a `prompt` and a `completion` that lie, or a column that some trainer reads.
+    """
+    keys = example.keys() - _ORIGINS
+    named = (example.get("id"), example.get("certificate", 0), *(example.get(key) for key in _ORIGINS))
+    if not all(each is None or isinstance(each, str) for each in named) or example.get("id") is None:
+        return False
+    if _TEXT <= keys <= _UNPROVED - (_DIALOG - _TEXT):
+        return all(isinstance(example[key], str) for key in ("prompt", "completion"))
+    return keys == _DIALOG and all(map(_is_turn, _listed(example["messages"])))
+
+
+def _is_turn(turn: object) -> bool:
+    return is_object(turn) and turn.keys() == {"role", "content"} and all(isinstance(v, str) for v in turn.values())
+
+
+def _listed(value: object) -> Sequence[object]:
+    return value if is_list(value) and value else (None,)
+
+
+def _teaches(trace: Trace, example: Mapping[str, Any], accepts: Accepted) -> bool:
+    """Say whether an example is what a judged trace teaches, made again from the trace but for token ids."""
+    if "messages" in example:
+        return _teaches_dialog(trace, example, accepts)
+    judged = trace.judged
+    taught: dict[str, Any] = {
+        "id": example["id"],
+        "prompt": example["prompt"],
+        "completion": trace.completion,
+        "certificate": judged.digest,
+        **({"unread": [list(stretch) for stretch in judged.unread]} if judged.unread else {}),
+    }
+    beside = {
+        "formalisation": judged.grade,
+        **{k: judged.others.get(k) for k in ("step_validity", "premise_grounding")},
+    }
+    taught |= {key: beside[key] for key in example.keys() & beside.keys()}
+    own = {key: value for key, value in example.items() if key not in ("completion_ids", *_ORIGINS)}
+    return own == taught and not trace.messages and is_derived_prompt(example["prompt"], trace)
+
+
+def _teaches_dialog(trace: Trace, example: Mapping[str, Any], accepts: Accepted) -> bool:
+    """Say whether a lesson is the request for the trace's problem and the reply that was judged.
+
+    Attack: instructions, earlier replies or words of the critic that nobody judged.
+    """
+    told: Messages = example["messages"]
+    *asked, last = [dict(turn) for turn in told]
+    if last != message("assistant", trace.completion) or not _learns_the_last(example["turns"], told):
+        return False
+    if trace.format in LANGUAGES:
+        return asked == [dict(turn) for turn in opening(trace.problem, trace.format, 0)]
+    if not trace.messages or len(asked) < 2 or asked[0] not in _instructions():
+        return False
+    if accepts == "unfiltered":  # turns that nobody judged, on the word of whoever pushed
+        return all(turn in trace.messages for turn in asked[1:])
+    return len(asked) == 2 and asks_for(trace, asked[1])
+
+
+def _learns_the_last(turns: object, told: Messages) -> bool:
+    """Say whether a lesson has a mask for each reply, the last one learnt."""
+    listed = _listed(turns)
+    shaped = all(is_object(turn) and turn.keys() == {"completion_ids", "learnt"} for turn in listed)
+    num = sum(turn["role"] == "assistant" for turn in told)
+    return shaped and len(listed) == num and is_object(listed[-1]) and listed[-1]["learnt"] is True
+
+
+def _instructions() -> list[dict[str, str]]:
+    """Return the system turns that a trained actor may be told."""
+    switches = product((True, False), repeat=4)
+    made = [ActorPrompt(tests=a, guidelines=b, incremental=c, instructions=d).trained() for a, b, c, d in switches]
+    return [dict(message("system", system_text(prompt))) for prompt in made]
+
+
+def _other_lineage(folder: Path, examples: Sequence[Mapping[str, Any]], traces: Iterable[Trace]) -> Iterator[Rejection]:
+    """Yield a rejection where the lineage is not that of the examples and of the attempts that were judged again."""
+    known: dict[tuple[str, str | None], list[entries.Origin]] = defaultdict(list)
+    for trace in traces:
+        origin = entries.origin(trace.record())
+        known[origin.trace, origin.certificate].append(origin)
     try:
-        entries.check_dataset(folder)
-    except (entries.LineageError, StoreError, KeyError):
+        told = list(entries.read_entries(folder / entries.LINEAGE))
+        same = [(e.example, e.example_digest) for e in told] == [(e["id"], entries.digest_of(e)) for e in examples]
+        if not same or not all(_is_origin(*pair, known) for pair in zip(told, examples, strict=True)):
+            yield Rejection(entries.LINEAGE, f"is not the lineage of {EXAMPLES}")
+    except (entries.LineageError, StoreError, KeyError, TypeError):
         yield Rejection(entries.LINEAGE, f"is not the lineage of {EXAMPLES}")
 
 
-def _keep(folder: Path) -> str:
-    path = folder / "summary.json"
-    return read_json(path).get("keep", "strict") if path.is_file() else "strict"
-
-
-def _judged_again(traces: list[Trace], judging: Judging) -> Iterator[Rejection]:
-    """Yield the attempts of which their critic does not say again what their judgement says."""
-    fresh = judging([replace(trace, judgement=None).record() for trace in traces])
-    for trace, verdict in zip(traces, fresh, strict=True):
-        now = with_judgement(trace, verdict).judged
-        if trace.judgement is None or not is_certified(trace):
-            # Attack: a certificate that `recheck` skips, because nobody claims that it holds.
-            yield Rejection(trace.id, "not_certified")
-        elif reason := objection(trace.judged.record(trace.id), now.record(trace.id)):
-            # Attack: a good certificate beside a text that it does not belong to.
-            yield Rejection(trace.id, reason)
-
-
-def _examined(
-    folder: Path, traces: list[Trace], rejected: list[Rejection]
-) -> Iterator[tuple[StoredExample, str | None]]:
-    """Yield the examples, each with the reason why it is not what its certificate is about."""
-    traces_of: dict[str, list[Trace]] = defaultdict(list)
-    for trace in traces:
-        if trace.judgement is not None:
-            traces_of[str(trace.judged.digest)].append(trace)
-    for example in _examples(folder, rejected):
-        digest = example.certificate
-        if digest is None:
-            yield example, None
-        elif digest not in traces_of:
-            yield example, "certificate_missing"
-        elif not any(_teaches(example, trace) for trace in traces_of[digest]):
-            # Attack: exchange what is read or learnt under the digest of a proof of something else.
-            yield example, "other_text"
-        else:
-            yield example, None
-
-
-def _teaches(example: StoredExample, trace: Trace) -> bool:
-    """Say whether what an example has a model learn is what the trace holds, and is asked as the trace's problem."""
-    if example.is_dialog:
-        return all(_stands_in(turn, trace) for turn in example.turns if turn["role"] != "system")
-    # Attack: what nobody could read, said to be covered.
-    unread = [tuple(stretch) for stretch in example.unread] == list(trace.judged.unread)
-    is_asked = _asks(example.prompt, trace.problem) and _ends_there(example.prompt, trace.problem)
-    return example.completion == trace.completion and unread and is_asked
-
-
-def _stands_in(turn: Message, trace: Trace) -> bool:
-    """Say whether a turn of a lesson is one of the dialog's, the program of a trace, or its problem."""
-    if any((turn["role"], turn["content"]) == (m["role"], m["content"]) for m in trace.messages):
+def _is_origin(
+    entry: entries.Entry,
+    example: Mapping[str, Any],
+    known: Mapping[tuple[str, str | None], Sequence[entries.Origin]],
+) -> bool:
+    """Say whether an entry names the attempt of its example; the digest of the sampled trace alone is not compared."""
+    told = entry.origin
+    if told.certificate != example.get("certificate"):
+        return False
+    if told.certificate is None:
         return True
-    if turn["role"] == "assistant":
-        return not trace.messages and turn["content"] == trace.completion
-    return _asks(turn["content"], trace.problem)
-
-
-def _ends_there(prompt: str, problem: Problem) -> bool:
-    """Say whether the problem's question is the last thing that a prompt says.
-
-    Attack: another question behind it, to which a true certificate's text is then the answer.
-    """
-    shown = prompt[prompt.rfind(problem.question) + len(problem.question) :]
-    for option in problem.options or ():
-        shown = shown.replace(option, "", 1)
-    return TEMPLATE_MARKS.fullmatch(_LEADS.sub("", shown)) is not None
-
-
-def _asks(prompt: str, problem: Problem) -> bool:
-    """Say whether a prompt holds the question, and the context as it is or sentence by sentence."""
-    context = problem.context
-    whole = context in prompt or all(sentence in prompt for sentence in numbered_sentences(context))
-    return whole and problem.question in prompt
+    name = example["id"].removeprefix(f"{entries.round_of(example['id'])}/")
+    same = any(
+        replace(o, trace_digest=told.trace_digest) == told for o in known.get((told.trace, told.certificate), ())
+    )
+    return same and entries.trace_of(name, {told.trace}) is not None

@@ -36,6 +36,8 @@ def read_examples(
     records = list(read_records(path))
     if not records:
         raise ExampleError(f"{path}: there is no example to train on")
+    if twice := next((r for r in records if "messages" in r and ("prompt" in r or "completion" in r)), None):
+        raise ExampleError(f"{path}: example {twice.get('id')!r} has messages and a text of its own; keep one of them")
     kinds = {"messages" in record for record in records}
     if len(kinds) > 1:
         raise ExampleError(f"{path}: holds completions and dialogs; filter them into folders of their own")

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from critics.errors import RunFailed
 from rollout.policies.policy import adapter_weights_digest
@@ -14,6 +15,10 @@ from training.records.store import write_json
 
 ANSWER_S = 600.0
 """How long processes wait for one another: until machines have met, and in each exchange. NCCL's own default."""
+
+
+_READ = {"dtype", "prompt", "thinking"}
+"""Keys of a model's section that decide what is trained, beside its weights."""
 
 
 class TrainingFailed(RunFailed):
@@ -58,12 +63,23 @@ class FineTuning:
         log = self.out.parent / "log" if self.log is None else self.log.parent
         return tracking(self.training.trackers, self.tracked_as or self.out.name, log)
 
+    def origin(self) -> dict[str, Any]:
+        """Return what is trained from where on what, by digest: keys of an adapter's manifest.
+
+        `config` is of the training settings and of how the model reads a prompt, without how it is computed.
+        """
+        asked = self.model.model_dump_json(include=_READ)
+        return {
+            "base": self.base_digest,
+            "start": None if self.start is None else adapter_weights_digest(self.start),
+            "dataset": sha256((self.data / "examples.jsonl").read_bytes()).hexdigest(),
+            "config": sha256(f"{self.training.digested_json()}{asked}".encode()).hexdigest(),
+            "seed": self.seed,
+        }
+
     def digest(self) -> str:
-        """Return the SHA-256 of what is trained from where on what, without how it is computed."""
-        start = None if self.start is None else adapter_weights_digest(self.start)
-        examples = sha256((self.data / "examples.jsonl").read_bytes()).hexdigest()
-        told = [self.base_digest, start, examples, self.training.digested_json(), self.seed]
-        return sha256(json.dumps(told).encode()).hexdigest()
+        """Return the SHA-256 of the origin."""
+        return sha256(json.dumps(self.origin()).encode()).hexdigest()
 
     @property
     def num_processes(self) -> int:

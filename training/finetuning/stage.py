@@ -4,7 +4,6 @@ Own code is the collators, the checks on examples, weights and losses, and the m
 distribution, optimisers and resuming are the Trainer's. The adapter is in place when its manifest is.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -41,13 +40,29 @@ ON = "run the same command again to go on"
 
 
 def fine_tune(job: FineTuning) -> AdapterManifest:
-    """Run a fine-tuning here, or under torchrun where it has several processes; return the manifest."""
+    """Run a fine-tuning here, or under torchrun where it has several processes; return the manifest.
+
+    An adapter that is there already is returned if it is this very fine-tuning's. Raises `InputError` for any other.
+    """
     if (job.out / MANIFEST).exists():
-        return read_manifest(job.out / MANIFEST)
+        return _made_before(job)
     if job.num_processes > 1 and not launched_already():
         launch(job)
         return _made(job)
     return train_here(job)
+
+
+def _made_before(job: FineTuning) -> AdapterManifest:
+    """Return the manifest of the adapter in place; raises `InputError` where it was made of anything else."""
+    made = read_manifest(job.out / MANIFEST)
+    origin = job.origin()
+    of = [name for name, digest in origin.items() if getattr(made, name) != digest]
+    if not made.trained or of:
+        why = f"was made with another {' and another '.join(of)}" if made.trained else "says that nothing was trained"
+        raise InputError(f"{job.out}: is there already and {why}; name another --out, or delete it to train anew")
+    if made.weights != adapter_weights_digest(job.out):
+        raise InputError(f"{job.out}: its weights are not those that {MANIFEST} names; delete it to train anew")
+    return made
 
 
 def train_here(job: FineTuning) -> AdapterManifest:
@@ -207,17 +222,12 @@ def _manifest(job: FineTuning, examples: Examples, loss: float) -> AdapterManife
     """Return what the adapter was made from, by digest, and the digest of its weights, which are in place."""
     from training.finetuning.trainer import uses_bfloat16
 
-    data = (job.data / "examples.jsonl").read_bytes()
     lineage = job.out / LINEAGE
     return AdapterManifest(
         trained=True,
-        base=job.base_digest,
-        start=None if job.start is None else adapter_weights_digest(job.start),
-        dataset=hashlib.sha256(data).hexdigest(),
+        **job.origin(),
         lineage=merkle_root(read_entries(lineage)) if lineage.exists() else None,
-        config=hashlib.sha256(job.training.digested_json().encode()).hexdigest(),
         weights=adapter_weights_digest(job.out),
-        seed=job.seed,
         precision="bfloat16" if uses_bfloat16(job.training) else "float32",
         examples=len(examples),
         supervised_tokens=sum(example.num_learnt for example in examples),

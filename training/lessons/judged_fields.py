@@ -67,14 +67,18 @@ def judged_fields(trace: Trace) -> Trace:
 
 def _prompt(trace: Trace) -> str:
     """Return the stored prompt where the problem gives it, the bare one for a trace that was not sampled."""
-    bare = text(trace.problem, PromptStyle())
-    stored = trace.prompt
-    if stored is None or stored == bare or any(_asks(stored, turns) for turns in _conversations(trace)):
-        return stored or bare
+    if trace.prompt is None or is_derived_prompt(trace.prompt, trace):
+        return trace.prompt or text(trace.problem, PromptStyle())
     if trace.sampling is None or trace.policy is None:
         # Attack: another question before a proof of this one.
-        return bare
+        return text(trace.problem, PromptStyle())
     raise NotDerivedError("prompt_not_derived")
+
+
+def is_derived_prompt(prompt: str, trace: Trace) -> bool:
+    """Say whether a prompt is the one that asks for this trace's text, in any of our styles, and says nothing else."""
+    bare = text(trace.problem, PromptStyle())
+    return prompt == bare or any(_asks(prompt, turns) for turns in _conversations(trace))
 
 
 def _conversations(trace: Trace) -> Iterator[Sequence[Message]]:
@@ -116,14 +120,14 @@ def _dialog(trace: Trace) -> Trace:
         raise NotDerivedError("steps_not_judged")
     first = next(i for i, turn in enumerate(trace.turns) if turn.portion == trace.turns[-1].portion)
     asked = trace.messages[places[first] - 1]
-    if not _opens(trace, asked):
+    if not asks_for(trace, asked):
         raise NotDerivedError("prompt_not_derived")
     last = replace(trace.turns[-1], completion_ids=())
     return replace(trace, messages=(asked, trace.messages[-1]), steps=(last,))
 
 
-def _opens(trace: Trace, asked: Message) -> bool:
-    """Say whether a request is for the problem, or for its last statements after a reply of the dialog."""
+def asks_for(trace: Trace, asked: Message) -> bool:
+    """Say whether a request of a dialog is for its problem, or for the last statements after a reply of it."""
     said, problem = asked["content"], trace.problem
     if asked["role"] != "user" or said == actor.opening(problem):
         return asked["role"] == "user"

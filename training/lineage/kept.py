@@ -26,7 +26,7 @@ from critics.errors import InputError
 from critics.problem import is_object
 from critics.replay.grades import grades_said
 from rollout.records.traces import Trace
-from training.lineage.entries import LINEAGE, Origin, entries, write_entries
+from training.lineage.entries import LINEAGE, Origin, check_dataset, entries, write_entries
 from training.records.store import make_folder, not_written, write_json, write_records, write_text
 
 EXAMPLES = "examples.jsonl"
@@ -48,7 +48,8 @@ def slim(trace: Trace) -> dict[str, Any]:
 def made_already(out: Path, of: str) -> Mapping[str, Any] | None:
     """Return the summary of a folder that the very same filter made; None where the name is free.
 
-    `of` is the digest of the rows and the settings. Raises `InputError` where something else is there.
+    `of` is the digest of the rows and the settings. Raises `InputError` where something else is there, or its examples
+    were changed since.
     """
     if out.resolve() in (Path.cwd(), *Path.cwd().parents):
         raise InputError(f"--out {out}: is the folder that you are in, or above it; name a new one")
@@ -60,6 +61,7 @@ def made_already(out: Path, of: str) -> Mapping[str, Any] | None:
     except (OSError, ValueError, RecursionError):
         summary = {}
     if is_object(summary) and summary.get("made_of") == of:
+        check_dataset(out)
         return summary
     raise InputError(f"--out {out}: is there already, and nothing is written over; name a new folder, or delete it")
 

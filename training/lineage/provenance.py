@@ -1,5 +1,6 @@
 """The provenance of a run's numbers: configuration, code, libraries and base model."""
 
+import hashlib
 import json
 import subprocess
 from importlib import metadata
@@ -14,6 +15,7 @@ def provenance(config: RunConfig) -> dict[str, Any]:
     from rollout.policies.policy import model_digest
 
     made = Path(config.model.name) / "provenance.json"
+    base = model_digest(config.model.pinned)
     engine = ("vllm",) if config.model.engine == "vllm" else ()
     return {
         "config": config.name,
@@ -23,9 +25,21 @@ def provenance(config: RunConfig) -> dict[str, Any]:
         "seeds": config.seeds,
         "held_out_split": config.evaluation.split,
         "base": config.model.pinned,
-        "base_digest": model_digest(config.model.pinned),
+        "base_digest": base,
+        "inputs": {"model": base, **_files(config)},
         "base_provenance": json.loads(made.read_text()) if made.exists() else None,
     }
+
+
+def _files(config: RunConfig) -> dict[str, str]:
+    """Return the digests of the files that a configuration names, by the keys that name them."""
+    named = {
+        "problems": config.problems.source,
+        "held_out": config.held_out and config.held_out.source,
+        "model.prompt_file": config.model.prompt_file,
+    }
+    paths = {key: Path(name) for key, name in named.items() if name}
+    return {key: hashlib.sha256(path.read_bytes()).hexdigest() for key, path in paths.items() if path.is_file()}
 
 
 def _version(name: str) -> str | None:

@@ -6,7 +6,7 @@ Stages die with the run. What they finish is in the run folder, so the same comm
 that was begun with another configuration is refused.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -23,6 +23,7 @@ from training.lineage.adapter_files import MANIFEST
 from training.lineage.provenance import provenance
 from training.lineage.retraining import settle_revocations
 from training.preemption import GRACE_S, Preempted, raised
+from training.records.run_folder import read_run
 from training.records.store import make_folder, not_written, write_json, write_text
 from training.rounds.line import Line, Notice, RunError, base_path, line_path
 from training.rounds.loop import measure, run_line
@@ -85,7 +86,7 @@ def run(
     with raised(), locked(out), cluster(config), _mirrored(out, mirror, report):
         require_server(config.model)
         lines = lines_of(config)
-        claim(config, out)
+        claim(config, out, lines["provenance"]["inputs"])
         settle_revocations({line["path"]: lines["num_rounds"] for line in lines["lines"]}, out, retrain=retrain)
         write_json(out / "lines.json", lines)
         base_digest = lines["provenance"]["base_digest"]
@@ -155,8 +156,8 @@ def locked(out: Path) -> Generator[None]:
         lock.release()
 
 
-def claim(config: RunConfig, out: Path) -> None:
-    """Write the resolved configuration, or refuse a folder that was begun with another."""
+def claim(config: RunConfig, out: Path, inputs: Mapping[str, str]) -> None:
+    """Write the resolved configuration, or refuse a folder that was begun with another, or with other `inputs`."""
     import yaml
 
     path = out / "config.yaml"
@@ -164,6 +165,11 @@ def claim(config: RunConfig, out: Path) -> None:
         begun = RunConfig.model_validate(yaml.safe_load(path.read_text()))
         if begun.digest() != config.digest():
             raise ConfigError(f"{out} was begun with another configuration ({path}); choose another --out or delete it")
+        before: Any = read_run(out).provenance.get("inputs") if (out / "lines.json").exists() else inputs
+        if before != inputs:
+            # Attack, or a slip: the model or the problems exchanged under their names, and old rounds taken for new.
+            other = next((name for name in inputs if before.get(name) != inputs[name]), "input")
+            raise ConfigError(f"{out} was begun with another {other}, by its digest; choose another --out or delete it")
         return
     write_text(path, yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
 
