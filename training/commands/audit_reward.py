@@ -89,7 +89,9 @@ def _demonstrations(asked: RewardAudit) -> tuple[list[Demonstration], int]:
         each
         for rollout in rollouts
         if rollout.problem is not None
-        for each in demonstrated(rollout.problem, rollout.completion, rollout.format, rollout.prompt, rollout.columns)
+        for each in demonstrated(
+            rollout.problem, rollout.completion, rollout.format, rollout.prompts.prompt, rollout.columns
+        )
     ]
     say(f"{len(found)} of {len(rollouts)} rows are certified, in English or guided, and end in `Answer: ..`")
     if not found:

@@ -218,7 +218,8 @@ def _teaches(trace: Trace, example: Mapping[str, Any], accepts: Accepted) -> boo
     }
     taught |= {key: beside[key] for key in example.keys() & beside.keys()}
     own = {key: value for key, value in example.items() if key not in ("completion_ids", *_ORIGINS)}
-    return own == taught and not trace.messages and is_derived_prompt(example["prompt"], trace)
+    is_asked = accepts == "unfiltered" or is_derived_prompt(example["prompt"], trace)
+    return own == taught and not trace.messages and is_asked
 
 
 def _teaches_dialog(trace: Trace, example: Mapping[str, Any], accepts: Accepted) -> bool:
