@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from critics.scripts.jail_examination import missing_layers
 
 from critics.audit.catalogue_file import own_catalogues
 from critics.formats.z3_python.jail_examination import missing_layers

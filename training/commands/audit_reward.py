@@ -9,7 +9,7 @@ from pathlib import Path
 from critics.errors import InputError
 from critics.problem import Problem, is_list, is_object
 from rollout.problems.catalogue import is_generated
-from rollout.prompts.prompt import text
+from rollout.prompt import text
 from rollout.prompts.style import PromptStyle
 from rollout.records.traces import Trace
 from training.commands.attempts import attempts_that_are
@@ -90,7 +90,7 @@ def _demonstrations(asked: RewardAudit) -> tuple[list[Demonstration], int]:
         for rollout in rollouts
         if rollout.problem is not None
         for each in demonstrated(
-            rollout.problem, rollout.completion, rollout.format, rollout.prompts.prompt, rollout.columns
+            rollout.problem, rollout.completion, rollout.format, rollout.prompt, rollout.columns
         )
     ]
     say(f"{len(found)} of {len(rollouts)} rows are certified, in English or guided, and end in `Answer: ..`")

@@ -138,7 +138,7 @@ def agreement(
     pairs = Counter(zip(ones, others, strict=True))
     by_prompt: Counter[str] = Counter()
     for (rollout, _, _), a, b in zip(decided, ones, others, strict=True):
-        by_prompt[rollout.prompts.prompt] += a - b
+        by_prompt[rollout.prompt] += a - b
     faults = [f"{r.id}: {fault}" for r, a, b in rows if (fault := a.fault or b.fault) is not None]
     rate = exact_estimate(pairs[1, 1] + pairs[0, 0], len(decided))
     found = compare_paired(ones, others, [0] * len(decided), test="mcnemar") if decided else None
@@ -158,7 +158,7 @@ def agreement(
         p=None if found is None else found.p,
         p_by_prompt=sign_flip(list(by_prompt.values())) if decided else None,
         disagreements=[
-            Disagreement(rollout.id, x, y, rollout.prompts.prompt, rollout.completion)
+            Disagreement(rollout.id, x, y, rollout.prompt, rollout.completion)
             for (rollout, x, y), a, b in zip(decided, ones, others, strict=True)
             if a != b
         ],
