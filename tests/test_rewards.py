@@ -17,8 +17,7 @@ from training.cli import app
 from training.configuration.rewards import load_reinforcement
 from training.configuration.section import ConfigError
 from training.records.store import read_records, write_records
-from training.rewards.certified import CertifiedReward, reward, rows
-from training.rewards.credit import credited, tokens_before
+from training.rewards.certified import CertifiedReward, credited, reward, rows, said_in, tokens_before
 from training.rewards.preferences import preferences
 
 ROOT = Path(__file__).parents[1]
@@ -102,6 +101,50 @@ def test_thoughts_beside_the_content_are_judged_with_it(beside):
     turn = {"role": "assistant", "content": proved(PROBLEMS[0]), **beside}
     worth = 0 if "wrong" in str(beside) else 1
     assert CertifiedReward(judge)([""], [[turn]], **columns) == [worth]
+
+
+def turn(content, role="assistant", **beside):
+    return {"role": role, "content": content, **beside}
+
+
+def paid(*turns, thoughts="judged"):
+    columns = {"problem": [json.dumps(PROBLEMS[0].record())], "format": ["guided"]}
+    said = turns[0] if isinstance(turns[0], str) else list(turns)
+    return CertifiedReward(judge, thoughts=thoughts)([""], [said], **columns)[0]
+
+
+@pytest.mark.parametrize("role", ["tool", "user", "system"])
+def test_what_others_say_earns_nothing(role):
+    """Attack: the proof in somebody else's turn, and the bare answer in the assistant's."""
+    bare = f"Answer: {PROBLEMS[0].answer}"
+    assert paid(turn(proved(PROBLEMS[0]), role), turn(bare)) == 0
+    assert paid(turn("Nonsense.", role, name="search", tool_call_id="1"), turn(proved(PROBLEMS[0]))) == 1
+
+
+def test_content_as_parts_and_calls_of_tools_are_a_turn_like_others():
+    parts = [{"type": "text", "text": proved(PROBLEMS[0])}]
+    assert paid(turn(parts)) == 1
+    assert paid(turn([*parts, {"type": "text", "text": " The moon is made of cheese."}])) == 0
+    assert paid(turn([*parts, {"type": "image_url", "image_url": "x"}])) == 0
+    called = turn(None, tool_calls=[{"function": {"name": "look", "arguments": "{}"}}], name="a")
+    assert paid(called, turn("x", "tool"), turn(proved(PROBLEMS[0]), name="a")) == 1
+
+
+@pytest.mark.parametrize("thought", ["Hmm, let me see.", "It is wrong."])
+def test_thoughts_are_judged_or_apart_from_the_reply(thought):
+    for said in (f"<think>{thought}</think>\n{proved(PROBLEMS[0])}", f"{thought}</think>\n{proved(PROBLEMS[0])}"):
+        assert [paid(said, thoughts=how) for how in ("judged", "ignored")] == [0, 1]
+        assert [paid(turn(said), thoughts=how) for how in ("judged", "ignored")] == [0, 1]
+    beside = turn(proved(PROBLEMS[0]), reasoning_content=thought)
+    assert [paid(beside, thoughts=how) for how in ("judged", "ignored")] == [0, 1]
+    never_ended = f"<think>{thought} {proved(PROBLEMS[0])}"
+    assert [paid(never_ended, thoughts=how) for how in ("judged", "ignored")] == [0, 0]
+
+
+def test_a_thought_that_is_a_proof_itself_earns():
+    proof = proved(PROBLEMS[0]).partition("\nAnswer")[0]
+    assert paid(f"<think>{proof}</think>\nAnswer: {PROBLEMS[0].answer}") == 1
+    assert said_in(f"a</think>{proof}").start == len("a</think>")
 
 
 def test_a_critic_that_ran_out_of_time_gives_no_reward():
@@ -269,7 +312,7 @@ def test_trl_punishes_from_the_first_bad_step_on(tiny_model, tmp_path):
         __name__ = "first_is_proved"
 
         def __call__(self, completions, **_):
-            self.bad_starts = [1, len(completions[1]) - 1, None, 1]
+            self.bad_starts, self.are_thinking = [1, len(completions[1]) - 1, None, 1], [False] * 4
             return [1.0, 0.0, 0.0, None]
 
     trainer = grpo(tiny_model, tmp_path, FirstIsProved(), credited)

@@ -11,7 +11,7 @@ from critics.verdict import read_verdict
 from rollout.prompts.prompt import problem_text
 from training.cli import app
 from training.exchange.step_labels import JudgedText, step_row
-from training.rewards.credit import bad_start
+from training.rewards.certified import bad_start
 
 PIP = Problem("p", "prontoqa", "Every wren is a bird. Every bird is feathered. Pip is a wren.",
               "True or false: Pip is feathered.", answer="true")  # fmt: skip

@@ -25,6 +25,18 @@ def is_thinking(text: str) -> bool:
     return _BEGIN.search(text, ended) is not None
 
 
+def reply_start(text: str) -> int:
+    """Return where the reply behind a thought begins; the end of the text where a thought is never ended."""
+    ended = max((match.end() for match in _END.finditer(text)), default=0)
+    begin = _BEGIN.search(text, ended)
+    return ended if begin is None else len(text)
+
+
+def unmarked(thought: str) -> str:
+    """Return what a thought says, without the marks of its begin and its end."""
+    return _MARKS.sub("", _END.sub("\n", _BEGIN.sub("\n", thought))).strip()
+
+
 def without_thinking(text: str) -> str:
     """Return the answer alone, stripped; empty where the thinking was never ended.
 

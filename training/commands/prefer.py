@@ -9,7 +9,7 @@ from training.commands.attempts import judging, read_attempts_that_are, taught, 
 from training.commands.messages import print_counts
 from training.commands.options import Jobs, Json, Out, Timeout
 from training.records.store import write_records
-from training.rewards.credit import Credit
+from training.rewards.certified import Credit
 from training.rewards.preferences import preferences
 
 EXAMPLE = "certistar prefer traces.jsonl --to dpo --out pairs.jsonl"

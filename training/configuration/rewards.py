@@ -32,6 +32,9 @@ class ReinforcementConfig(Section):
     credit: Literal["attempt", "first_bad_step"] = "attempt"
     """What of an attempt below its group's mean is punished: all of it, or from its first bad step on, where one is
     known (GRPO)."""
+    thoughts: Literal["judged", "ignored"] = "judged"
+    """What is thought aloud before a reply. judged: it is a part of the text, and a sentence of it that is false or not
+    read earns nothing. ignored: the reply alone is judged, and no token of the thought is learnt (GRPO)."""
     training: TrainingConfig = TrainingConfig()
     seed: int = 0
     jobs: Positive = 1
@@ -44,6 +47,8 @@ class ReinforcementConfig(Section):
             raise ValueError(f"training.global_batch_size: {rows} attempts make no whole groups of {self.group}")
         if self.credit == "first_bad_step" and self.algorithm != "grpo":
             raise ValueError("credit: RLOO weighs whole attempts; first_bad_step needs algorithm: grpo")
+        if self.thoughts == "ignored" and self.algorithm != "grpo":
+            raise ValueError("thoughts: RLOO weighs whole attempts, thoughts too; ignored needs algorithm: grpo")
         if self.model.server is not None:
             raise ValueError("model.server: a model behind a server cannot be trained; take it out")
         return self

@@ -5,21 +5,75 @@ the model would learn to prove what was not asked.
 
 A critic that ran out of time or failed says nothing about the attempt. The reward is then None: TRL leaves it out of
 the group's baseline and gives it no gradient. A 0 would teach the model to avoid what is hard to check.
+
+Credit at the first bad step: a text is punished from there on, and not for what stands before it. Where the first bad
+step is not known, the whole text is punished: it could not be read, or it stops short.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from critics.errors import InputError
 from critics.judge import Judging
-from critics.problem import Problem, read_attempt
-from critics.verdict import read_verdict
+from critics.problem import Attempt, Problem, is_list, is_object, read_attempt
+from critics.text.reading import UNDECIDED
+from critics.text.text_steps import bad_place, text_steps
+from critics.text.thinking import reply_start, unmarked
+from critics.verdict import Certified, Verdict, read_verdict
 from rollout.records.traces import read_judgement
-from training.rewards.credit import bad_start
 
 UNKNOWN = frozenset({"timeout", "error"})
 COLUMNS = ("problem", "format")
 """Columns that a dataset must have beside `prompt`: see `rows`."""
+Credit = Literal["attempt", "first_bad_step"]
+"""attempt: all of a text is punished alike; first_bad_step: from its first bad step on."""
+Thoughts = Literal["judged", "ignored"]
+"""What a model thinks aloud before its reply. judged: it is a part of the text, and a sentence in it that is false or
+that nobody can read earns nothing. ignored: the reply alone is judged, and no token of the thought is learnt."""
+_NO_TEXT = ("role", "content", "name", "tool_calls", "tool_call_id", "function_call")
+"""Keys of a turn that hold no text of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the assistant said in a completion, cut into thoughts and reply."""
+
+    thoughts: str
+    reply: str
+    start: int = 0
+    """The reply's first character in the completion's text."""
+
+    def judged(self, thoughts: Thoughts) -> str:
+        """Return the text that a critic is shown."""
+        return self.reply if thoughts == "ignored" or not self.thoughts else f"{self.thoughts}\n{self.reply}"
+
+
+def said_in(completion: Any) -> Said:
+    """Return what the assistant says in a completion: a text, or the assistant's turns of a conversation.
+
+    Attack: a proof in the turn of a tool or a user, and the bare answer in the assistant's own; falsehoods in
+    `reasoning_content` or the like, which is trained on as the content is.
+    """
+    if isinstance(completion, str):
+        start = reply_start(completion)
+        return Said(unmarked(completion[:start]), completion[start:], start)
+    turns: Sequence[Mapping[str, Any]] = completion
+    own = [turn for turn in turns if turn.get("role") == "assistant"]
+    told = [said_in(_content(turn.get("content"))) for turn in own]
+    beside = [str(said) for turn in own for key, said in turn.items() if key not in _NO_TEXT and said]
+    thoughts = [thought for thought in (*beside, *(each.thoughts for each in told)) if thought.strip()]
+    start = told[0].start if len(told) == 1 else 0
+    return Said("\n".join(thoughts), "\n".join(each.reply for each in told), start)
+
+
+def _content(content: object) -> str:
+    """Return the text of a turn's content; a part that is no text is named, which no critic reads."""
+    if not is_list(content):
+        return str(content or "")
+    parts = [part if is_object(part) else {"type": "text", "text": part} for part in content]
+    return "".join(str(part["text"]) if "text" in part else f"[{part.get('type')}]" for part in parts)
 
 
 def reward(verdict: Mapping[str, Any]) -> float | None:
@@ -33,39 +87,48 @@ class CertifiedReward:
     """A reward function as TRL's GRPOTrainer and RLOOTrainer call it.
 
     The dataset has the columns of `rows`. `record` is called with each judged attempt, so that a run can show what
-    every reward rests on.
+    every reward rests on. With `thoughts="ignored"` the trainer must be `credited`, or thoughts are learnt unjudged.
     """
 
     __name__ = "certified"
 
-    def __init__(self, judge: Judging, record: Callable[[dict[str, Any]], None] = lambda _: None) -> None:
+    def __init__(
+        self, judge: Judging, record: Callable[[dict[str, Any]], None] = lambda _: None, thoughts: Thoughts = "judged"
+    ) -> None:
         self._judge = judge
         self._record = record
         self._calls = 0
+        self.thoughts: Thoughts = thoughts
         self.bad_starts: list[int | None] = []
-        """Where the first bad step of each attempt of the last call begins (`training.rewards.credit`)."""
+        """Where the first bad step of each attempt of the last call begins."""
+        self.are_thinking: list[bool] = []
+        """Whether each of them thinks aloud before its reply."""
 
     def __call__(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
         """Return one reward a completion; raises `InputError` where a column is missing."""
         missing = [name for name in COLUMNS if name not in columns]
         if missing:
             raise InputError(f"reward: the dataset has no column {missing[0]!r}; make it with training.rewards.rows")
-        import json
-
         self._calls += 1
+        told = list(map(said_in, completions))
+        given = zip(columns["problem"], columns["format"], told, strict=True)
         attempts = [
-            {"id": f"{self._calls}/{i}", "problem": json.loads(problem), "format": format_, "completion": _text(said)}
-            for i, (problem, format_, said) in enumerate(
-                zip(columns["problem"], columns["format"], completions, strict=True)
-            )
+            {
+                "id": f"{self._calls}/{number}",
+                "problem": json.loads(problem),
+                "format": format_,
+                "completion": said.judged(self.thoughts),
+            }
+            for number, (problem, format_, said) in enumerate(given)
         ]
         rewards: list[float | None] = []
-        self.bad_starts = []
-        for attempt, prompt, verdict in zip(attempts, prompts, self._judge(attempts), strict=True):
+        self.bad_starts, self.are_thinking = [], [bool(said.thoughts) for said in told]
+        for attempt, prompt, said, verdict in zip(attempts, prompts, told, self._judge(attempts), strict=True):
             rewards.append(reward(verdict))
-            is_bad = rewards[-1] == 0
-            self.bad_starts.append(bad_start(read_attempt(attempt), read_verdict(verdict)) if is_bad else None)
-            self._record({**attempt, "prompt": _text(prompt), "judgement": verdict, "reward": rewards[-1]})
+            is_located = rewards[-1] == 0 and (self.thoughts == "ignored" or not said.thoughts)
+            start = bad_start(read_attempt(attempt), read_verdict(verdict)) if is_located else None
+            self.bad_starts.append(None if start is None else start + said.start)
+            self._record({**attempt, "prompt": _shown(prompt), "judgement": verdict, "reward": rewards[-1]})
         return rewards
 
 
@@ -74,25 +137,59 @@ def rows(problems: Iterable[Problem], prompt: Callable[[Problem], Any], format_:
 
     A problem is JSON text, since a table of nested records would fill in keys that a problem does not have.
     """
-    import json
-
     for problem in problems:
         yield {"prompt": prompt(problem), "problem": json.dumps(problem.record()), "format": format_}
 
 
-def _text(said: Any) -> str:
-    """Return a completion's text: itself, or the turns of a conversation joined."""
-    if isinstance(said, str):
-        return said
-    turns: Sequence[Mapping[str, Any]] = said
-    return "\n".join(map(turn_text, turns))
+def _shown(prompt: Any) -> str:
+    return prompt if isinstance(prompt, str) else "\n".join(_content(turn.get("content")) for turn in prompt)
 
 
-def turn_text(turn: Mapping[str, Any]) -> str:
-    """Return everything that a turn says, its content last.
+def bad_start(attempt: Attempt, verdict: Verdict) -> int | None:
+    """Return where the first bad step begins, in characters of the completion; None where none is known."""
+    bad = verdict.first_bad_step
+    if isinstance(verdict, Certified) or verdict.coverage is None or (bad is not None and bad.reason in UNDECIDED):
+        return None
+    steps = text_steps(attempt.format, attempt.problem, attempt.completion)
+    at = bad_place(verdict, steps)
+    return None if at is None or at >= len(steps) else steps[at].start
 
-    Attack: falsehoods in `reasoning_content` or the like, which is trained on as the content is, and a proof beside it.
+
+def tokens_before(ids: Sequence[int], start: int, decode: Callable[[Sequence[int]], str]) -> int:
+    """Return how many tokens end at or before a character; one that straddles it belongs to what follows."""
+    for num in range(1, len(ids) + 1):
+        if len(decode(ids[:num])) > start:
+            return num - 1
+    return len(ids)
+
+
+def credited(trainer: Any, credit: Credit = "first_bad_step") -> Any:
+    """Return a TRL GRPO trainer class that gives advantages to the tokens that they are about.
+
+    Negative ones begin at the first bad step, if `credit` says so, and ignored thoughts have none. The trainer's one
+    reward function is a `CertifiedReward`, which knows the places. TRL computes its loss for advantages of each token
+    where a subclass gives them so; rewards, baselines and the loss stay as they are.
     """
-    beside = {key: said for key, said in turn.items() if key not in ("role", "content") and said}
-    thoughts = [f"<think>{said}</think>" for said in beside.values() if str(said).strip()]
-    return "\n".join([*thoughts, turn.get("content") or ""])
+
+    class Credited(trainer):
+        def _generate_and_score_completions(self, inputs: Any) -> Any:
+            made: Any = trainer._generate_and_score_completions(self, inputs)
+            ids, mask, paid = made["completion_ids"], made["completion_mask"], self.reward_funcs[0]
+            spread: Any = made["advantages"].unsqueeze(1).repeat(1, ids.size(1))
+            for row, (start, is_thinking) in enumerate(zip(paid.bad_starts, paid.are_thinking, strict=True)):
+                said = ids[row][mask[row].bool()].tolist()
+                if is_thinking and paid.thoughts == "ignored":
+                    # Attack: falsehoods in a thought, learnt because the reply behind it is proved.
+                    begins = reply_start(self._spelled(said))
+                    spread[row, : tokens_before(said, begins, self._spelled) if begins else None] = 0
+                if start is not None and made["advantages"][row] < 0 and credit == "first_bad_step":
+                    spread[row, : tokens_before(said, start, self._decoded)] = 0
+            return {**made, "advantages": spread}
+
+        def _decoded(self, ids: Sequence[int]) -> str:
+            return str(self.processing_class.decode(ids, skip_special_tokens=True))
+
+        def _spelled(self, ids: Sequence[int]) -> str:
+            return str(self.processing_class.decode(ids, skip_special_tokens=False))
+
+    return Credited

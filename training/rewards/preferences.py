@@ -16,7 +16,7 @@ from critics.judge import slim
 from critics.problem import read_attempt
 from critics.verdict import read_verdict
 from rollout.records.traces import Trace
-from training.rewards.credit import Credit, bad_start
+from training.rewards.certified import Credit, bad_start
 
 Group = tuple[list[Trace], list[Trace]]
 SHAPES = ("dpo", "kto")

@@ -21,7 +21,7 @@ from rollout.prompts.prompt import messages, solution
 from rollout.prompts.style import PromptStyle
 from training.configuration.problems import ProblemsConfig
 from training.configuration.section import Positive, Section
-from training.rewards.certified import reward
+from training.rewards.certified import reward, said_in
 from training.rounds.problems import load_problems
 
 
@@ -76,8 +76,9 @@ class Critics:
             self._free.put(pool)
 
     def rewarded(self, id_: str, problem: Problem, format_: str, completion: str) -> Rewarded:
-        """Judge one attempt."""
-        attempt = {"id": id_, "problem": problem.record(), "format": format_, "completion": completion}
+        """Judge one attempt, what is thought aloud in it too."""
+        text = said_in(completion).judged("judged")
+        attempt = {"id": id_, "problem": problem.record(), "format": format_, "completion": text}
         pool = self._free.get()
         try:
             (verdict,) = pool.judge([attempt])

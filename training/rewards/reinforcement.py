@@ -24,8 +24,7 @@ from training.finetuning.job import FineTuning
 from training.finetuning.trainable import trainable_model
 from training.lineage.adapter_files import MANIFEST, not_finite
 from training.records.store import write_json, write_records
-from training.rewards.certified import CertifiedReward, rows
-from training.rewards.credit import credited
+from training.rewards.certified import CertifiedReward, credited, rows
 from training.rewards.questions import rewarded_problems
 
 TRACES = "traces.jsonl"
@@ -41,7 +40,7 @@ def reinforce(config: ReinforcementConfig, out: Path) -> dict[str, Any]:
     work = out.with_name(f".{out.name}.work")
     shutil.rmtree(work, ignore_errors=True)
     with JudgePool(jobs=config.jobs, timeout_s=config.timeout_s) as pool:
-        certified = CertifiedReward(pool.judge, judged.append)
+        certified = CertifiedReward(pool.judge, judged.append, config.thoughts)
         trainer = _trainer(config, problems, certified, work)
         trainer.train()
     trainer.model.save_pretrained(str(work / "final"))
@@ -81,8 +80,8 @@ def _trainer(config: ReinforcementConfig, problems: list[Problem], certified: Ce
         "rloo": (trl.RLOOTrainer, trl.RLOOConfig),
     }
     trainer, arguments = kinds[config.algorithm]
-    if config.credit == "first_bad_step":
-        trainer = credited(trainer)
+    if config.credit == "first_bad_step" or config.thoughts == "ignored":
+        trainer = credited(trainer, config.credit)
     job = FineTuning(config.model, config.training, Path(), work, config.seed)
     tokenizer = load_tokenizer(config.model.pinned)
     tokenizer.padding_side = "left"
@@ -118,6 +117,7 @@ def _manifest(config: ReinforcementConfig, out: Path, judgements: Sequence[Judge
         "trained": True,
         "algorithm": config.algorithm,
         "credit": config.credit,
+        "thoughts": config.thoughts,
         "base": model_digest(config.model.pinned),
         "config": hashlib.sha256(config.model_dump_json().encode()).hexdigest(),
         "traces": hashlib.sha256((out / TRACES).read_bytes()).hexdigest(),

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, cast
 from critics.errors import InputError
 from critics.judge import JudgePool
 from critics.problem import Attempt, Problem, is_list, is_object
-from training.rewards.certified import reward
+from training.rewards.certified import reward, said_in
 
 _NEVER_COLUMNS = frozenset({"prompt", "prompts", "completion", "completions"})
 _MOST_BYTES = 10_000_000
@@ -229,7 +229,8 @@ def _fault(error: BaseException) -> Paid:
 def _by_critics(pool: JudgePool, rollouts: Sequence[Rollout]) -> list[Paid]:
     """Pay what `reinforce` pays; nothing where there is no problem that a critic could read."""
     known = [(each, each.problem) for each in rollouts if each.problem is not None]
-    attempts = [Attempt(each.id, problem, each.format, each.completion).record() for each, problem in known]
+    texts = [said_in(each.completion).judged("judged") for each, _ in known]
+    attempts = [Attempt(e.id, p, e.format, text).record() for (e, p), text in zip(known, texts, strict=True)]
     paid = {each.id: Paid(reward(verdict)) for (each, _), verdict in zip(known, pool.judge(attempts), strict=True)}
     return [paid.get(each.id, Paid(None)) for each in rollouts]
 

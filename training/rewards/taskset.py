@@ -15,7 +15,7 @@ from functools import lru_cache
 import verifiers.v1 as vf
 
 from critics.problem import read_problem
-from training.rewards.certified import turn_text
+from training.rewards.certified import said_in
 from training.rewards.questions import Critics, Limits, Questions, Rewarded, solved
 
 
@@ -38,7 +38,8 @@ class CertifiedTask(vf.Task[CertifiedData, vf.State, CertifiedTaskConfig]):
     async def certified(self, trace: vf.Trace) -> float:
         """Judge the last reply and what was thought before it; what it rests on stays in the trace."""
         thought = [turn.reasoning_content for turn in trace.assistant_messages[-1:]]
-        said = turn_text({"content": trace.last_reply, "reasoning_content": "".join(filter(None, thought))})
+        turn = {"role": "assistant", "content": trace.last_reply, "reasoning_content": "".join(filter(None, thought))}
+        said = said_in([turn]).judged("judged")
         found = await asyncio.to_thread(self._rewarded, trace.id, said, self.data.format)
         trace.info["certistar"] = found.record
         trace.record_metric("undecided", float(found.reward is None))
