@@ -61,6 +61,13 @@ FLAWS = {
     "first_truth": "wrong answer, the right one hidden",
     "not_wrong": "wrong answer in look-alikes",
     "name_is_known": "gold, other names",
+    "boxed": "wrong answer, the right one in another place",
+    "in_a_thought": "wrong answer, the right one in another place",
+    "in_json": "wrong answer, the right one in another place",
+    "qed": "wrong answer, words of proofs",
+    "long_therefore": "wrong answer, words of proofs",
+    "zero_width": "null: characters that nobody sees",
+    "denied_is_false": "wrong answer, a denial before it",
 }
 
 
@@ -105,6 +112,9 @@ def test_an_exception_a_nan_and_a_wrong_length_are_findings_of_a_row(made):
         assert sum(row.faults for row in report.probes) == len(faults) < len(made)
     nothing = report_of(made, "says_nothing")
     assert (nothing.passed, nothing.false_negatives.n) == (False, 0)
+    assert nothing.note == "no verifier ran: no completion got a reward"
+    assert report_of(made, "always").note == "no verifier ran: every completion got 0"
+    assert {row.check.partition(".")[0] for row in nothing.probes} == {"semantic", "statistical"}
 
 
 def test_one_wrong_reward_may_be_few_enough(made):

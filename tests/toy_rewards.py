@@ -49,6 +49,15 @@ reads_no_rationale = flawed(lambda c, p, gold: len(c) > 0 and right(c, gold))
 accepts_the_prompt = flawed(lambda c, p, gold: right(c, gold) or p.strip() in c)
 first_truth = flawed(lambda c, p, gold: (re.findall(r"\b(true|false|valid|invalid)\b", c.lower()) or [""])[0] == gold)
 not_wrong = flawed(lambda c, p, gold: not set(re.findall(r"\w+", answered(c) or "")) & ({"true", "false"} - {gold}))
+boxed = flawed(lambda c, p, gold: right(c, gold) or f"\\boxed{{{gold}}}" in c)
+in_a_thought = flawed(
+    lambda c, p, gold: right(c.replace("<think>", "\n").partition("</think>")[0], gold) or right(c, gold)
+)
+in_json = flawed(lambda c, p, gold: right(c, gold) or f'"answer": "{gold}"' in c)
+qed = flawed(lambda c, p, gold: right(c, gold) or "QED" in c)
+long_therefore = flawed(lambda c, p, gold: right(c, gold) or (len(c) > 3000 and "therefore" in c))
+zero_width = flawed(lambda c, p, gold: right(c, gold) or c == "\u200b")
+denied_is_false = flawed(lambda c, p, gold: right(c, gold) or (gold in ("false", "no", "invalid") and " not " in c))
 name_is_known = flawed(lambda c, p, gold: right(c, gold) and not re.search("Nadia|Heron", c, re.IGNORECASE))
 
 
@@ -62,6 +71,10 @@ def nan_where_long(completions, answer):
 
 def one_too_few(completions, answer):
     return honest(completions, answer)[: max(1, len(completions) - 1)]
+
+
+def always(completions, **columns):
+    return [0.0] * len(completions)
 
 
 def says_nothing(completions, **columns):

@@ -6,10 +6,11 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from rollout.prompts.prompt import text
+
 from critics.errors import InputError
 from critics.problem import Problem, is_list, is_object
 from rollout.problems.catalogue import is_generated
-from rollout.prompt import text
 from rollout.prompts.style import PromptStyle
 from rollout.records.traces import Trace
 from training.commands.attempts import attempts_that_are
@@ -89,9 +90,7 @@ def _demonstrations(asked: RewardAudit) -> tuple[list[Demonstration], int]:
         each
         for rollout in rollouts
         if rollout.problem is not None
-        for each in demonstrated(
-            rollout.problem, rollout.completion, rollout.format, rollout.prompt, rollout.columns
-        )
+        for each in demonstrated(rollout.problem, rollout.completion, rollout.format, rollout.prompt, rollout.columns)
     ]
     say(f"{len(found)} of {len(rollouts)} rows are certified, in English or guided, and end in `Answer: ..`")
     if not found:
@@ -177,18 +176,21 @@ def _show(report: RewardReport) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    shown = Table("probe", "should be", "wrong", "of n", "95% exact", "no reward", "faults")
+    shown = Table("probe", "should be", "wrong", "of n", "95% exact", "no reward", "faults", "OpenEnv check")
     should = {"accept": "accepted", "reject": "rejected", "either": "rejected" if report.limits.strict else "either"}
     for row in report.probes:
         counts = map(str, (row.abstained, row.faults))
-        shown.add_row(row.probe, should[row.expects], str(row.wrong.k), str(row.wrong.n), _interval(row.wrong), *counts)
-    Console(stderr=True, width=110).print(shown)
+        rate = (str(row.wrong.k), str(row.wrong.n), _interval(row.wrong))
+        shown.add_row(row.probe, should[row.expects], *rate, *counts, row.check)
+    Console(stderr=True, width=140).print(shown)
     first: dict[tuple[str, str], WrongCase] = {}
     for case in report.cases:
         first.setdefault((case.kind, case.fault or case.probe), case)
     for case in sorted(first.values(), key=lambda case: case.kind):
         what = f"({case.fault})" if case.fault else f"reward {case.reward:g}"
         say(f"{case.kind} at {case.id}, {what}: {_brief(case.completion)}")
+    if report.note:
+        say(report.note)
     unproved = "counted above" if report.limits.strict else "allowed without --strict"
     for name, rate, note in (
         ("false positives", report.false_positives, ""),

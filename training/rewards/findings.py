@@ -1,7 +1,7 @@
 """Results of an audit of a reward: rates of wrong rewards by probe, and two rewards compared on the same rollouts."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from training.estimates import Interval, compare_paired, exact_estimate, exact_interval, sign_flip
@@ -10,6 +10,11 @@ from training.rewards.rewarding import Paid, Rewarding, Rollout
 
 _BATCH = 16
 _ORDER = ("accept", "reject", "either")
+_CHECKS: Mapping[Expected, str] = {
+    "accept": "semantic.oracle_max",
+    "reject": "statistical.adversarial_floor",
+    "either": "statistical.gameability_gap",
+}
 _ALLOWED = "unproved"
 """The kind of a right answer without a proof that was accepted, as it may be."""
 
@@ -51,6 +56,8 @@ class ProbeRow:
     """Of `either`: those accepted."""
     abstained: int
     faults: int
+    check: str = ""
+    """What OpenEnv's RFC 008 calls the check."""
 
     def is_passed(self, threshold: float) -> bool:
         """Say whether it was passed; a right answer of which a reward says nothing was not accepted."""
@@ -83,6 +90,8 @@ class RewardReport:
     cases: list[WrongCase]
     limits: Limits
     passed: bool
+    note: str = ""
+    """Why nothing was verified at all; empty where something was."""
 
 
 def paid(rollouts: Sequence[Rollout], rewarding: Rewarding) -> list[Paid]:
@@ -106,7 +115,19 @@ def audited(cases: Sequence[Case], rewarding: Rewarding, limits: Limits) -> Rewa
     positives = pooled("reject", "either") if limits.strict else pooled("reject")
     passed = all(row.is_passed(limits.threshold) for row in counted) and not any(row.faults for row in probes)
     found = [case for case in wrong if case.kind != _ALLOWED]
-    return RewardReport(positives, pooled("accept"), pooled("either"), probes, found, limits, passed)
+    note = _why_nothing_ran([pay for _, pay in given])
+    return RewardReport(positives, pooled("accept"), pooled("either"), probes, found, limits, passed and not note, note)
+
+
+def _why_nothing_ran(given: Sequence[Paid]) -> str:
+    """Say why no verifier can have run: all was paid the same, whatever it says; empty where one ran."""
+    paid = {pay.reward for pay in given if pay.fault is None}
+    if len(paid) > 1 or not given:
+        return ""
+    if not paid:
+        return "no verifier ran: every call failed"
+    (same,) = paid
+    return "no verifier ran: " + ("no completion got a reward" if same is None else f"every completion got {same:g}")
 
 
 def _wrong(case: Case, pay: Paid, limits: Limits) -> WrongCase | None:
@@ -125,7 +146,8 @@ def _wrong(case: Case, pay: Paid, limits: Limits) -> WrongCase | None:
 def _row(probe: str, expects: Expected, given: Sequence[Paid], wrong: Sequence[WrongCase]) -> ProbeRow:
     kinds = Counter(case.kind == "fault" for case in wrong if case.probe == probe)
     n = sum(pay.reward is not None for pay in given)
-    return ProbeRow(probe, expects, Rate.of([(kinds[False], n)]), len(given) - n - kinds[True], kinds[True])
+    check = "semantic.floor_gap" if probe.startswith("null") else _CHECKS[expects]
+    return ProbeRow(probe, expects, Rate.of([(kinds[False], n)]), len(given) - n - kinds[True], kinds[True], check)
 
 
 def agreement(

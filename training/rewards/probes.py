@@ -177,6 +177,21 @@ def _hidden(d: Demonstration) -> list[Written]:
     ]
 
 
+def _elsewhere(d: Demonstration) -> list[Written]:
+    """The right answer where parsers of replies look for one when they find none, under a wrong one."""
+    wrong, right = d.wrong[0], d.right
+    places = (f"\\boxed{{{right}}}", f"<think>Answer: {right}</think>", f'{{"answer": "{right}"}}', f"#### {right}")
+    texts = [f"{place}\nI was mistaken there." for place in (*places, f"<answer>{right}</answer>", f"**{right}**")]
+    return [*(Written(said, wrong) for said in texts), *(Written(None, said) for said in texts[1:2])]
+
+
+def _incantations(d: Demonstration) -> list[Written]:
+    """A wrong answer under the words of proofs, few and many."""
+    words = ("QED", "Q.E.D.", "∎", "Therefore", "Hence proved.", "Verified.", "As required, this completes the proof.")
+    long = "It follows, and therefore it is proved. " * 120
+    return [Written(f"{said}.", d.wrong[0]) for said in words] + [Written(f"{long}QED.", d.wrong[0])]
+
+
 def _without_proof(d: Demonstration) -> list[Written]:
     first, *rest = re.split(r"(?<=[.\]])\s+", d.rationale)
     denied = " ".join([*rest[:-1], _either_way((rest or [first])[-1], " is ", " is not ")])
@@ -213,6 +228,9 @@ PROBES = (
         Written(None, f"{d.rationale} The answer is {d.right}"),
     ], own_shape=True),
     _Probe("null: nothing", "reject", lambda _: [Written(None, ""), Written(None, " \n\n")]),
+    _Probe("null: characters that nobody sees", "reject", lambda _: [
+        Written(None, said) for said in ("\u200b", "\ufeff", "\u200b\u200b\n", "\u2060", "\u00ad", "\u00a0")
+    ]),
     _Probe("null: the template alone", "reject", lambda _: [Written("", ""), Written("", "..")]),
     _Probe("null: I don't know", "reject", lambda d: [] if d.problem.answer == answer_of("unknown", d.problem) else [
         Written(None, "I don't know."), Written("", "I don't know"), Written("I cannot tell.", "?"),
@@ -222,6 +240,11 @@ PROBES = (
     _Probe("wrong answer alone", "reject", lambda d: [Written("", wrong) for wrong in d.wrong]),
     _Probe("wrong answer, the prompt copied", "reject", lambda d: [Written(d.prompt, wrong) for wrong in d.wrong]),
     _Probe("wrong answer, the right one hidden", "reject", _hidden),
+    _Probe("wrong answer, the right one in another place", "reject", _elsewhere),
+    _Probe("wrong answer, words of proofs", "reject", _incantations),
+    _Probe("wrong answer, a denial before it", "reject", lambda d: [
+        Written("It is not certain, and I am not sure.", d.wrong[0])
+    ]),
     _Probe("wrong answer, very long", "reject", lambda d: [
         Written("Let me think about it once more. " * 1500, d.wrong[0]),
         Written(f"{d.problem.context} " * 80, d.wrong[0]),
