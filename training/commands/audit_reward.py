@@ -6,11 +6,10 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rollout.prompts.prompt import text
-
 from critics.errors import InputError
 from critics.problem import Problem, is_list, is_object
 from rollout.problems.catalogue import is_generated
+from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
 from rollout.records.traces import Trace
 from training.commands.attempts import attempts_that_are

@@ -14,8 +14,8 @@ from typing import Any, Literal, get_args
 
 from critics.errors import InputError
 from critics.judge import Judging
-from critics.plugin_certificates import recheck
 from critics.problem import RecordError, is_list, is_object
+from critics.recheck.index import recheck
 from critics.recheck.rejudging import BAD_LINE, ILL_FORMED, objection
 from rollout.actor_critic.prompt import ActorPrompt, system_text
 from rollout.programs.prompt import LANGUAGES, opening

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from critics.errors import InputError
+from critics.formats.format import find_format
+from critics.formats.steps import bad_place
 from critics.judge import Judging
 from critics.problem import Attempt, Problem, is_list, is_object, read_attempt
-from critics.text.reading import UNDECIDED
-from critics.text.text_steps import bad_place, text_steps
 from critics.text.thinking import reply_start, unmarked
 from critics.verdict import Certified, Verdict, read_verdict
+from critics.verdict.reading import UNDECIDED
 from rollout.records.traces import read_judgement
 
 UNKNOWN = frozenset({"timeout", "error"})
@@ -150,7 +151,7 @@ def bad_start(attempt: Attempt, verdict: Verdict) -> int | None:
     bad = verdict.first_bad_step
     if isinstance(verdict, Certified) or verdict.coverage is None or (bad is not None and bad.reason in UNDECIDED):
         return None
-    steps = text_steps(attempt.format, attempt.problem, attempt.completion)
+    steps = find_format(attempt.format).steps(attempt.problem, attempt.completion)
     at = bad_place(verdict, steps)
     return None if at is None or at >= len(steps) else steps[at].start
 

@@ -7,9 +7,9 @@ must not be paid may neither be certified nor be read as the gold answer.
 import json
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from typing import Literal, TypeAlias
 
 from critics.audit.catalogue_file import own_catalogues
@@ -268,8 +268,19 @@ PROBES = (
 
 def generated(datasets: Sequence[str], format_: str, num: int, seed: int) -> list[Demonstration]:
     """Return certified demonstrations of generated problems, each data set in turn."""
-    each = [_of_dataset(name, format_, num, seed) for name in datasets]
+    each = [_of_each_answer(_of_dataset(name, format_, num, seed), num) for name in datasets]
     return list(islice(chain.from_iterable(zip(*each, strict=False)), num))
+
+
+def _of_each_answer(found: Iterable[Demonstration], num: int) -> Iterator[Demonstration]:
+    """Yield demonstrations of right answers that differ in turn: a reward may pay one answer for whatever is said."""
+    waiting: dict[str, list[Demonstration]] = {}
+    for each in found:
+        waiting.setdefault(each.right, []).append(each)
+        if len(waiting) > 1 and all(len(listed) * len(waiting) >= num for listed in waiting.values()):
+            break
+    in_turn = zip_longest(*(waiting[answer] for answer in sorted(waiting)))
+    yield from (each for turn in in_turn for each in turn if each is not None)
 
 
 def _of_dataset(dataset: str, format_: str, num: int, seed: int) -> Iterator[Demonstration]:
