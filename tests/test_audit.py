@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from critics import registry
+from critics.audit import catalogue_file
 from critics.audit.audit import CaseResult, audit, report, without_slow_cases
-from critics.audit.case import Catalogue, ForgeryCase, HonestCase
-from critics.audit.catalogue_file import load_catalogue, own_catalogues
+from critics.audit.catalogue_file import Catalogue, ForgeryCase, HonestCase, load_catalogue, own_catalogues
 from critics.errors import InputError
 from critics.formats.format import find_format
 from critics.formats.z3_python.jail_examination import missing_layers
@@ -22,6 +22,7 @@ from critics.logic.kernel import Axiom
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck.index import recheck
 from critics.verdict import Certified, Unproved, Verdict
+from tools.seeded_attacks import records
 from training.cli import app
 
 CATALOGUES = {catalogue.format: catalogue for catalogue in own_catalogues()}
@@ -204,3 +205,8 @@ def test_every_shared_case_is_on_the_right_side(shared: Path, kind: str) -> None
         assert (verdict["verdict"] == "certified") == expected, (case["id"], verdict["verdict"], verdict["reason"])
         assert verdict["verdict"] != "error"
         assert not recheck([{**record, "judgement": verdict}])["rejected"]
+
+
+def test_the_seeded_attacks_are_those_that_their_code_writes():
+    path = Path(catalogue_file.__file__).parent / "catalogue" / "seeded.jsonl"
+    assert [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] == list(records())

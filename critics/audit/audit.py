@@ -1,15 +1,20 @@
 """The audit: every case of the catalogue against a judge, and what came out, by critic and class."""
 
+import importlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import Any
 
-from critics.audit.case import Case, Catalogue, CheatCase, ForgeryCase, HonestCase, trace_record
-from critics.audit.catalogue_file import put
-from critics.judge import Judging
+from critics.audit.catalogue_file import Case, Catalogue, CheatCase, ForgeryCase, HonestCase, put, trace_record
+from critics.formats.format import Format, as_format, find_format, judge_by
+from critics.judge import Judging, judge_safely
+from critics.problem import read_attempt
 from critics.recheck.index import examine
+from critics.registry import PluginError
 from critics.replay.certificate import digest
-from critics.verdict import Certified, Verdict, read_verdict
+from critics.verdict import Certified, Verdict, read_verdict, verdict_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,3 +126,23 @@ def num_cases(catalogue: Catalogue) -> int:
     """Return how many cases a catalogue has."""
     cases: list[Case] = [*catalogue.honest, *catalogue.cheats, *catalogue.forgeries]
     return len(cases)
+
+
+def find_critic(entry: str) -> Format:
+    """Return the critic that `entry` names: an installed plug-in, or an attribute of a module."""
+    module_name, colon, attribute = entry.partition(":")
+    if not colon:
+        return find_format(entry)
+    try:
+        found: Any = importlib.import_module(module_name)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise PluginError(f"--critic {entry}: cannot be imported ({error}); write module:function") from error
+    return as_format(found, entry)
+
+
+def judge_record_by(entry: str, record: Mapping[str, object]) -> dict[str, Any]:
+    """Judge an attempt's JSON form by the critic that `entry` names, as `critics.judge.judge_record` does by ours."""
+    plugin, attempt = find_critic(entry), read_attempt(record)
+    return verdict_record(attempt.id, judge_safely(attempt, partial(judge_by, plugin)))

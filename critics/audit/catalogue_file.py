@@ -20,18 +20,79 @@ cheat, the one answer as which it may be certified; `slow`, that it runs into a 
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from critics.audit.case import Catalogue, CheatCase, ForgeryCase, HonestCase
-from critics.audit.seeded import with_seeded
 from critics.errors import InputError
 from critics.problem import Attempt, Problem, is_list, is_object, read_problem
+from critics.verdict import Verdict, verdict_record
+
+
+@dataclass(frozen=True, slots=True)
+class HonestCase:
+    """An attempt that must be certified, so that a critic that rejects everything fails."""
+
+    id: str
+    attempt: Attempt
+    answer: str
+    """What it must be certified as."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheatCase:
+    """An attempt that tries to be certified for nothing."""
+
+    id: str
+    cheat_class: str
+    attempt: Attempt
+    why: str
+    rules: tuple[str, ...]
+    """The reasons of a verdict by which the critics here stop it, any of them; another critic may find others."""
+    answer: str | None = None
+    """The one answer as which it may be certified, where the trick changes what is claimed; None: it never may be."""
+    slow: bool = False
+    """Whether it runs into a budget of seconds on purpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForgeryCase:
+    """A certificate changed under a digest that fits: the trace is honest, what stands in its certificate is not."""
+
+    id: str
+    cheat_class: str
+    honest: HonestCase
+    why: str
+    changes: Mapping[str, object]
+    """New values by the path of their keys, `evidence/steps/0/statement`."""
+    record_changes: Mapping[str, object] = field(default_factory=dict[str, object])
+    """The same for the trace around the certificate."""
+
+
+Case = HonestCase | CheatCase | ForgeryCase
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The cases of one format."""
+
+    format: str
+    classes: Mapping[str, str]
+    """Each class of cheats, and the rule that stops it in a sentence."""
+    honest: tuple[HonestCase, ...]
+    cheats: tuple[CheatCase, ...]
+    forgeries: tuple[ForgeryCase, ...]
+
+
+def trace_record(attempt: Attempt, found: Verdict) -> dict[str, Any]:
+    """Return the JSON form of an attempt with its verdict."""
+    return {**attempt.record(), "judgement": verdict_record(attempt.id, found)}
+
 
 _TOP_KEYS = {"format", "classes", "problems", "honest", "cheats", "forgeries"}
+_FORGED_GRADE = "a certificate says on whose word its formulas are about the text"
 _EDITS = {"completion", "from", "replace", "prepend", "append", "set", "in"}
 _CASE_KEYS = {
     "honest": _EDITS | {"id", "at", "answer", "each"},
@@ -43,9 +104,43 @@ _CASE_KEYS = {
 def own_catalogues() -> Iterator[Catalogue]:
     """Yield the catalogue of every format that is judged here."""
     folder = files("critics.audit") / "catalogue"
+    seeded = [json.loads(line) for line in (folder / "seeded.jsonl").read_text(encoding="utf-8").splitlines()]
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if entry.name.endswith(".yaml"):
-            yield with_seeded(read_catalogue(entry.read_text(encoding="utf-8"), entry.name))
+            yield _with_seeded(read_catalogue(entry.read_text(encoding="utf-8"), entry.name), seeded)
+
+
+def _with_seeded(catalogue: Catalogue, seeded: Sequence[Mapping[str, Any]]) -> Catalogue:
+    """Return a catalogue with the attacks that code wrote from seeds (`tools.seeded_attacks`), and forged grades."""
+    head, *records = seeded
+    honest: list[HonestCase] = []
+    cheats: list[CheatCase] = []
+    for record in records:
+        name = record.get("honest") or record["cheat"]
+        if not name.startswith(f"{catalogue.format}/"):
+            continue
+        attempt = Attempt(name, read_problem(record["problem"]), catalogue.format, record["completion"])
+        if "honest" in record:
+            honest.append(HonestCase(name, attempt, record["answer"]))
+        else:
+            why = head["classes"][record["class"]]
+            cheats.append(CheatCase(name, record["class"], attempt, why, (), record["answer"]))
+    forged = [
+        ForgeryCase(f"{case.id} as {grade}", "forged_grade", case, _FORGED_GRADE, {"formalisation": grade})
+        for case in (
+            () if catalogue.format == "english" else catalogue.honest
+        )  # anybody's English is read, and checked
+        if case.attempt.problem.dataset == "someone's" and case.attempt.problem.formal is None
+        for grade in ("checked", "given")
+    ]
+    used = {case.cheat_class: case.why for case in cheats} | ({"forged_grade": _FORGED_GRADE} if forged else {})
+    return replace(
+        catalogue,
+        classes={**catalogue.classes, **used},
+        honest=(*catalogue.honest, *honest),
+        cheats=(*catalogue.cheats, *cheats),
+        forgeries=(*catalogue.forgeries, *forged),
+    )
 
 
 def load_catalogue(path: Path) -> Catalogue:

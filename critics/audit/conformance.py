@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from critics.audit.case import trace_record
-from critics.audit.entry import judge_record_by
+from critics.audit.audit import judge_record_by
+from critics.audit.catalogue_file import trace_record
 from critics.errors import InputError
 from critics.formats.format import CertificateError, Format, judge_by
 from critics.judge import JudgePool

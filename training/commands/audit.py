@@ -11,11 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from critics import registry
-from critics.audit.audit import CaseResult, num_cases, report, table, without_slow_cases
+from critics.audit.audit import CaseResult, find_critic, judge_record_by, num_cases, report, table, without_slow_cases
 from critics.audit.audit import audit as try_catalogue
-from critics.audit.case import Catalogue
-from critics.audit.catalogue_file import load_catalogue, own_catalogues
-from critics.audit.entry import find_critic, judge_record_by
+from critics.audit.catalogue_file import Catalogue, load_catalogue, own_catalogues
 from critics.errors import InputError
 from critics.formats.format import find_format
 from critics.judge import JudgePool, judge_record

@@ -34,7 +34,7 @@ Accepted = Literal["strict", "trusted", "unfiltered"]
 ACCEPTED: tuple[Accepted, ...] = get_args(Accepted)
 """What whoever pulls accepts: certificates that `strict` keeps, any certificate, or texts that nothing proves too."""
 _TEXT = frozenset(("id", "prompt", "completion", "certificate"))
-_DIALOG = frozenset(("id", "messages", "turns", "kind", "classes", "certificate"))
+_DIALOG: frozenset[str] = frozenset(("id", "messages", "turns", "kind", "classes", "certificate"))
 _OF_TEXTS = frozenset((*_TEXT, "completion_ids", "unread", "formalisation", "step_validity", "premise_grounding"))
 _UNPROVED = frozenset((*_OF_TEXTS, *_DIALOG, "direction", "category", "derived_from", "by"))
 """Keys of examples that nothing proves, which no trainer takes for a text beside the text."""

@@ -2,6 +2,8 @@
 
 Small problems are drawn with an honest attempt in each format. The attempt then meets another problem or another
 question, loses a sentence or gains a false one. No such attempt may be certified with a wrong answer.
+
+    python -m tools.seeded_attacks      writes critics/audit/catalogue/seeded.jsonl, which `certistar audit` reads
 """
 
 import json
@@ -9,11 +11,13 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
-from critics.audit.case import Catalogue, CheatCase, ForgeryCase, HonestCase
+from critics.audit.catalogue_file import HonestCase
 from critics.problem import Attempt, Formal, Problem
 
 NUM_SEEDS = 9
+FORMATS = ("csp", "english", "equivalence", "fol", "guided", "logic-program", "rules")
 CLASSES = {
     "other_read_out": "what is read out is what the block says",
     "swapped_problem": "an attempt is about the problem that it answers",
@@ -29,7 +33,6 @@ CLASSES = {
     "merged_names": "two words are two names",
     "valid_formula": "a formula that always holds is described by any other",
 }
-GRADE = {"forged_grade": "a certificate says on whose word its formulas are about the text"}
 _WORDS = ("wren", "newt", "lark", "toad", "mole", "hare", "crab", "swan", "goat", "seal", "frog", "duck")
 _COLOURS = ("red", "blue", "green", "white", "black", "grey")
 _UNREAD = (
@@ -51,30 +54,27 @@ _Tried = tuple[str, Problem, str]
 """Class, problem and completion."""
 
 
-def with_seeded(catalogue: Catalogue) -> Catalogue:
-    """Return a catalogue with the attacks of its format."""
-    cheats: list[CheatCase] = []
-    for number, (kind, problem, completion) in enumerate(_tried(catalogue.format)):
-        name = f"{catalogue.format}/cheat/seeded {kind} {number}@{problem.id}"
-        attempt = Attempt(name, replace(problem, answer=None), catalogue.format, completion)
-        cheats.append(CheatCase(name, kind, attempt, CLASSES[kind], (), problem.answer))
-    honest = tuple(_honest(catalogue.format))
-    forged = [
-        ForgeryCase(f"{honest.id} as {grade}", "forged_grade", honest, GRADE["forged_grade"], {"formalisation": grade})
-        for honest in catalogue.honest
-        if honest.attempt.problem.dataset == "someone's" and honest.attempt.problem.formal is None
-        for grade in ("checked", "given")
-    ]
-    if catalogue.format == "english":
-        forged = []  # The controlled English reads anybody's text, and checks it.
-    used = {case.cheat_class: CLASSES[case.cheat_class] for case in cheats} | (GRADE if forged else {})
-    return replace(
-        catalogue,
-        classes={**catalogue.classes, **used},
-        honest=(*catalogue.honest, *honest),
-        cheats=(*catalogue.cheats, *cheats),
-        forgeries=(*catalogue.forgeries, *forged),
-    )
+def records() -> Iterator[dict[str, object]]:
+    """Yield the lines of the file: what stops each class, then the honest attempts and the cheats of each format."""
+    yield {"classes": CLASSES}
+    for format_ in FORMATS:
+        for case in _honest(format_):
+            yield {"honest": case.id, **_told(case.attempt.problem, case.attempt.completion, case.answer)}
+        for number, (kind, problem, completion) in enumerate(_tried(format_)):
+            name = f"{format_}/cheat/seeded {kind} {number}@{problem.id}"
+            bare = replace(problem, answer=None)
+            yield {"cheat": name, "class": kind, **_told(bare, completion, problem.answer)}
+
+
+def _told(problem: Problem, completion: str, answer: str | None) -> dict[str, object]:
+    said = {key: value for key, value in problem.record().items() if value is not None and value != {}}
+    return {"problem": said, "completion": completion, "answer": answer}
+
+
+def main() -> None:
+    """Write the file of the catalogue anew."""
+    path = Path(__file__).parents[1] / "critics" / "audit" / "catalogue" / "seeded.jsonl"
+    path.write_text("".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records()), encoding="utf-8")
 
 
 def _honest(format_: str) -> Iterator[HonestCase]:
@@ -314,3 +314,7 @@ def _pairs() -> Iterator[_Tried]:
             made = json.dumps({"language": "first-order", "left": formula, "right": other})
             problem = Problem("f", "autoeval-fol", "Describe.", "Formula?", formal=Formal((), formula))
             yield "valid_formula", replace(problem, meta={"language": "first-order"}), made
+
+
+if __name__ == "__main__":
+    main()
