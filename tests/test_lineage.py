@@ -26,9 +26,7 @@ from training.lineage.entries import (
     Origin,
     check_dataset,
     entries,
-    entries_of_dataset,
     read_entries,
-    remade_entries,
 )
 from training.lineage.retraining import RunTainted, settle_revocations
 from training.lineage.verification import verify
@@ -143,22 +141,6 @@ def test_a_lineage_holds_no_path_and_stands_beside_data_and_adapter(finished):
     assert len(lines.splitlines()) == 6
 
 
-def test_an_adapter_from_before_there_were_lineages_is_read_from_its_rounds(run):
-    root = manifest(run, 2)["lineage"]
-    for path in run.rglob(LINEAGE):
-        path.unlink()
-    for path in run.rglob("manifest.json"):
-        record = json.loads(path.read_text())
-        write_json(path, {key: record[key] for key in record if key not in ("lineage", "start")})
-    shown = certistar("lineage", adapter_of(run, 2), "--json", "--verify")
-    assert shown.exit_code == 0, shown.output
-    assert json.loads(shown.stdout)["root"] == root
-    verify_adapter(adapter_of(run, 2))
-    shutil.rmtree(run / "round-000/dataset")
-    (run / "round-000/traces.jsonl").unlink()
-    assert certistar("lineage", adapter_of(run, 2)).exit_code == 2
-
-
 def edit(path: Path, change) -> None:
     write_records(
         path, (change(record) or record for record in list(read_records(path))), checksum="traces" in path.name
@@ -257,7 +239,7 @@ def test_training_again_without_the_example_restores_the_run(config, run):
     assert not (run / "round-001/dataset").exists()
     work(config, run)
     settle_revocations({".": ROUNDS}, run, retrain=False)
-    assert target not in {entry.origin.certificate for entry in entries_of_dataset(run / "round-002/dataset")}
+    assert target not in {entry.origin.certificate for entry in read_entries(run / "round-002/dataset" / LINEAGE)}
     assert manifest(run, 2)["examples"] == 5
     assert manifest(run, 2)["weights"] != before
     verify_adapter(adapter_of(run, 2))
@@ -355,11 +337,6 @@ def test_a_trace_is_found_by_its_id_its_examples_id_and_its_certificate(run):
         assert "Hence the answer" in shown.stdout
         assert "verdict: certified" in shown.stdout
     assert certistar("trace", "nobody", "--run", run).exit_code == 2
-
-
-def test_lines_made_anew_are_those_that_curating_wrote(finished):
-    dataset = finished / "round-002/dataset"
-    assert list(remade_entries(dataset)) == list(read_entries(dataset / LINEAGE))
 
 
 def test_an_adapter_names_what_its_training_started_from(config, finished, tmp_path):

@@ -62,8 +62,8 @@ def lineage(
     read = read_adapter(adapter)
     if read.entries is None:
         raise LineageError(
-            f"{adapter}: has no lineage.jsonl and stands in no round with its traces, so where it comes from is not "
-            "known; train it again from a dataset folder that `filter` or a round wrote"
+            f"{adapter}: has no lineage.jsonl, so where it comes from is not known; train it again from a folder that "
+            "`filter` or a round wrote"
         )
     older = ancestors(read, find_adapters([_line_folder(read)]))
     checks = verify_lineage(read, older, judging(jobs, timeout, anew=True)) if verify else None
@@ -102,7 +102,7 @@ def _summary(adapter: AdapterFolder) -> dict[str, Any]:
         "adapter": adapter.path.as_posix(),
         "weights": adapter.weights,
         "start": adapter.manifest.start,
-        "root": adapter.root,
+        "root": adapter.manifest.lineage,
         "examples": len(entries),
         "traces": len({origin.trace_digest for origin in origins}),
         "certified": sum(origin.certificate is not None for origin in origins),
@@ -123,7 +123,9 @@ def _one_proof(adapter: AdapterFolder, entries: Sequence[Entry]) -> Proof | None
     if place is None:
         return None
     siblings = inclusion(leaves_of(entries), place)
-    holds = is_included(canonical(entries[place].record()), place, len(entries), siblings, adapter.root or "")
+    holds = is_included(
+        canonical(entries[place].record()), place, len(entries), siblings, adapter.manifest.lineage or ""
+    )
     return Proof(entries[place], place, len(entries), siblings, holds, _trace(adapter, entries[place]))
 
 
@@ -157,7 +159,7 @@ def _print(
 
 def _print_adapter(adapter: AdapterFolder, names: Mapping[str | None, str]) -> None:
     summary = _summary(adapter)
-    print(f"{_name(adapter)}  weights {str(adapter.weights)[:12]}  root {str(adapter.root)[:12]}")
+    print(f"{_name(adapter)}  weights {str(adapter.weights)[:12]}  root {str(adapter.manifest.lineage)[:12]}")
     print(
         f"  {summary['examples']} examples from {summary['traces']} traces about {summary['problems']} problems; "
         f"{summary['certified']} with a certificate"

@@ -23,10 +23,7 @@ _PICKLED = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
 
 @dataclass(frozen=True, slots=True)
 class AdapterManifest:
-    """An adapter's origin by digest: the last file of its folder to be written.
-
-    Manifests of older versions lack some keys; those are None here.
-    """
+    """An adapter's origin by digest: the last file of its folder. Keys that another tool does not write are None."""
 
     trained: bool
     reason: str | None = None
@@ -90,7 +87,7 @@ def verify_adapter(folder: Path) -> str | None:
 
 
 def _manifest_digest(folder: Path) -> str | None:
-    """Return the digest of the weights; None where the manifest is of an older version, or another project's."""
+    """Return the digest of the weights; None where the manifest is another project's."""
     path = folder / MANIFEST
     if not path.exists():
         return None

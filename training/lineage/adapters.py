@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from training.lineage.adapter_files import MANIFEST, AdapterManifest, read_manifest
-from training.lineage.entries import LINEAGE, Entry, LineageError, entries_of_dataset, merkle_root, read_entries
+from training.lineage.entries import LINEAGE, Entry, LineageError, read_entries
 from training.records.store import is_stored
 
 
@@ -19,7 +19,7 @@ class AdapterFolder:
 
     @property
     def weights(self) -> str | None:
-        """The digest of its weights; None in manifests that are older than the key."""
+        """The digest of its weights; None where another tool wrote the manifest."""
         return self.manifest.weights
 
     @property
@@ -29,22 +29,8 @@ class AdapterFolder:
 
     @cached_property
     def entries(self) -> list[Entry] | None:
-        """Its lineage; None where it has none and stands in no round that would show it."""
-        if is_stored(self.path / LINEAGE):
-            return list(read_entries(self.path / LINEAGE))
-        if not is_stored(self.dataset / "examples.jsonl"):
-            return None
-        try:
-            return list(entries_of_dataset(self.dataset))
-        except LineageError:
-            return None
-
-    @cached_property
-    def root(self) -> str | None:
-        """The root of the lineage: the manifest's, or of an older adapter that of what its round shows."""
-        if self.manifest.lineage is not None:
-            return self.manifest.lineage
-        return None if self.entries is None else merkle_root(self.entries)
+        """Its lineage; None where it has none."""
+        return list(read_entries(self.path / LINEAGE)) if is_stored(self.path / LINEAGE) else None
 
     @property
     def samplers(self) -> set[str]:

@@ -12,7 +12,6 @@ import json
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -140,27 +139,6 @@ def leaves_of(entries: Iterable[Entry]) -> list[bytes]:
     return [leaf(canonical(entry.record())) for entry in entries]
 
 
-def entries_of_dataset(dataset: Path) -> Iterator[Entry]:
-    """Yield the lineage of a round's dataset: its file, or in older rounds without one, made from the traces."""
-    stored = is_stored(dataset / LINEAGE)
-    return read_entries(dataset / LINEAGE) if stored else remade_entries(dataset)
-
-
-def remade_entries(dataset: Path) -> Iterator[Entry]:
-    """Yield the lineage of a round's dataset anew, from its examples and the traces of the rounds that they name.
-
-    Raises `LineageError` where the traces do not stand in their rounds' folders.
-    """
-    examples = list(read_records(dataset / "examples.jsonl"))
-    found: dict[str, dict[str, Origin]] = {}
-    for example in examples:
-        name = round_of(example["id"]) or dataset.parent.name
-        if name not in found:
-            wanted = [e["id"].removeprefix(f"{name}/") for e in examples if (round_of(e["id"]) or name) == name]
-            found[name] = _origins(dataset.parents[1] / name, wanted)
-        yield from entries([example], found[name], prefix=f"{name}/")
-
-
 def check_dataset(dataset: Path) -> None:
     """Raise `LineageError` where a dataset's lineage is not that of its examples; one without a lineage may be."""
     if not (dataset / LINEAGE).exists():
@@ -195,13 +173,3 @@ def lines_of_round(folder: Path) -> Iterator[dict[str, Any] | StoreError]:
     yield from read_lines(folder / "traces.jsonl", checksum=True)
     if is_stored(folder / "dataset" / DERIVED):
         yield from read_lines(folder / "dataset" / DERIVED, checksum=True)
-
-
-def _origins(folder: Path, examples: Iterable[str]) -> dict[str, Origin]:
-    """Return the origins of a round's traces that examples may be of, by id."""
-    names = {part for example in examples for part in _beginnings(example)}
-    return {trace["id"]: origin(trace) for trace in traces_of_round(folder) if trace["id"] in names}
-
-
-def _beginnings(example: str) -> Iterator[str]:
-    return chain((example,), (example[: match.start()] for match in re.finditer(r"[/~]", example)))

@@ -11,7 +11,7 @@ from critics.errors import RunFailed
 from rollout.records.traces import read_trace
 from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder, find_adapters
-from training.lineage.entries import LINEAGE, entries_of_dataset
+from training.lineage.entries import LINEAGE, read_entries
 from training.lineage.revocation import Revocations, read_revocations, taint, write_mark
 from training.records.store import is_stored, read_records
 
@@ -71,9 +71,9 @@ def _is_tainted(folder: Path, revoked: Revocations, weights: Set[str | None]) ->
 
 
 def _rests_on(folder: Path, last_file: str, revoked: Revocations, weights: Set[str | None]) -> bool:
-    if not (folder / last_file).exists():
+    if not (folder / last_file).exists() or not is_stored(folder / LINEAGE):
         return False
-    origins = (entry.origin for entry in entries_of_dataset(folder))
+    origins = (entry.origin for entry in read_entries(folder / LINEAGE))
     return any(revoked.cover(o.certificate, o.engine) or (o.sampler or "base") in weights for o in origins)
 
 

@@ -23,7 +23,7 @@ from training.lineage.entries import (
     round_of,
     trace_of,
 )
-from training.records.store import StoreError, is_stored, read_lines
+from training.records.store import StoreError, read_lines
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Verification:
 
 
 def verify(adapter: AdapterFolder, ancestors: Sequence[AdapterFolder], judging: Judging) -> Verification:
-    """Compare an adapter with everything that it names, down to the certificates; older adapters by weights and root.
+    """Compare an adapter with everything that it names, down to the certificates; its ancestors by weights and root.
 
     `judging` says again of the traces' texts what their judgements say. Raises `LineageError` where the traces do not
     stand in their rounds.
@@ -61,12 +61,9 @@ def verify(adapter: AdapterFolder, ancestors: Sequence[AdapterFolder], judging: 
 
 def _verify_folder(adapter: AdapterFolder, found: Verification) -> None:
     found.expect("weights", adapter_weights_digest(adapter.path) == adapter.weights, f"{adapter.path}: other weights")
-    named = adapter.manifest.lineage
     root = None if adapter.entries is None else merkle_root(adapter.entries)
-    if named is None and not is_stored(adapter.path / LINEAGE):
-        found.checked["made before there were roots"] += 1
-    else:
-        found.expect("roots", root == named, f"{adapter.path}: {LINEAGE} has another root than the manifest names")
+    same = root == adapter.manifest.lineage
+    found.expect("roots", same, f"{adapter.path}: {LINEAGE} has another root than the manifest names")
 
 
 def _verify_examples(adapter: AdapterFolder, entries: Sequence[Entry], found: Verification) -> None:

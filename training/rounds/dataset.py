@@ -16,7 +16,7 @@ from training.curation.derivation import DERIVED, Derivation, contents_of, deriv
 from training.curation.environment import kept_by_grade
 from training.curation.filters import Outline, false_positives, funnel, is_lucky, outline, select, subsample
 from training.curation.independence import FITS_ANOTHER, independent
-from training.lineage.entries import LINEAGE, Origin, entries, entries_of_dataset, origin, write_entries
+from training.lineage.entries import LINEAGE, Origin, entries, origin, read_entries, write_entries
 from training.lineage.kept import CERTIFICATES, SUMMARY, slim, write_card
 from training.lineage.revocation import read_revocations, unrevoked
 from training.records.run_folder import read_file
@@ -48,7 +48,7 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     goes_on = number > 0 and line.config.star.start == "base"
     before = line.round_path(number - 1) / "dataset"
     earlier = read_records(before / "examples.jsonl") if goes_on else ()
-    origins = entries_of_dataset(before) if goes_on else ()
+    origins = read_entries(before / LINEAGE) if goes_on else ()
     taught = line.strategy.examples(kept, seed=derived_seed(line.seed, "lessons", number))
     prefix = f"round-{number:03d}/"
     fresh = [replace(example, id=prefix + example.id).record() for example in taught]
